@@ -67,7 +67,7 @@ def main():
         return f"{1e3 * t:.3g}" if t < 1 else f"{1e3 * t:.0f}"
 
     if rank == 0:
-        # No rank can say or hear less (Patarasuk, Yuan, 2009).
+        # No rank can send or receive less (Patarasuk, Yuan, 2009).
         count = 8 * (n - 1) / n * d
         on_link = 8 * count / link if link else 0
         median, least = sorted(seconds)[len(seconds) // 2], min(seconds)

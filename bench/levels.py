@@ -7,7 +7,7 @@ the cost of f - f* = 1e-6 against the level.
     bench/levels.py RACE DATA OUT_FOLDER
 
 RACE is the program, build/demo/examples/race, say; DATA is dna_scale as LIBSVM text (plain, .gz, .xz). OUT_FOLDER gets
-what the race says; what is there already is not raced again. A fixed level is raced once, as what it says does not
+what the race says; what is there already is not raced again. A fixed level is raced once, as what it sends does not
 depend on the price, and priced round by round. It has ROUNDS rounds; the script ends if one that has not come to 1e-6
 by then has cost less than cat in all. Needs gnuplot for the drawing, levels.svg in OUT_FOLDER."""
 import json
@@ -45,7 +45,7 @@ def raced(race, data, out, methods, cost):
 
 
 def priced(method, price):
-    """The cost of the target, or of all that was said, and whether that came to the target. The trace has every round up
+    """The cost of the target, or of all that was sent, and whether that came to the target. The trace has every round up
     to the 10,000th, and of later ones some, between which all messages count as equally long."""
     cost, marks = 0, method["trace"]
     for (before, sent_before, *_), (now, sent, *_) in zip(marks, marks[1:]):

@@ -221,13 +221,13 @@ bool study(collective_of_study const& x, model const& m, int ranks) {
             slower.links.seconds_per_bit *= m.d / d;
             auto const ends = replay(slower, was);
             double const took = *std::max_element(ends.begin(), ends.end());
-            double const said = x.formula(cost_formulas(slower.ports, what));
+            double const expected = x.formula(cost_formulas(slower.ports, what));
             simulated = shortest(took);
-            ratio = shortest(took / said);
-            if (exact && std::abs(took / said - 1) > 0.05) {
+            ratio = shortest(took / expected);
+            if (exact && std::abs(took / expected - 1) > 0.05) {
                 right = false;
                 std::fprintf(stderr, "%s among %d ranks, %s, %s: %g s, but the formula says %g s\n", x.name.c_str(),
-                             ranks, m.name.c_str(), name.c_str(), took, said);
+                             ranks, m.name.c_str(), name.c_str(), took, expected);
             }
         }
         double const whole = x.formula(cost_formulas(how.ports, load_of(x, m.d, density, ranks)));

@@ -7,8 +7,9 @@
 #   - it starts with the SPDX line, says #pragma once, has at most 300 lines, no #if but where layers.txt allows it, and no
 #     intrinsics but in impl/x86/ and impl/arm/;
 #   - it includes a header of the library, so that core/contract.hpp, which is under all of them, refuses older languages;
-#   - it includes the standard header of every std:: name that it uses, as far as the list below knows it, and Eigen's if
-#     it says Eigen:: (tests are compiled with these headers read beforehand, so compilers do not miss them);
+#   - it includes the standard header of every std:: name that it uses, which the list below has, Eigen's where it uses
+#     Eigen:: and xsimd's where it uses xsimd:: (tests are compiled with a precompiled header that has many of these, so
+#     compilers do not miss them);
 #   - include/laconic/x/y.hpp has tests/x/y.cpp, whose first include it is, and that test has that header. Headers under
 #     impl/ may do without: the tests of the kernels that are made of them run them, for each instruction set that the
 #     compiler's flags allow (tests/builds).
@@ -29,41 +30,54 @@ endfunction()
 
 # A standard header, and what it is needed for.
 set(standard
-    "algorithm: all_of any_of clamp copy fill find_if max min mismatch nth_element sort"
+    "algorithm: all_of any_of binary_search clamp copy copy_backward copy_n count count_if equal equal_range fill fill_n find find_first_of find_if find_if_not for_each generate includes inplace_merge is_sorted is_sorted_until lexicographical_compare lower_bound max max_element merge min min_element minmax minmax_element mismatch move_backward none_of nth_element partial_sort partition remove_if replace reverse reverse_copy rotate search set_difference set_intersection set_union shuffle sort stable_sort swap_ranges transform unique unique_copy upper_bound"
     "array: array"
-    "atomic: atomic"
-    "bit: bit_cast bit_width countl_zero countr_zero popcount"
-    "charconv: from_chars to_chars"
+    "atomic: atomic atomic_ref memory_order_relaxed"
+    "bit: bit_cast bit_ceil bit_floor bit_width countl_one countl_zero countr_one countr_zero endian has_single_bit popcount rotl rotr"
+    "cctype: isspace tolower"
+    "charconv: chars_format from_chars from_chars_result to_chars"
     "chrono: chrono"
-    "cmath: ceil exp expm1 floor fma frexp isfinite isnan ldexp log log1p log2 nearbyint pow sqrt"
-    "concepts: convertible_to floating_point movable same_as semiregular"
+    "cmath: abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs floor fma fmax fmin fmod frexp hypot ilogb isfinite isinf isnan ldexp lgamma llround log log10 log1p log2 lround modf nan nearbyint nextafter pow remainder rint round scalbn signbit sin sinh sqrt tan tanh tgamma trunc"
+    "concepts: convertible_to copy_constructible copyable default_initializable derived_from equality_comparable floating_point integral invocable movable same_as semiregular signed_integral unsigned_integral"
     "condition_variable: condition_variable"
-    "cstddef: byte ptrdiff_t size_t"
-    "cstdint: int32_t int64_t int8_t uint16_t uint32_t uint64_t uint8_t"
-    "cstring: memcmp memcpy memset"
-    "exception: exception_ptr"
+    "cstddef: byte ptrdiff_t size_t to_integer"
+    "cstdint: int16_t int32_t int64_t int8_t uint16_t uint32_t uint64_t uint8_t uintptr_t"
+    "cstdio: fflush fprintf snprintf"
+    "cstdlib: abort"
+    "cstring: memcmp memcpy memset strerror strlen"
+    "deque: deque"
+    "exception: current_exception exception exception_ptr rethrow_exception"
     "fstream: ifstream ofstream"
-    "functional: function greater less"
+    "functional: function greater identity invoke less minus multiplies plus"
     "initializer_list: initializer_list"
+    "istream: istream"
+    "iterator: back_inserter distance next prev"
     "limits: numeric_limits"
-    "map: map"
+    "list: list"
+    "locale: locale"
+    "map: map multimap"
     "memory: make_shared make_unique shared_ptr unique_ptr"
-    "mutex: lock_guard mutex unique_lock"
-    "numeric: accumulate iota"
+    "mutex: call_once lock_guard mutex once_flag unique_lock"
+    "new: bad_array_new_length"
+    "numeric: accumulate exclusive_scan gcd inclusive_scan inner_product iota lcm midpoint partial_sum reduce transform_reduce"
     "optional: nullopt optional"
+    "queue: priority_queue"
     "set: set"
-    "span: as_bytes span"
-    "sstream: ostringstream"
-    "string: string"
+    "span: as_bytes as_writable_bytes span"
+    "sstream: istringstream ostringstream"
+    "stdexcept: runtime_error"
+    "streambuf: streambuf"
+    "string: string to_string"
     "string_view: string_view"
-    "thread: thread"
-    "tuple: tuple"
-    "type_traits: is_same_v is_trivially_copyable_v remove_cvref_t"
+    "thread: this_thread thread"
+    "tuple: apply tie tuple tuple_element_t tuple_size_v"
+    "type_traits: bool_constant conditional_t false_type integral_constant invoke_result_t is_arithmetic_v is_const_v is_empty_v is_enum_v is_integral_v is_member_object_pointer_v is_pointer_v is_same_v is_trivially_copyable_v is_unsigned_v make_signed_t remove_const_t remove_cv_t remove_cvref_t remove_pointer_t remove_reference_t true_type type_identity"
     "unordered_map: unordered_map"
-    "utility: exchange forward move pair swap"
-    "variant: variant"
+    "utility: as_const declval exchange forward index_sequence make_index_sequence move pair swap"
+    "variant: holds_alternative variant visit"
     "vector: vector"
 )
+set(of_several_headers begin data end erase errc get streamsize)
 foreach(line IN LISTS standard)
     string(REGEX MATCH "^[a-z_]+" home "${line}")
     string(REGEX REPLACE "^[a-z_]+: " "" names "${line}")
@@ -81,12 +95,19 @@ function(check_standard_includes place path)
     list(REMOVE_DUPLICATES names)
     foreach(name IN LISTS names)
         string(REPLACE "std::" "" name "${name}")
-        if(DEFINED home_of_${name} AND NOT text MATCHES "#include <${home_of_${name}}>")
+        if(name IN_LIST of_several_headers)
+            continue()
+        elseif(NOT DEFINED home_of_${name})
+            complain("${place}:1" "std::${name}: add it to the list of standard headers in cmake/check_layers.cmake")
+        elseif(NOT text MATCHES "#include <${home_of_${name}}>")
             complain("${place}:1" "std::${name} without #include <${home_of_${name}}>")
         endif()
     endforeach()
     if(text MATCHES "Eigen::" AND NOT text MATCHES "#include <Eigen/")
         complain("${place}:1" "Eigen:: without #include <Eigen/...>")
+    endif()
+    if(text MATCHES "[^a-z_:]xsimd::" AND NOT text MATCHES "#include <xsimd/")
+        complain("${place}:1" "xsimd:: without #include <xsimd/...>")
     endif()
     set(complaints ${complaints} PARENT_SCOPE)
 endfunction()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The program in README.md is examples/first.cpp, line for line, and that in docs/compressors.md examples/own_message.cpp,
-# so that what newcomers copy is what is tested.
+# The programs in README.md and docs/ are those in examples/, line for line, so that what newcomers copy is what is tested.
 cmake_minimum_required(VERSION 3.25)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
 
@@ -15,4 +14,6 @@ function(shows page example)
 endfunction()
 
 shows(README.md examples/first.cpp)
+shows(docs/reducer.md examples/checkpoint.cpp)
+shows(docs/compressors.md examples/own_compressors.cpp)
 shows(docs/compressors.md examples/own_message.cpp)

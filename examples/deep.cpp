@@ -148,7 +148,7 @@ std::vector<named_method> compositions(plan const& p, network const& f, std::opt
     // The four parts of the vector: both matrices as such; the biases, which are none, as a row each.
     parts<matrix> const matrices{
         {first.size(), {hidden, 2}}, {hidden, {1, 1}}, {second.size(), {classes, 2}}, {classes, {1, 1}}};
-    // A scale for each unit's weights: where one for a whole layer is, most of what is said of it is error.
+    // A scale for each unit's weights: where one for a whole layer is, most of what is sent of it is error.
     parts<scaled_sign> const units{
         {first.size(), {first.columns}}, {hidden, {}}, {second.size(), {second.columns}}, {classes, {}}};
 
@@ -303,7 +303,7 @@ void compare(options& o) {
             }
         line(mean, "mean");
     }
-    if (!is_written) output::write(o.csv, csv(results));  // which tells why not
+    if (!is_written) output::write(o.csv, csv(results));  // which throws the reason
 }
 
 void parse(CLI::App& app, options& o) {

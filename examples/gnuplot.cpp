@@ -44,7 +44,7 @@ bool run_gnuplot(std::string_view script, int out) {
         if (refused == ENOENT) return false;
         throw laconic::error("gnuplot cannot be started: " + std::string(std::strerror(refused)));
     }
-    while (!script.empty()) {  // it may end before it has read all, which its status tells
+    while (!script.empty()) {  // it may end before it has read all, which its status shows
         auto const written = ::write(in[1], script.data(), script.size());
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) break;

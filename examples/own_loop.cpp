@@ -12,7 +12,7 @@
 
 namespace {
 
-// Trains with this reduction; the share of all ranks' points that are told right.
+// Trains with this reduction; the share of all ranks' points that are classified right.
 template <class Reduction>
 double train(char const* name, Reduction const& how) {
     double accuracy = 0;

@@ -75,7 +75,7 @@ double train(laconic::mpi::member& comm, int per_node, std::string const& to, st
     }
     auto const did = reduce.statistics();
     write(to, comm, net, reduce.save());
-    std::vector<float> of_all(2);  // this rank's share of the loss and of what is told right
+    std::vector<float> of_all(2);  // this rank's share of the loss and of what is classified right
     right = 0;
     for (auto const& p : mine) of_all[0] += own::backward(net, p, gradient, right) * float(comm.size()) / all_points;
     of_all[1] = float(right * comm.size()) / all_points;

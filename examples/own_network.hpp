@@ -38,7 +38,7 @@ inline std::vector<point> points_of(int rank) {
     return all;
 }
 
-/// The loss at a point; adds the gradient, and the point to those that are told right.
+/// The loss at a point; adds the gradient, and the point to those that are classified right.
 inline float backward(network const& net, point const& at, network& gradient, int& right) {
     float h[hidden], out = 0;
     for (std::size_t j = 0; j < hidden; ++j) {

@@ -95,7 +95,7 @@ void parse(CLI::App& app, options& o) {
     add_whole_number(
         app, "--workers", o.workers, 1,
         "how many workers share the rows, in contiguous equal parts; with --network mpi as many as the job "
-        "has ranks, which need not be said");
+        "has ranks, which need not be given");
     app.add_option("--method", o.methods,
                    "a method as in the C++, such as diana(rand_k(0.1)); may be given several times")
         ->take_all();
@@ -111,7 +111,7 @@ void parse(CLI::App& app, options& o) {
            "where the workers talk: threads of this process; mpi, where each rank of a job that mpirun started is a "
            "worker, with the same iterates and bytes, and rank 0 reports; or delayed:LATENCY,BANDWIDTH[,OVERHEAD], "
            "such "
-           "as delayed:20us,1Gbit/s, threads with clocks, which tell how many seconds all messages would take on that "
+           "as delayed:20us,1Gbit/s, threads with clocks, which show how many seconds all messages would take on that "
            "network until the last worker has its last one (computing takes none; a message to everybody goes around a "
            "ring, a server receives and answers one worker after another)")
         ->capture_default_str();
@@ -181,7 +181,7 @@ void check(options& o, laconic::any_communicator* job) {
                                           o.workers, job->size(), job->size() == 1 ? "" : "s"));
         o.workers = job->size();
     } else {
-        // What Open MPI and MPICH tell the processes of a job.
+        // What Open MPI and MPICH set for the processes of a job.
         for (char const* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
             if (char const* const size = std::getenv(name); size && std::atoi(size) > 1)
                 throw usage_error(fmt::format(
@@ -267,7 +267,7 @@ race::contest prepared(laconic::dataset<double> data, options const& o) {
     }
 }
 
-/// Reads the arguments and the data; nothing where only help was asked for. What cannot run is said before anything
+/// Reads the arguments and the data; nothing where only help was asked for. What cannot run is reported before anything
 /// runs.
 std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job) {
     options o;
@@ -341,7 +341,7 @@ std::string introduction(entry const& e) {
     return text + "\n\n";
 }
 
-/// Tells what goes wrong and goes on: what one output or method cannot do costs the others nothing.
+/// Reports what goes wrong and goes on: what one output or method cannot do costs the others nothing.
 class each_for_itself {
   public:
     template <class Work>
@@ -350,13 +350,13 @@ class each_for_itself {
             work();
             return true;
         } catch (std::bad_alloc const&) {
-            tell(what + "there is not enough memory");
+            report(what + "there is not enough memory");
         } catch (std::exception const& e) {
-            tell(what + e.what());
+            report(what + e.what());
         }
         return false;
     }
-    void tell(std::string const& line) {
+    void report(std::string const& line) {
         failed_ = true;
         fmt::print(stderr, "race: {}\n", line);
     }
@@ -366,7 +366,7 @@ class each_for_itself {
     bool failed_ = false;
 };
 
-/// What the methods did that ran; fewer than all where a signal came, which is said.
+/// What the methods did that ran; fewer than all where a signal came, which is reported.
 std::vector<race::result> raced(entry const& e, bool aloud, each_for_itself& attempt) {
     auto const& o = e.chosen;
     std::vector<race::result> results;
@@ -383,8 +383,8 @@ std::vector<race::result> raced(entry const& e, bool aloud, each_for_itself& att
         }
         if (!results.back().interrupted) continue;
         if (reports(o.run.job))
-            attempt.tell(fmt::format("interrupted in round {} of '{}'; {} of {} methods did not start",
-                                     results.back().rounds, name, o.methods.size() - i - 1, o.methods.size()));
+            attempt.report(fmt::format("interrupted in round {} of '{}'; {} of {} methods did not start",
+                                       results.back().rounds, name, o.methods.size() - i - 1, o.methods.size()));
         break;
     }
     return results;
@@ -414,7 +414,7 @@ int hold(entry const& e) {
     });
     if (aloud)
         for (auto const& file : written) output::print("wrote " + file + "\n");
-    if (!results.empty() && results.back().interrupted)  // as a shell tells it; of a job, perhaps another rank's
+    if (!results.empty() && results.back().interrupted)  // as a shell reports it; of a job, perhaps another rank's
         return 128 + (race::stop_signal() != 0 ? race::stop_signal() : SIGTERM);
     return attempt.failed() ? 1 : 0;
 }
@@ -433,9 +433,9 @@ auto together(laconic::any_communicator& job, Work work) {
     std::string wrong;
     int named = laconic::no_rank, like_it = 0;
     for (int r = 0; r < job.size(); ++r) {
-        auto const heard = job.from(r);
-        if (!heard.is_error) continue;
-        std::string const text(reinterpret_cast<char const*>(heard.bytes.data()), heard.bytes.size());
+        auto const received = job.from(r);
+        if (!received.is_error) continue;
+        std::string const text(reinterpret_cast<char const*>(received.bytes.data()), received.bytes.size());
         if (named == laconic::no_rank) {
             named = r;
             wrong = text;
@@ -462,7 +462,7 @@ int play(int argc, char** argv, laconic::any_communicator job) {
     return ready ? hold(*ready) : 0;
 }
 
-/// Whether --network mpi is among the arguments: then MPI starts before the others are read, so that one rank tells
+/// Whether --network mpi is among the arguments: then MPI starts before the others are read, so that one rank reports
 /// what is wrong with them.
 bool asks_for_job(int argc, char** argv) {
     std::string network;
@@ -473,7 +473,7 @@ bool asks_for_job(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (CLI::ParseError const&) {
-        return false;  // which is said when all are read
+        return false;  // which is reported when all are read
     }
     return network == "mpi";
 }

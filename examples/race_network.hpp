@@ -20,7 +20,7 @@ struct network {
 };
 
 /// Reads threads, mpi, or delayed:LATENCY,BANDWIDTH[,OVERHEAD] such as delayed:20us,1Gbit/s. Throws
-/// laconic::argument_error, which tells these forms.
+/// laconic::argument_error, which names these forms.
 network parse_network(std::string const& text);
 
 }  // namespace race

@@ -30,8 +30,8 @@ namespace {
 
 using ranks = laconic::any_communicator;  // so that one loop is compiled for all engines
 
-/// The i-th of the numbers that rank r handed over in the last meeting.
-double heard(ranks const& comm, int r, std::size_t i) {
+/// The i-th of the numbers that rank r sent in the last all-gather.
+double received(ranks const& comm, int r, std::size_t i) {
     double v;
     std::memcpy(&v, comm.from(r).bytes.data() + i * sizeof v, sizeof v);
     return v;
@@ -42,18 +42,18 @@ void sum_over_ranks(ranks& comm, std::span<double> numbers) {
     comm.all_gather({std::as_bytes(std::span<double const>(numbers))});
     for (double& v : numbers) v = 0;
     for (int r = 0; r < comm.size(); ++r)
-        for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += heard(comm, r, i);
+        for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += received(comm, r, i);
 }
 
-/// A mark costs a meeting, and a pass over the data where the value does not come with the gradient: the first rounds
-/// have one each, and later ones after each 0.01 to 0.1 per cent, or 0.1 to 1 where it costs that pass.
+/// A mark costs an all-gather, and a pass over the data where the value does not come with the gradient: the first
+/// rounds have one each, and later ones after each 0.01 to 0.1 per cent, or 0.1 to 1 where it costs that pass.
 bool is_due(std::uint64_t round, bool is_value_known) {
     std::uint64_t every = 1;
     while (round / every >= (is_value_known ? 10000u : 1000u)) every *= 10;
     return round % every == 0;
 }
 
-/// The gradient of f, meeting the other ranks; with R, the gradient mapping L (x - prox(x - grad f / L)).
+/// The gradient of f, a collective call; with R, the gradient mapping L (x - prox(x - grad f / L)).
 double gradient_norm(contest const& on, laconic::any_objective<> const& f, std::span<double const> x, ranks& comm,
                      std::vector<double>& g) {
     g.resize(x.size());
@@ -73,7 +73,7 @@ double gradient_norm(contest const& on, laconic::any_objective<> const& f, std::
 }
 
 /// Counts, and prices each message on its way: up where this rank sends it, down where it receives it. A root receives
-/// its own answer as the others do, for a server would say it; what a root collects is no worker's. What nobody counts
+/// its own answer as the others do, for a server would send it; what a root collects is no worker's. What nobody counts
 /// goes through inner(), beside the network.
 class priced_meter {
   public:
@@ -115,8 +115,8 @@ class priced_meter {
     ranks& inner() const { return *beside_; }
 
   private:
-    void pay(laconic::message_cost const& price, laconic::payload said) {
-        cost_ += price(8.0 * static_cast<double>(said.bytes.size()));
+    void pay(laconic::message_cost const& price, laconic::payload sent) {
+        cost_ += price(8.0 * static_cast<double>(sent.bytes.size()));
     }
 
     laconic::metered<ranks> meter_;
@@ -195,7 +195,7 @@ void run_rank(laconic::any_method<double> const& method, contest const& on, sett
                                       stop_signal() != 0 ? 1.0 : 0.0};
         sum_over_ranks(comm, sums);
         double clock = 0;  // the last rank's, not their sum
-        for (int r = 0; r < comm.size(); ++r) clock = std::max(clock, heard(comm, r, 5));
+        for (int r = 0; r < comm.size(); ++r) clock = std::max(clock, received(comm, r, 5));
         double const measured = on.convex ? sums[0] * share + on.prox.value(now.x) - on.least_mean
                                           : std::pow(gradient_norm(on, f, at(now.x), comm, gradient), 2);
         mark const m{now.round, sums[1] * share, measured, sums[4] * share, clock};

@@ -27,7 +27,7 @@ struct result {
     std::string method;
     double step = 0;
     std::uint64_t rounds = 0;
-    double bits_up = 0, bits_down = 0;  // per worker: sent, and heard from others or the server
+    double bits_up = 0, bits_down = 0;  // per worker: sent, and received from others or the server
     double cost = 0;                    // of what a worker sent and was handed
     double clock = 0;                   // seconds of a delayed network
     double suboptimality = 0, gradient_norm = 0;

@@ -23,7 +23,7 @@ void ask(int signal) {
     for (int const each : signals) ::signal(each, SIG_DFL);
     constexpr char text[] = "\nrace: it stops soon and writes what there is; another signal ends it at once\n";
     if (answers && ::write(2, text, sizeof text - 1) < 0) {
-    }  // there is nobody to tell
+    }  // nobody could read a message
     errno = saved;
 }
 

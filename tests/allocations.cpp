@@ -23,7 +23,7 @@ constexpr std::size_t in_front = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 }  // namespace
 std::size_t allocations() { return so_far; }
 std::ptrdiff_t bytes_held() { return held; }
-// Not inlined: g++ would see malloc meet a delete it cannot match.
+// Not inlined: g++ would warn of malloc with a delete that does not match.
 [[gnu::noinline]] void* operator new(std::size_t n) {
     ++so_far;
     auto* const p = n <= PTRDIFF_MAX - in_front ? static_cast<std::byte*>(std::malloc(n + in_front)) : nullptr;

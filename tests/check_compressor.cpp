@@ -139,6 +139,35 @@ struct always_one_parameter {
     friend std::string to_string(always_one_parameter const&) { return "always_one_parameter"; }
 };
 
+// top_k, whose text or with() forgets the rest.
+enum class rest_fault { none, no_text, no_rest };
+template <rest_fault F, class Rest = identity>
+struct top_two {
+    Rest rest{};
+
+    template <Scalar T, class B>
+    using message = message_of<top_k<Rest>, T, B>;
+
+    top_k<Rest> as_top_k() const { return {2, rest}; }
+    void check(std::size_t d) const { as_top_k().check(d); }
+    template <class B, Scalar T, class M>
+    void operator()(B& on, std::span<T const> x, key from, M& m) const {
+        as_top_k()(on, x, from, m);
+    }
+    template <class B, class M>
+    void blank(B& on, std::size_t d, key from, M& m) const {
+        as_top_k().blank(on, d, from, m);
+    }
+    template <class R>
+    top_two<F, R> with(R const& r) const {
+        return {F == rest_fault::no_rest ? R{} : r};
+    }
+    bool operator==(top_two const&) const = default;
+    friend std::string to_string(top_two const& c) {
+        return "top_two" + (F == rest_fault::no_text ? "" : " | " + to_string(c.rest));
+    }
+};
+
 using list = std::vector<std::string>;
 bool reports(list const& all, std::string const& what) {
     for (auto const& s : all)
@@ -179,6 +208,13 @@ TEST_CASE("a compressor of your own that keeps the laws, and what is reported of
           list{"double: check(d) refuses every vector that was tried; name a dimension",
                "float: check(d) refuses every vector that was tried; name a dimension"});
     CHECK(check_compressor(all_or_nothing<fault::refuses>{}, {.dimension = 1000, .keys = 200}) == list{});
+}
+
+TEST_CASE("a sparsifier of your own whose text or with() forgets the rest is reported") {
+    CHECK(check_compressor(top_two<rest_fault::none>{}) == list{});
+    CHECK(check_compressor(top_two<rest_fault::no_text>{}) ==
+          list{"the text of c | quantize(5, bucket=77) does not have the rest: top_two"});
+    CHECK(check_compressor(top_two<rest_fault::no_rest>{}) == list{"the rest of c.with(rest) is another"});
 }
 
 TEST_CASE("a message of your own, and one that accepts damaged bytes") {

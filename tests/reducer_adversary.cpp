@@ -305,6 +305,15 @@ TEST_CASE("states of different steps are refused: by the restore of all, and els
             whole_step(reduce, g);
             CHECK(reduce.steps() == 4);
         });
+        fibers::run(2, [&](fibers::member& comm) {  // one rank is not restored
+            reducer reduce(shifted{rand_k{2}}, comm, sizes);
+            if (comm.rank() == 0) reduce.restore(std::span<std::byte const>(at[2][0]));
+            auto g = gradients(comm.rank(), 3, sizes);
+            auto const before = g;
+            CHECK(error_of([&] { whole_step(reduce, g); }) ==
+                  "ranks disagree: rank 0 has \"the steps so far: 3\", rank 1 has \"the steps so far: 0\"");
+            CHECK(g == before);
+        });
     }
 }
 

@@ -46,9 +46,9 @@ class measurement {
         host on;
         for (int r = 0; r < o.ranks; ++r) {
             vec const x = numbers(r, d_);
-            top_k<>::message<float, host> said;
-            top_k{k_}(on, std::span<float const>(x), key{}, said);
-            brought_.emplace_back(d_).assign(on, said);
+            top_k<>::message<float, host> sent;
+            top_k{k_}(on, std::span<float const>(x), key{}, sent);
+            brought_.emplace_back(d_).assign(on, sent);
         }
     }
 

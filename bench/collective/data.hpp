@@ -10,7 +10,7 @@
 
 #include "laconic/core/key.hpp"
 
-// What the ranks bring. Each number can be found by itself, so that any rank can tell what another has.
+// What the ranks bring. Each number can be found by itself, so that any rank can compute what another has.
 namespace laconic::bench {
 
 using vec = std::vector<float>;

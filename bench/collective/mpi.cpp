@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The collectives against MPI_Allreduce of the dense vector, in one run under mpirun: how long each takes, how many
-// bytes it says, and what these bytes alone would take on the link.
+// bytes it sends, and what these bytes alone would take on the link.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -110,7 +110,7 @@ class measurement {
         vec sum = x_;
         for (std::uint64_t round = 0; round < 8; ++round) collective(on_, comm_, std::span<float>(sum = x_), round);
     }
-    // What one call says: bytes at the busiest port, and seconds on the link with nothing else to do; and how long it
+    // What one call sends: bytes at the busiest port, and seconds on the link with nothing else to do; and how long it
     // takes to say as often nothing.
     template <class Call>
     void weigh(row& r, Call call) {
@@ -133,18 +133,18 @@ class measurement {
                       })
                       .least;
     }
-    // The same for the sum of dense vectors, of which no rank can say or hear less (Patarasuk, Yuan, 2009).
+    // The same for the sum of dense vectors, of which no rank can send or receive less (Patarasuk, Yuan, 2009).
     void take_least(row& r) const {
         double const p = comm_.size(), bytes = 8 * (p - 1) / p * o_.dimension;
         r.megabytes = 1e-6 * bytes;
         r.on_link = 8 * bytes * link().seconds_per_bit;
     }
-    void tell(row const& r) {
+    void print(row const& r) {
         right_ = right_ && r.right;
         out_.add(r, mpi_);
     }
 
-    // Each of Open MPI's algorithms, called plainly and by the library, which adds a meeting and two looks at x.
+    // Each of Open MPI's algorithms, called plainly and by the library, which adds a barrier and two looks at x.
     void dense_by_mpi() {
         vec sum(o_.d());
         for (int const number : o_.algorithms) {
@@ -161,7 +161,7 @@ class measurement {
                 });
             MPI_Comm_free(&all);
             mpi_ = mpi_ == 0 ? r.all.median : std::min(mpi_, r.all.median);
-            tell(r);
+            print(r);
             mpi::member chosen(MPI_COMM_WORLD);
             dense(fmt::format("engine_all_reduce, {}", algorithms[number]), sum, chosen,
                   [&](auto& comm) { return make_sum<float>(engine_all_reduce{}, comm, o_.d()); });
@@ -191,7 +191,7 @@ class measurement {
         r.right = on_all(sum == wanted);
         r.alone = r.all = time(
             o_, [&] { sum = x_; }, [&](std::uint64_t round) { collective(on_, comm, std::span<float>(sum), round); });
-        tell(r);
+        print(r);
     }
 
     // each(run) calls run(name, whether it leaves some out, make(comm)) for each collective of what the compressor
@@ -199,10 +199,10 @@ class measurement {
     template <class Compressor, class Each>
     void sparse(Compressor const& select, Each each) {
         using message = typename Compressor::template message<float, host>;
-        message said;
-        select(on_, std::span<float const>(x_), key{}, said);
+        message sent;
+        select(on_, std::span<float const>(x_), key{}, sent);
         sparse_sum<float> mine(o_.d()), v(o_.d());
-        mine.assign(on_, said);
+        mine.assign(on_, sent);
         vec whole(o_.d());
         add(mine, whole);
         vec const wanted = dense_sum(whole);
@@ -232,13 +232,13 @@ class measurement {
             r.all = time(
                 o_, [] {},
                 [&](std::uint64_t round) {
-                    select(on_, std::span<float const>(x_), key{}, said);
-                    v.assign(on_, said);
+                    select(on_, std::span<float const>(x_), key{}, sent);
+                    v.assign(on_, sent);
                     collective(on_, comm_, v, round);
                     add(v, whole);
                     if constexpr (requires { collective.leftover(); }) add(collective.leftover(), whole);
                 });
-            tell(r);
+            print(r);
         });
     }
     void add(sparse_sum<float> const& v, std::span<float> out) { add_message(on_, out, 1.0f, v.message()); }
@@ -251,19 +251,19 @@ class measurement {
         error_frame const frame;
         by_host<M, host> encoding;
         bit_writer sink;
-        M said, theirs;
+        M sent, theirs;
         vec mean(o_.d());
         auto const blank = [&](auto&, int, M& m) { select.blank(on_, o_.d(), key{}, m); };
         // Alone as the others: until all that is to be added is there.
         auto const talk = [&](auto& comm) {
-            comm.all_gather(detail::written<float>(sink, o_.d(), encoding, on_, said));
+            comm.all_gather(detail::written<float>(sink, o_.d(), encoding, on_, sent));
             detail::each_message(on_, comm, blank, encoding, theirs, [](int, M const&) {});
         };
         auto const talk_and_add = [&] {
-            collective.send(on_, comm_, {}, said, frame);
-            collective.receive(on_, comm_, {}, said, frame, blank, nullptr, std::span<float>(mean));
+            collective.send(on_, comm_, {}, sent, frame);
+            collective.receive(on_, comm_, {}, sent, frame, blank, nullptr, std::span<float>(mean));
         };
-        auto const choose_them = [&] { select(on_, std::span<float const>(x_), key{}, said); };
+        auto const choose_them = [&] { select(on_, std::span<float const>(x_), key{}, sent); };
         choose_them();
         weigh(r, talk);
         talk_and_add();
@@ -280,7 +280,7 @@ class measurement {
                 choose_them();
                 talk_and_add();
             });
-        tell(r);
+        print(r);
     }
 
     mpi_options o_;
@@ -295,7 +295,7 @@ class measurement {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // Open MPI's algorithms can be chosen at run time where it is told so before it starts.
+    // Open MPI's algorithms can be chosen at run time where that is set before it starts.
     setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
     int result = 0;
     mpi::run(argc, argv, [&](mpi::member& comm) {

@@ -115,9 +115,9 @@ class measurement {
           aside_(aside.addresses[static_cast<std::size_t>(me_)], o.socket()),
           out_(me_),
           times_(static_cast<std::size_t>(ranks_)),
-          meeting_({.d = times_.size(), .workers = ranks_, .slots = 1, .apart = false}, me_, o.again()) {
-        socket_.meet(me_, where.addresses);
-        aside_.meet(me_, aside.addresses);
+          sum_of_times_({.d = times_.size(), .workers = ranks_, .slots = 1, .apart = false}, me_, o.again()) {
+        socket_.set_peers(me_, where.addresses);
+        aside_.set_peers(me_, aside.addresses);
     }
 
     /// Whether all sums were right.
@@ -207,27 +207,28 @@ class measurement {
         return largest(mine && digest == most ? 0 : 1) == 0;
     }
 
-    // Of all ranks, which meet here: by SwitchML as well, each number among zeros, rounded to 24 bits or more.
+    // Sums over all ranks, which also wait for each other here: by SwitchML as well, each number among zeros, rounded
+    // to 24 bits or more.
     double largest(double mine) {
         std::fill(times_.begin(), times_.end(), 0.0);
         times_[static_cast<std::size_t>(me_)] = mine;
-        meeting_.begin(std::span<double>(times_), ++round_);
-        aside_.run(meeting_);
-        meeting_.finish();
+        sum_of_times_.begin(std::span<double>(times_), ++round_);
+        aside_.run(sum_of_times_);
+        sum_of_times_.finish();
         return *std::max_element(times_.begin(), times_.end());
     }
 
     udp_options o_;
     int me_, ranks_;
-    udp socket_, aside_;  // who still meets must not take what others begin with for late packets, and drop it
+    udp socket_, aside_;  // a rank that still waits must not take what others begin with for late packets, and drop it
     table out_;
     std::vector<double> times_;
-    switch_machine<double> meeting_;
+    switch_machine<double> sum_of_times_;
     std::uint64_t round_ = 0;  // of all that goes through the sockets
     vec x_, wanted_;
     std::size_t first_ = 0;  // coordinate of wanted_
     bool right_ = true;
-    std::string again_;  // of each row, what was said again
+    std::string again_;  // of each row, what was sent again
 };
 
 }  // namespace

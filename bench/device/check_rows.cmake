@@ -3,11 +3,11 @@
 # of HEADERS, include/laconic/backend/device, declare, and whether each row has its four numbers.
 cmake_minimum_required(VERSION 3.25)
 
-execute_process(COMMAND "${PROGRAM}" 65536 RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+execute_process(COMMAND "${PROGRAM}" 65536 RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT status EQUAL 0)
-    message(FATAL_ERROR "exit ${status}: ${PROGRAM} 65536\n${said}")
+    message(FATAL_ERROR "exit ${status}: ${PROGRAM} 65536\n${output}")
 endif()
-string(REGEX MATCHALL "\n\\| [a-z_]+[^\n]*" rows "${said}")
+string(REGEX MATCHALL "\n\\| [a-z_]+[^\n]*" rows "${output}")
 set(measured "")
 foreach(row IN LISTS rows)
     if(NOT row MATCHES "^\n\\| ([a-z_]+)[^|]*( \\| [0-9.e+-]+)( \\| [0-9.e+-]+)( \\| [0-9.e+-]+)( \\| [0-9.]+) \\|$")

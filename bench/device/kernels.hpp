@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-/// What main.cpp, which reads arguments, and kernels.cu, which is compiled for the device, tell each other.
+/// What main.cpp, which reads arguments, and kernels.cu, which is compiled for the device, exchange.
 namespace device_bench {
 
 /// Whether there is a GPU; always, where Thrust's device is the processor.

@@ -146,6 +146,6 @@ void add_rand_k();
 void add_support();
 void add_updates();
 void add_merge();
-void add_say();
+void add_send();
 
 }  // namespace kernel_bench

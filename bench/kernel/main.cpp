@@ -12,7 +12,7 @@ int main(int count, char** arguments) {
     kernel_bench::add_support();
     kernel_bench::add_updates();
     kernel_bench::add_merge();
-    kernel_bench::add_say();
+    kernel_bench::add_send();
     benchmark::Initialize(&count, arguments);
     if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
     benchmark::RunSpecifiedBenchmarks();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Of each quantizer Q: Q rounds a vector into its message; Q_encoded does the same and writes the message's bytes;
-// Q_read reads those and adds what they say to a vector. Fractions are of reading the vector's numbers once, for all
+// Q_read reads those and adds the message to a vector. Fractions are of reading the vector's numbers once, for all
 // three.
 #include <algorithm>
 #include <cmath>
@@ -52,11 +52,11 @@ void add_encoding(std::string const& name, C const& c, std::size_t d) {
         c(on, x, key{1}, m);
         bit_writer sink;
         write(sink, m);
-        auto const said = sink.finish();
-        return [c, on, m, said = std::vector<std::byte>(said.begin(), said.end()),
+        auto const encoded = sink.finish();
+        return [c, on, m, encoded = std::vector<std::byte>(encoded.begin(), encoded.end()),
                 y = std::vector<T>(x.size())]() mutable {
             c.blank(on, y.size(), key{1}, m);
-            bit_reader source(said);
+            bit_reader source(encoded);
             read(on, source, m);
             source.finish();
             add_message(on, std::span(y), T(0.5), m);

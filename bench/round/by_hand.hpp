@@ -47,8 +47,8 @@ inline constexpr std::array kernel_names{"compensate", "compress", "write",    "
 enum kernel : std::size_t { compensate_, compress_, write_, copy_, clear_, read_add_, share_, remember_, back_ };
 
 /// What the ranks of one process have in common.
-struct meeting_place {
-    explicit meeting_place(int ranks) : barrier(ranks), sent(static_cast<std::size_t>(ranks)), shared(sent.size()) {}
+struct shared_state {
+    explicit shared_state(int ranks) : barrier(ranks), sent(static_cast<std::size_t>(ranks)), shared(sent.size()) {}
 
     int size() const { return static_cast<int>(sent.size()); }
 
@@ -66,7 +66,7 @@ class by_hand {
     static constexpr bool in_full = std::is_same_v<message, full_vector<float, host>>;
 
   public:
-    by_hand(R how, meeting_place& all, int rank, std::size_t d)
+    by_hand(R how, shared_state& all, int rank, std::size_t d)
         : how_(std::move(how)),
           all_(all),
           rank_(rank),
@@ -96,7 +96,7 @@ class by_hand {
         ends(copy_);
         fill(on_, mean, 0.0f);
         ends(clear_);
-        meet();
+        wait_for_all();
         if (in_full && all_.size() > 1) {
             share_mean(mean);
         } else {
@@ -141,14 +141,14 @@ class by_hand {
         ends(read_add_);
         all_.shared[me].assign({std::as_bytes(mine)});
         ends(share_);
-        meet();
+        wait_for_all();
         for (std::size_t r = 0; r < all_.shared.size(); ++r)
             if (r != me) std::memcpy(parts.of(mean, r).data(), all_.shared[r].bytes.data(), parts.length(r) * 4);
         ends(share_);
     }
     mailbox::slot& sent(int rank) { return all_.sent[static_cast<std::size_t>(rank)][round_ % 2]; }
 
-    void meet() {
+    void wait_for_all() {
         processor_ += processor_seconds() - processor_began_;
         all_.barrier.arrive_and_wait();
         starts();
@@ -164,7 +164,7 @@ class by_hand {
     }
 
     R how_;
-    meeting_place& all_;
+    shared_state& all_;
     int rank_;
     host on_;
     memory<float, host> memory_;

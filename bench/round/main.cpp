@@ -61,7 +61,7 @@ class measurement {
   public:
     explicit measurement(int ranks) : seats_(static_cast<std::size_t>(ranks)), place_(ranks) {}
 
-    meeting_place& place() { return place_; }
+    shared_state& place() { return place_; }
 
     /// One rank: stretches of steps of each way, by turns, until the time is over.
     template <class Step>
@@ -152,7 +152,7 @@ class measurement {
     }
 
     std::vector<seat> seats_;
-    meeting_place place_;
+    shared_state place_;
     std::array<std::size_t, ways> steps_{};
     std::atomic<bool> differs_ = false;
     bool is_over_ = false;

@@ -29,7 +29,7 @@ vec mean_unsaid(standing const& at) {
 }
 
 // Where nothing is lost, z = x - mean e moves along the gradient at x = z + mean e: z <- z - step grad f(x). From the
-// e that the ranks hold, this tells x itself,
+// e that the ranks hold, this gives x itself,
 //     x^k - x* = (I - step H)^k (x^0 - x*) - step H sum_j (I - step H)^(k-1-j) mean e^j + mean e^k ,
 // and with norms |x^k - x*| <= (1 - step mu)^k |x^0 - x*| + step L sum_j (1 - step mu)^(k-1-j) |mean e^j| + |mean e^k|.
 template <class R>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-/// What main.cpp, which reads files, and train.cpp, which is compiled for the device, tell each other.
+/// What main.cpp, which reads files, and train.cpp, which is compiled for the device, exchange.
 namespace on_device {
 
 /// One rank's share of the data, on the host: rows of features one after another, and the place of each one's class.

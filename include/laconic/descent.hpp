@@ -72,7 +72,7 @@ class descent {
           transport_(method_.transport, x.size(), positions),
           delta_(x.size()),
           mean_(x.size()) {
-        detail::check_dimension(x.size());
+        check_dimension(x.size());
         method_.compressor.check(x.size());
         items_ = detail::composition_of<T>(method_, x.size(), seed);
         transport_.require_beside(method_.feedback, detail::described(method_.feedback));

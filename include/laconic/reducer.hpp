@@ -54,11 +54,12 @@ class reducer {
     static_assert(Communicator<C>,
                   "a reducer's communicator has rank(), size(), all_gather(mine), .. (comm/communicator.hpp)");
     static_assert(Reduction<R, T, B>,
-                  "a reduction is one of plain{C}, error_feedback{C}, shifted{C} and ef21_shift{C} "
-                  "(reduction/reduction.hpp), where C is a compressor, or a type with the same members");
+                  "a reduction is one of plain{C}, error_feedback{C}, shifted{C} and ef21_shift{C}, where C is a "
+                  "compressor, majority_vote{} (reduction/reduction.hpp), or a type with the same members");
     static_assert(R::is_proved,
                   "no theorem covers this reduction: plain{C} and shifted{C} need an unbiased compressor, "
-                  "error_feedback{C} and ef21_shift{C} a contractive one; unproved{...} around it takes it as it is");
+                  "error_feedback{C} and ef21_shift{C} a contractive one; unproved{...}, but for shifted{C}, takes it "
+                  "as it is");
 
   public:
     using layer_type = detail::reduced_layer<R, T, B>;
@@ -128,10 +129,10 @@ class reducer {
         return detail::saved(const_cast<reducer&>(*this).step_);  // which only reads
     }
     /// Restores a reducer from the saved state of one with the same reduction, options, rank and number of ranks, and
-    /// the same layers, in any order; its next steps are the same, bit for bit. All ranks restore, and where their
-    /// states are not of one step, the next finish() throws shape_error on all of them. Throws shape_error for the
-    /// state of another reducer, wire_error for damaged bytes, argument_error while a step is in progress; then nothing
-    /// has changed.
+    /// the same layers, in any order; its next steps are the same, bit for bit. All ranks restore, before their first
+    /// step or all together later; where their states are not of one step, or a rank in its first step was not
+    /// restored, the next finish() throws shape_error on all of them. Throws shape_error for the state of another
+    /// reducer, wire_error for damaged bytes, argument_error while a step is in progress; then nothing has changed.
     void restore(std::span<std::byte const> saved) { detail::restore_own(step_, saved); }
     /// The same from the states of all ranks of the saved reducer, in their order, on every rank: where their number
     /// differs from the present one, each rank gets the mean of their residuals and of their shifts, so that both means

@@ -41,25 +41,25 @@ TEST_CASE("the families, without their levels, and the cost") {
     CHECK(to_string(parse_compressor("threshold(0.25) | best_level(top_k)")) == "threshold(0.25) | best_level(top_k)");
 }
 
-TEST_CASE("what is written is read back, and says the same bytes") {
+TEST_CASE("a text is read back, and sends the same bytes") {
     std::vector<double> const x{3, -4, 0, 1, 2, 0.5};
-    auto const said = [&](auto const& c) { return laws::written(compress(c, x, key{1})); };
+    auto const encoded = [&](auto const& c) { return laws::written(compress(c, x, key{1})); };
     auto const both = [&](auto const& c) {
         auto const read = parse_compressor(to_string(c));
         CHECK(to_string(read) == to_string(c));
-        CHECK(said(read) == said(c));
+        CHECK(encoded(read) == encoded(c));
     };
     both(best_level{top_k{1}, affine_cost(1, 64)});
     both(best_level{top_k{1} | scaled_sign{4}, packet_cost(20, 4, 1)});
     both(best_level{top_blocks{1, 2}, energy_cost(0, 2, 20, 1)});
     both(best_level{top_k{1} | scaled_sign{}, affine_cost(1, 30), message_sizes{}});
     // Two of six take 2 x (3 + 64) bits, which are 17 bytes, and the level 3 more.
-    CHECK(said(parse_compressor("best_level(top_k, cost=packets(17, 2, 0))")).size() == 18);
-    CHECK(said(parse_compressor("best_level(top_k, cost=packets(17, 2, 0), sizes=written)")).size() == 10);
+    CHECK(encoded(parse_compressor("best_level(top_k, cost=packets(17, 2, 0))")).size() == 18);
+    CHECK(encoded(parse_compressor("best_level(top_k, cost=packets(17, 2, 0), sizes=written)")).size() == 10);
     both(best_level{proportional<identity, true>{}, affine_cost(1, 100), formula_sizes{}, 0});
     both(best_level{one_of{top_k{1}, top_k{1} | scaled_sign{}}, affine_cost(1, 100)});
-    CHECK(said(parse_compressor("best_level(top_k)")) !=
-          said(parse_compressor("best_level(top_k, cost=affine(0, 1))")));
+    CHECK(encoded(parse_compressor("best_level(top_k)")) !=
+          encoded(parse_compressor("best_level(top_k, cost=affine(0, 1))")));
 }
 
 TEST_CASE("what a level can be chosen for, and where it stands that it cannot") {

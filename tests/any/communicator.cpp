@@ -21,15 +21,15 @@ static_assert(PointToPoint<any_communicator> && Overlapping<any_communicator> &&
 
 namespace {
 
-// One rank that only meets.
+// One rank, with collective calls only.
 struct alone {
-    payload said{};
+    payload sent{};
     int rank() const { return 0; }
     int size() const { return 1; }
-    void all_gather(payload mine) { said = mine; }
-    void gather(int, payload mine) { said = mine; }
-    void broadcast(int, payload mine) { said = mine; }
-    payload from(int) const { return said; }
+    void all_gather(payload mine) { sent = mine; }
+    void gather(int, payload mine) { sent = mine; }
+    void broadcast(int, payload mine) { sent = mine; }
+    payload from(int) const { return sent; }
 };
 // One that adds up, too.
 struct adding : alone {
@@ -42,7 +42,7 @@ struct adding : alone {
 }  // namespace
 
 TEST_CASE("every call reaches the communicator underneath, which counts it") {
-    std::array<std::uint64_t, 3> sent{}, received{}, told{}, collected{};
+    std::array<std::uint64_t, 3> sent{}, received{}, broadcast{}, collected{};
     std::array<int, 3> wrong{};
     threads::run(3, [&](threads::member& engine) {
         metered counted(engine);
@@ -53,26 +53,26 @@ TEST_CASE("every call reaches the communicator underneath, which counts it") {
         std::vector<std::byte> const mine(me + 1, static_cast<std::byte>(me));
         comm.all_gather({mine});
         for (int r = 0; r < 3; ++r) {
-            auto const heard = comm.from(r);
-            bad += heard.is_error || heard.bytes.size() != static_cast<std::size_t>(r) + 1 ||
-                   heard.bytes[0] != static_cast<std::byte>(r);
+            auto const theirs = comm.from(r);
+            bad += theirs.is_error || theirs.bytes.size() != static_cast<std::size_t>(r) + 1 ||
+                   theirs.bytes[0] != static_cast<std::byte>(r);
         }
         comm.gather(1, {mine, true});
         if (me == 1) bad += !comm.from(2).is_error || comm.from(2).bytes.size() != 3;
         auto copy = comm;
         copy.broadcast(2, {mine});
         bad += comm.from(2).bytes.size() != 3;
-        auto const heard = copy.exchange((comm.rank() + 1) % 3, {mine, me == 0}, (comm.rank() + 2) % 3);
-        bad += heard.bytes.size() != (me + 2) % 3 + 1 || heard.is_error != (me == 1);
+        auto const theirs = copy.exchange((comm.rank() + 1) % 3, {mine, me == 0}, (comm.rank() + 2) % 3);
+        bad += theirs.bytes.size() != (me + 2) % 3 + 1 || theirs.is_error != (me == 1);
         sent[me] = counted.bytes_sent();
         received[me] = counted.bytes_received();
-        told[me] = counted.bytes_broadcast();
+        broadcast[me] = counted.bytes_broadcast();
         collected[me] = counted.bytes_gathered();
     });
     CHECK(wrong == std::array<int, 3>{});
     CHECK(sent == std::array<std::uint64_t, 3>{3, 6, 9});       // three times its own
     CHECK(received == std::array<std::uint64_t, 3>{11, 8, 5});  // of all, of rank 2's answer, of the rank before
-    CHECK(told == std::array<std::uint64_t, 3>{0, 0, 3});
+    CHECK(broadcast == std::array<std::uint64_t, 3>{0, 0, 3});
     CHECK(collected == std::array<std::uint64_t, 3>{0, 4, 0});
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("what can be started is, and what cannot is waited for when it is fini
     std::byte const word[4] = {};
     comm.start_all_gather({word}, 1);
     comm.start_all_gather({std::span(word).first(3)}, 0);
-    CHECK(inside.said.bytes.empty());
+    CHECK(inside.sent.bytes.empty());
     CHECK_THROWS_AS(comm.all_gather({}), argument_error);
     CHECK_THROWS_AS(comm.gather(0, {}), argument_error);
     CHECK_THROWS_AS(comm.broadcast(0, {}), argument_error);
@@ -113,13 +113,13 @@ TEST_CASE("a communicator with collective calls alone has them, and states that 
     any_communicator comm(inside);
     std::byte const word[4] = {};
     comm.all_gather({word});
-    CHECK(inside.said.bytes.size() == 4);
+    CHECK(inside.sent.bytes.size() == 4);
     CHECK_FALSE(comm.is_point_to_point());
     CHECK_THROWS_WITH_AS(comm.exchange(0, {word}, 0),
                          "this communicator is not PointToPoint: it has no exchange(to, mine, from)", argument_error);
 }
 
-TEST_CASE("an engine that adds up does so, and another says that it does not") {
+TEST_CASE("an engine that adds up does so, and another does not") {
     adding inside;
     any_communicator comm(inside);
     double x[2] = {1.5, -2};

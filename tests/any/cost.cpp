@@ -123,7 +123,7 @@ TEST_CASE("prices that cannot be") {
     refused("two_way(bits, affine(-1, 0))", 15, "a cost per bit of -1: it is a finite number of at least 0");
 }
 
-TEST_CASE("the dearer what comes back, the more is said at a time: the levels for (4, 3, 2, 1), by hand") {
+TEST_CASE("the dearer what comes back, the more is sent at a time: the levels for (4, 3, 2, 1), by hand") {
     // k of the four take 34 k bits and keep 16, 25, 29 or 30 of 30. With an answer that costs A beside them, k + 1 is
     // worth more than k from A > 238 / 9, then from A > 578 / 4, then from A > 884; at 884 they are worth as much.
     std::vector<float> const g{4, 3, 2, 1};

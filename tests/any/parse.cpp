@@ -134,7 +134,7 @@ TEST_CASE("a number that is not whole is pointed at") {
 
 TEST_CASE("a number with parentheses is none") { CHECK_THROWS_AS(parse_compressor("top_k(3())"), parse_error); }
 
-TEST_CASE("what only the dimension can tell is left to check") {
+TEST_CASE("what depends on the dimension is left to check") {
     CHECK_THROWS_AS(parse_compressor("top_k(100)").check(10), argument_error);
     CHECK_THROWS_AS(parse_compressor("top_k(1.5)").check(10), argument_error);
     CHECK_THROWS_AS(parse_compressor("top_k(-1)").check(10), argument_error);

@@ -74,13 +74,13 @@ TEST_CASE("blanks, names and defaults are free") {
 TEST_CASE("what is wrong, where, and what there is instead") {
     auto const refused = [](std::string const& text, std::size_t column, std::string const& why) {
         CAPTURE(text);
-        std::string told;
+        std::string error;
         try {
             parse_collective(text);
         } catch (parse_error const& e) {
-            told = e.what();
+            error = e.what();
         }
-        CHECK(told.find("'" + text + "', column " + std::to_string(column) + ": " + why) == 0);
+        CHECK(error.find("'" + text + "', column " + std::to_string(column) + ": " + why) == 0);
     };
     std::string const names = "there are gather, ring, halving_doubling, recursive_doubling, split_all_gather, gtop_k";
     refused("rings", 1, "there is no collective 'rings' (did you mean ring?); " + names);

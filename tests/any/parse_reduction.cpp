@@ -28,8 +28,8 @@ TEST_CASE("every reduction is read, with its defaults, and written back") {
                                                                                                : "(top_k(2))")));
 }
 
-TEST_CASE("what is wrong is told with its place and the valid names") {
-    auto const told = [](std::string const& text) {
+TEST_CASE("an error has its place and the valid names") {
+    auto const error_of = [](std::string const& text) {
         try {
             parse_reduction(text);
         } catch (error const& e) {
@@ -38,7 +38,7 @@ TEST_CASE("what is wrong is told with its place and the valid names") {
         return std::string("nothing");
     };
     auto const has = [&](std::string const& text, std::string const& part) {
-        auto const what = told(text);
+        auto const what = error_of(text);
         CAPTURE(what);
         CHECK(what.find(part) != std::string::npos);
     };

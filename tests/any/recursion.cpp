@@ -57,7 +57,7 @@ void says_the_same(R const& r) {
 
 }  // namespace
 
-TEST_CASE("a recursion behind faces says the same bytes: memories, levels, estimators, steps, answers, collectives") {
+TEST_CASE("a recursion behind faces sends the same bytes: memories, levels, estimators, steps, answers, collectives") {
     using bounds = std::span<double const>;
     says_the_same(recursion<threshold<identity, bounds>, memory<>, gradient_step, follow_last_move<double>>{
         {}, {.01, true}, {.2}, follow_last_move<double>(3)});

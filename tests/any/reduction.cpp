@@ -51,7 +51,7 @@ std::vector<std::vector<float>> steps(Make make) {
     return all;
 }
 
-struct trainer {  // whose member's type tells nothing of the reduction
+struct trainer {  // whose member has the same type for all reductions
     std::unique_ptr<any_reducer<>> reduce;
 };
 
@@ -105,8 +105,8 @@ TEST_CASE("a reduction whose transport has a server, chosen at run time, is refu
     });
 }
 
-TEST_CASE("what no theorem covers is refused when a reducer is made, unless it says unproved") {
-    auto const told = [](any_reduction<> const& how) {
+TEST_CASE("what no theorem covers is refused when a reducer is made, unless unproved stands around it") {
+    auto const reason = [](any_reduction<> const& how) {
         std::string text;
         fibers::run(1, [&](fibers::member& comm) {
             try {
@@ -117,9 +117,13 @@ TEST_CASE("what no theorem covers is refused when a reducer is made, unless it s
         });
         return text;
     };
-    CHECK(told(parse_reduction("plain(top_k(4))")).starts_with("plain{top_k(4)}: the compressor is biased"));
-    CHECK(told(parse_reduction("error_feedback(rand_k(4))")).find("scaled_down") != std::string::npos);
-    CHECK(told(plain<top_k<>>{top_k{4}}) ==
+    CHECK(reason(parse_reduction("plain(top_k(4))")).starts_with("plain{top_k(4)}: the compressor is biased"));
+    for (auto const* const text : {"shifted(top_k(4))", "unproved(shifted(top_k(4)))"})
+        CHECK(reason(parse_reduction(text)) ==
+              "shifted{top_k(4)}: the compressor is biased, so that errors add up; take error_feedback{...} or "
+              "ef21_shift{...}");
+    CHECK(reason(parse_reduction("error_feedback(rand_k(4))")).find("scaled_down") != std::string::npos);
+    CHECK(reason(plain<top_k<>>{top_k{4}}) ==
           "no theorem covers plain(top_k(4)): unproved(plain(top_k(4))) takes it as it is");
-    CHECK(told(parse_reduction("unproved(plain(top_k(4)))")).empty());
+    CHECK(reason(parse_reduction("unproved(plain(top_k(4)))")).empty());
 }

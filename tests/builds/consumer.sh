@@ -35,8 +35,8 @@ if printf '#include <version>\nint main() {}\n' | clang++ -std=c++20 -stdlib=lib
         -isystem "${EIGEN:-/usr/include/eigen3}" -pthread examples/first.cpp -o "$folder/first"
     clang++ -std=c++20 -stdlib=libc++ -Wall -Wextra -Wpedantic -Werror -I include -I cmake/compiled \
         -isystem "${EIGEN:-/usr/include/eigen3}" -fsyntax-only cmake/compiled/compressors_double.cpp
-    said=$("$folder/first")
-    [[ $said == 'x = 1.500000000 ..., 150.0 bytes a round' ]] || { printf 'with libc++ it prints: %s\n' "$said"; exit 1; }
+    output=$("$folder/first")
+    [[ $output == 'x = 1.500000000 ..., 150.0 bytes a round' ]] || { printf 'with libc++ it prints: %s\n' "$output"; exit 1; }
     printf 'no warning with clang++ -stdlib=libc++, and the same result\n'
 else
     printf 'skipped: clang++ has no libc++\n'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tests/builds/elsewhere.sh [FOLDER]
-# Compiles say.cpp and the README's program for other processors with Debian's cross compilers, runs them in qemu, and
-# fails unless they say what digests.txt and the README expect: 64-bit ARM with NEON; s390x, which is big-endian and has no
+# Compiles print_digests.cpp and the README's program for other processors with Debian's cross compilers, runs them in qemu, and
+# fails unless they print what digests.txt and the README expect: 64-bit ARM with NEON; s390x, which is big-endian and has no
 # vectors. Needs g++-aarch64-linux-gnu, g++-s390x-linux-gnu and qemu-user-static. TARGETS names others, such as riscv64;
 # EIGEN and XSIMD the folders of these headers, where they are not Debian's.
 set -euo pipefail
@@ -13,7 +13,7 @@ mkdir -p "$work/include"
 ln -sfn "${EIGEN:-/usr/include/eigen3}/Eigen" "$work/include/Eigen"
 ln -sfn "${XSIMD:-/usr/include}/xsimd" "$work/include/xsimd"
 
-sources=(tests/builds/say.cpp cmake/compiled/compressors_float.cpp cmake/compiled/compressors_double.cpp examples/first.cpp)
+sources=(tests/builds/print_digests.cpp cmake/compiled/compressors_float.cpp cmake/compiled/compressors_double.cpp examples/first.cpp)
 read -ra targets <<< "${TARGETS:-aarch64 s390x}"
 
 compile() { # compile TARGET SOURCE: -O1 contracts products like -O2, and these processors have the instruction
@@ -28,12 +28,12 @@ done | xargs -0 -n 2 -P "${JOBS:-$(nproc)}" bash -euc 'compile "$@"' compile
 
 for target in "${targets[@]}"; do
     # Static, so that qemu needs no libraries of that processor.
-    "$target-linux-gnu-g++" -static "$work/$target-"{say,compressors_float,compressors_double}.o -o "$work/$target-say"
+    "$target-linux-gnu-g++" -static "$work/$target-"{print_digests,compressors_float,compressors_double}.o -o "$work/$target-print_digests"
     "$target-linux-gnu-g++" -static -pthread "$work/$target-first.o" -o "$work/$target-first"
-    "qemu-$target-static" "$work/$target-say" | diff tests/builds/digests.txt - ||
+    "qemu-$target-static" "$work/$target-print_digests" | diff tests/builds/digests.txt - ||
         { printf '%s: the messages are others than digests.txt expects\n' "$target"; exit 1; }
-    said=$("qemu-$target-static" "$work/$target-first")
-    [[ $said == 'x = 1.500000000 ..., 150.0 bytes a round' ]] ||
-        { printf '%s: four threads say: %s\n' "$target" "$said"; exit 1; }
+    output=$("qemu-$target-static" "$work/$target-first")
+    [[ $output == 'x = 1.500000000 ..., 150.0 bytes a round' ]] ||
+        { printf '%s: four threads print: %s\n' "$target" "$output"; exit 1; }
     printf '%s: %d pipelines as expected, and so four threads\n' "$target" "$(wc -l < tests/builds/digests.txt)"
 done

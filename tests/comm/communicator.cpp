@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which types meet the concepts of communicators, and how waits, lanes and partners of exchanges are checked.
+// Which types satisfy the concepts of communicators, and how waits, lanes and partners of exchanges are checked.
 #include "laconic/comm/communicator.hpp"
 
 #include <doctest/doctest.h>

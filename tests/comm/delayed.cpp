@@ -124,7 +124,7 @@ TEST_CASE("an all-gather is a ring of exchanges, whatever its lengths and when i
         CAPTURE(ranks);
         auto const length = [](int r, int turn) { return static_cast<std::size_t>((37 * r * r + 11 * turn) % 90); };
         auto const work = [](auto& comm, int turn) { comm.compute(1e-3 * ((comm.rank() * 5 + turn) % 7)); };
-        auto const met = clocks(
+        auto const gathered = clocks(
             ranks,
             [&](auto& comm) {
                 for (int turn = 0; turn < 4; ++turn) {
@@ -144,8 +144,8 @@ TEST_CASE("an all-gather is a ring of exchanges, whatever its lengths and when i
                 }
             },
             odd);
-        CHECK(met == exchanged);
-        CHECK(met[0] > 0);
+        CHECK(gathered == exchanged);
+        CHECK(gathered[0] > 0);
     }
 }
 

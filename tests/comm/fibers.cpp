@@ -132,7 +132,7 @@ TEST_CASE("where a rank throws, the others' errors name it and its reason, after
 
 TEST_CASE("at the deadline all errors name the rank that computed while others waited, once it waits itself") {
     using namespace std::chrono_literals;
-    // One rank computes for longer than the deadline, while the others are ready to go on after a meeting.
+    // One rank computes for longer than the deadline, while the others are ready to go on after a collective call.
     for (int const slow : {0, 1, 2}) {
         CAPTURE(slow);
         std::vector<caught_error> errors(3);
@@ -324,14 +324,14 @@ TEST_CASE("where all wait for each other the errors say who waits for whom, from
     CHECK(circle.errors[19].why == why);
     CHECK(circle.thrown == why);
 
-    failed_schedule const meeting(3, [](fibers::member& comm) {
+    failed_schedule const gathers(3, [](fibers::member& comm) {
         comm.all_gather({});
         if (comm.rank() == 2)
             comm.exchange(no_rank, {}, 1);
         else
             comm.all_gather({});
     });
-    CHECK(meeting.thrown ==
+    CHECK(gathers.thrown ==
           "rank 0 waits for rank 2, which waits for rank 1, which waits for rank 2: no rank can go on");
 }
 

@@ -29,7 +29,7 @@ TEST_CASE("meetings are complete in the order of their starts, up to as many at 
     CHECK(three.missing(9, [](int number) { return number < 5; }) == 2);
 }
 
-TEST_CASE("one meeting is in one lane") {
+TEST_CASE("one collective call is in one lane") {
     detail::local_group two({0, 1});
     two.arrive(0, 3);
     CHECK_THROWS_WITH_AS(two.arrive(1, 4),

@@ -68,7 +68,7 @@ TEST_CASE("what is in flight in several lanes is counted when each is finished")
     CHECK(received[1] == sent[0]);
 }
 
-TEST_CASE("a meeting that fails is not counted") {
+TEST_CASE("a collective call that fails is not counted") {
     std::uint64_t sent = 99;
     CHECK_THROWS_AS(threads::run(2,
                                  [&](threads::member& comm) {

@@ -504,7 +504,7 @@ TEST_CASE("a rank that returns early with a duplicate waits for nobody there, an
         for (int r = 0; r < n; ++r) part.exchange(r, {large}, no_rank);
         for (int lane = 0; lane < 3; ++lane) part.start_all_gather({large}, lane);
     };
-    call const meet = [](auto& all, auto&) { all.all_gather({}); };
+    call const gather = [](auto& all, auto&) { all.all_gather({}); };
     call const meet_there = [](auto&, auto& part) { part.all_gather({}); };
     int finished = 0;
     call const finish = [&](auto&, auto& part) {
@@ -513,10 +513,10 @@ TEST_CASE("a rank that returns early with a duplicate waits for nobody there, an
         part.all_gather({});
     };
     for (auto const& wait :
-         {wait{"nothing sent, in the world", nothing, meet},
+         {wait{"nothing sent, in the world", nothing, gather},
           wait{"nothing sent, in the duplicate", nothing, meet_there},
-          wait{"a lane in flight, in the world", in_flight, meet}, wait{"a lane in flight, in it", in_flight, finish},
-          wait{"only its own lanes, in the world", only_there, meet},
+          wait{"a lane in flight, in the world", in_flight, gather}, wait{"a lane in flight, in it", in_flight, finish},
+          wait{"only its own lanes, in the world", only_there, gather},
           wait{"only its own lanes, in the duplicate", only_there, [&](auto&, auto& part) {
                    for (int k = 0; k < 3; ++k) part.all_gather({});
                    part.all_gather({});
@@ -549,7 +549,7 @@ TEST_CASE("a rank that returns early with a duplicate waits for nobody there, an
 TEST_CASE("parts are let go of in another order on each rank, with long messages that nobody takes") {
     int const n = world->size(), me = world->rank();
     std::vector<std::byte> const large(std::size_t{1} << 20, std::byte(me));
-    for (bool const meet : {false, true}) {
+    for (bool const gather : {false, true}) {
         mpi::member comm(MPI_COMM_WORLD, {.piece = std::size_t{1} << 30});
         std::vector<std::unique_ptr<mpi::member>> parts;
         for (int k = 0; k < 3; ++k)
@@ -560,7 +560,7 @@ TEST_CASE("parts are let go of in another order on each rank, with long messages
         }
         for (int k = 0; k < 3; ++k) {
             parts[std::size_t(me + k) % 3].reset();
-            if (meet) CHECK(collectives(comm) == 0);
+            if (gather) CHECK(collectives(comm) == 0);
         }
         for (int r = 0; r < n; ++r) comm.exchange(r, {large}, no_rank);  // to itself, too
     }
@@ -653,10 +653,10 @@ TEST_CASE("what gave up at its deadline is not waited for, and where that is the
         mpi::member comm(MPI_COMM_WORLD, {.deadline = 200ms});
         auto const part = comm.duplicate();
         if (world->rank() == 1) MPI_Barrier(MPI_COMM_WORLD);  // to which the others come without comm and part
-        auto const meet = [&] {
+        auto const gather = [&] {
             for (;;) comm.all_gather({});  // rank 1 finds the first messages of the others
         };
-        CHECK_THROWS_WITH_AS(meet(), "rank 1 did not come within 200 ms", comm_error);
+        CHECK_THROWS_WITH_AS(gather(), "rank 1 did not come within 200 ms", comm_error);
     }
     if (world->rank() != 1) MPI_Barrier(MPI_COMM_WORLD);
     // Rank 1 never lets go of this part.

@@ -222,9 +222,9 @@ TEST_CASE("where all ranks wait in vain the errors say who waits for whom") {
             nccl_ranks::errors_on(n, [&](nccl& comm) { comm.exchange(no_rank, {}, (comm.rank() + 1) % 3); });
         CHECK(circle[1] ==
               "rank 1 waits for rank 2, which waits for rank 0, which waits for rank 1: no rank can go on");
-        auto const meeting =
+        auto const gathers =
             nccl_ranks::errors_on(n, [&](nccl& comm) { comm.rank() == 1 ? comm.gather(0, {}) : comm.all_gather({}); });
-        CHECK(meeting[0] == "rank 0 waits for rank 1, which waits for rank 0: no rank can go on");
+        CHECK(gathers[0] == "rank 0 waits for rank 1, which waits for rank 0: no rank can go on");
     }
 }
 

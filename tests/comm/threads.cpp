@@ -129,7 +129,7 @@ TEST_CASE("where a rank throws, the others' errors name it and its reason, and r
                     int);
 }
 
-TEST_CASE("a meeting that was complete before a rank threw counts for everyone") {
+TEST_CASE("a collective call that was complete before a rank threw counts for everyone") {
     std::atomic<int> complete = 0;
     CHECK_THROWS_AS(threads::run(3,
                                  [&](threads::member& comm) {
@@ -350,14 +350,14 @@ TEST_CASE("where all wait for each other the errors say who waits for whom, with
     for (std::size_t const r : {1u, 2u}) CHECK(circle.errors[r].why == why);
     CHECK(circle.thrown == why);
 
-    failed_schedule const meeting(3, [](threads::member& comm) {
+    failed_schedule const gathers(3, [](threads::member& comm) {
         if (comm.rank() == 2)
             comm.exchange(no_rank, {}, 1);
         else
             comm.all_gather({});
     });
-    CHECK(meeting.errors[0].rank == 2);
-    CHECK(meeting.errors[0].why ==
+    CHECK(gathers.errors[0].rank == 2);
+    CHECK(gathers.errors[0].why ==
           "rank 0 waits for rank 2, which waits for rank 1, which waits for rank 2: no rank can go on");
     failed_schedule const alone(1, [](threads::member& comm) { comm.exchange(no_rank, {}, 0); });
     CHECK(alone.thrown == "rank 0 waits for rank 0: no rank can go on");
@@ -639,7 +639,7 @@ TEST_CASE("who waits for a rank in one group does not go on because of what that
     CHECK(twins.thrown == "rank 0 waits for rank 1, which waits for rank 0: no rank can go on");
 }
 
-TEST_CASE("who does not come to a meeting of its group before the deadline is named by its number in the run") {
+TEST_CASE("who does not come to a collective call of its group before the deadline is named by its number in the run") {
     std::atomic<bool> reported = false;
     failed_schedule const late(4,
                                [&](threads::member& comm) {

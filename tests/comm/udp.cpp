@@ -65,7 +65,7 @@ std::vector<std::string> processes(int nodes, udp::settings how, Body body, std:
             sockets.clear();
             std::string text;
             try {
-                mine.meet(int(i), all);
+                mine.set_peers(int(i), all);
                 if constexpr (requires { body(mine, int(i), all); })
                     text = body(mine, int(i), all);
                 else
@@ -238,7 +238,7 @@ template <class M>
 std::string as_a_stranger(std::vector<std::string> const& all, M machine, std::size_t d) {
     int const me = int(all.size()) - 1;
     udp outside("127.0.0.1:0", {.deadline = milliseconds(20)});
-    outside.meet(me, all);
+    outside.set_peers(me, all);
     int refused = 0;
     for (std::uint64_t const round : {1u, 3u, 7u, 20u}) {
         std::vector<float> x(d, NAN);
@@ -415,9 +415,9 @@ TEST_CASE("what a socket refuses") {
     CHECK_THROWS_WITH_AS(udp("127.0.0.1:0", {.loss = 1.5}), "a loss that is no share", argument_error);
     udp one("127.0.0.1:0", {.deadline = milliseconds(50)}), two("127.0.0.1:0");
     CHECK_THROWS_AS(udp{one.address()}, comm_error);  // is taken
-    CHECK_THROWS_WITH_AS(one.meet(2, {one.address(), two.address()}), "node 2 of 2", argument_error);
-    CHECK_THROWS_AS(one.meet(0, {one.address(), two.address(), two.address()}), argument_error);
-    one.meet(0, {one.address(), two.address()});
+    CHECK_THROWS_WITH_AS(one.set_peers(2, {one.address(), two.address()}), "node 2 of 2", argument_error);
+    CHECK_THROWS_AS(one.set_peers(0, {one.address(), two.address(), two.address()}), argument_error);
+    one.set_peers(0, {one.address(), two.address()});
 
     // Nobody answers; a packet is longer than a datagram may be; there is no such node.
     switch_machine<float> machine({.d = 4, .workers = 2, .switches = 2, .apart = false}, 0);
@@ -425,7 +425,7 @@ TEST_CASE("what a socket refuses") {
     machine.begin(std::span<float>(x), 1);
     CHECK_THROWS_WITH_AS(one.run(machine), "node 1 sent nothing that is needed for 50 ms", comm_error);
     udp narrow("127.0.0.1:0", {.longest = 100});
-    narrow.meet(0, {one.address(), two.address()});
+    narrow.set_peers(0, {one.address(), two.address()});
     machine.begin(std::span<float>(x), 2);
     CHECK_THROWS_WITH_AS(narrow.run(machine), "a packet of 130 bytes: up to 100 can be", argument_error);
     switch_machine<float> elsewhere({.d = 4, .workers = 2}, 0);

@@ -39,9 +39,9 @@ std::vector<float> power_law() {
 // 1 - |C(x) - x|^2 / |x|^2.
 template <class C, class T>
 double share_kept(C const& c, std::vector<T> const& x) {
-    auto const said = laws::received(c, x, key{1});
+    auto const sent = laws::received(c, x, key{1});
     auto error = x;
-    for (std::size_t i = 0; i < x.size(); ++i) error[i] -= said[i];
+    for (std::size_t i = 0; i < x.size(); ++i) error[i] -= sent[i];
     return 1 - laws::energy(error) / laws::energy(x);
 }
 
@@ -124,14 +124,14 @@ TEST_CASE("and for 1024 numbers that fall like a power") {
     CHECK(share_kept(top_k{8} | scaled_sign{}, x) == doctest::Approx(.536163).epsilon(1e-5));
 }
 
-TEST_CASE("what signs keep is not unimodal: all of (10, 1, ..., 1) are said where the level costs next to nothing") {
+TEST_CASE("what signs keep is not unimodal: all of (10, 1, ..., 1) are sent where the level costs next to nothing") {
     std::vector<double> x(200, 1.0);
     x[0] = 10;
     CHECK(level_of(best_level{top_k{1} | scaled_sign{}, affine_cost(1, 1e4)}, x) == 200);
     CHECK(level_of(best_level{top_k{1} | scaled_sign{}}, x) == 1);
 }
 
-TEST_CASE_TEMPLATE("the level is the best of all, and is said", T, float, double) {
+TEST_CASE_TEMPLATE("the level is the best of all, and is sent", T, float, double) {
     auto const cost = packet_cost(16, 8, 4);
     for (auto const& x : laws::theory_vectors<T>()) {
         best_level const c{top_k{1}, cost};
@@ -165,7 +165,7 @@ TEST_CASE("its delta is that of the lowest level, holds, and is reached") {
     CHECK(share_kept(b, std::vector<double>(16, -1.5)) == 1. / 4);
 }
 
-TEST_CASE("nothing to choose: no numbers, one number, zeros, a cost that is the same whatever is said") {
+TEST_CASE("nothing to choose: no numbers, one number, zeros, a cost that is the same whatever is sent") {
     best_level const c{top_k{1}};
     CHECK(level_of(c, std::vector<double>{}) == 0);
     CHECK(level_of(c, std::vector<double>{5}) == 1);

@@ -107,7 +107,7 @@ TEST_CASE_TEMPLATE("the best level by a curve is worth what the best of all is, 
     CHECK(never_less([](std::size_t k) { return k < 40 ? 1 : std::exp2(double(k)); }) < 40);
 }
 
-TEST_CASE("what costs nothing is said at the lowest level, and what costs too much is not said") {
+TEST_CASE("what costs nothing is sent at the lowest level, and what costs too much is not sent") {
     auto h = histogram_of(mixture());
     largest_curve<true> const curve(h);
     CHECK(best_on(curve, 300, [](std::size_t) { return 0.; }) == 1);

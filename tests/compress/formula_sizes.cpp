@@ -17,7 +17,7 @@ using namespace laconic;
 static_assert(!formula_sizes::are_dear());
 
 TEST_CASE("what papers count, without a message") {
-    CHECK(formula_sizes{}([] { return 7.5; }, []() -> int { throw argument_error("said"); }) == 7.5);
+    CHECK(formula_sizes{}([] { return 7.5; }, []() -> int { throw argument_error("written"); }) == 7.5);
     CHECK(best_level{top_k{1}, message_cost{}, formula_sizes{}} == best_level{top_k{1}});
 }
 

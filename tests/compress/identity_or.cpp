@@ -36,20 +36,20 @@ vec decoded(M const& m) {
 TEST_CASE("it says everything, or what the other says, and both ends know which at no cost") {
     host on;
     vec const x{1, -2, 3, 4};
-    message_of<identity_or<rand_k<>>> said, heard;
+    message_of<identity_or<rand_k<>>> sent, received;
     for (std::uint64_t round = 0; round < 6; ++round) {
         identity_or c{rand_k{2}};
         c.in_full = round % 3 == 0;
-        c(on, std::span<double const>(x), key{round}, said);
-        CHECK(bits(said) == (c.in_full ? 256 : 128));
-        CHECK(decoded(said) == (c.in_full ? x : decoded(compress(rand_k{2}, x, key{round}))));
+        c(on, std::span<double const>(x), key{round}, sent);
+        CHECK(bits(sent) == (c.in_full ? 256 : 128));
+        CHECK(decoded(sent) == (c.in_full ? x : decoded(compress(rand_k{2}, x, key{round}))));
         bit_writer sink;
-        write(sink, said);
+        write(sink, sent);
         bit_reader source(sink.finish());
-        c.blank(on, 4, key{round}, heard);
-        read(on, source, heard);
+        c.blank(on, 4, key{round}, received);
+        read(on, source, received);
         source.finish();
-        CHECK(heard == said);
+        CHECK(received == sent);
     }
 }
 

@@ -39,11 +39,11 @@ TEST_CASE("by hand: all, doubled, or nothing") {
     int all = 0;
     for (std::uint64_t k = 0; k < 4000; ++k) {
         auto const m = laws::compress(lazy{0.5}, x, key{k});
-        auto const said = laws::decoded<message_of<lazy<>>, double>(m);
-        bool const spoke = said == vec{2, -4, 6};
-        CHECK((spoke || said == vec{0, 0, 0}));
-        CHECK(bits(m) == (spoke ? 192 : 0));
-        all += spoke;
+        auto const sent = laws::decoded<message_of<lazy<>>, double>(m);
+        bool const sends_all = sent == vec{2, -4, 6};
+        CHECK((sends_all || sent == vec{0, 0, 0}));
+        CHECK(bits(m) == (sends_all ? 192 : 0));
+        all += sends_all;
     }
     CHECK(std::abs(all - 2000) < 5 * std::sqrt(1000.));
     CHECK(laws::received(lazy{1}, x, key{1}) == x);

@@ -21,7 +21,7 @@ static_assert(Levelled<top_k<>> && Levelled<top_k<scaled_sign>, float> && Levell
 
 namespace {
 
-// What the levels say that they keep of x.
+// The shares of x that the levels keep, as the curve has them.
 template <class B = host, class C, class T>
 std::vector<double> promised(C const& c, std::vector<T> const& x) {
     B on;
@@ -93,7 +93,7 @@ TEST_CASE("what each level takes, as papers count it") {
     CHECK(levels<top_blocks<>>::bits<double>({1, 100}, 1, 7) == 7 * 64);
 }
 
-TEST_CASE_TEMPLATE("every level keeps what is said of it on both backends, and takes no more bits", T, float, double) {
+TEST_CASE_TEMPLATE("every level keeps what its curve has, on both backends, and takes no more bits", T, float, double) {
     for (auto const& x : laws::theory_vectors<T>()) {
         keeps_what_it_promises(top_k{1}, x);
         keeps_what_it_promises(top_k{1} | scaled_sign{}, x);
@@ -101,7 +101,7 @@ TEST_CASE_TEMPLATE("every level keeps what is said of it on both backends, and t
     }
 }
 
-TEST_CASE("signs in buckets keep no less than is said, and often more") {
+TEST_CASE("signs in buckets keep no less than the curve has, and often more") {
     double most = 0;
     for (auto const& x : laws::theory_vectors<double>()) {
         auto const c = top_k{1} | scaled_sign{3};

@@ -49,12 +49,12 @@ Eigen::MatrixXd columns(A const& y, std::size_t n) {
         .template cast<double>();
 }
 template <class C, class T>
-std::vector<T> say(C const& c, std::vector<T> const& x, std::uint64_t k = 1) {
+std::vector<T> sent_by(C const& c, std::vector<T> const& x, std::uint64_t k = 1) {
     return laws::received(c, x, key{k});
 }
 template <class C, class T>
 double lost(C const& c, std::vector<T> const& x, std::uint64_t k) {
-    auto const y = say(c, x, k);
+    auto const y = sent_by(c, x, k);
     double sum = 0;
     for (std::size_t i = 0; i < x.size(); ++i)
         sum += std::pow(static_cast<double>(x[i]) - static_cast<double>(y[i]), 2);
@@ -105,7 +105,7 @@ TEST_CASE_TEMPLATE("low_rank keeps the laws, on matrices of every shape", T, flo
     laws::reads_back<T>(top_k{0.5} | low_rank{1, 1});
 }
 
-TEST_CASE_TEMPLATE("host and definition say the same bytes", T, float, double) {
+TEST_CASE_TEMPLATE("host and definition write the same bytes", T, float, double) {
     for (auto const& each : matrices<T>())
         for (std::size_t const rank : {1u, 2u, 3u, 100u}) {
             auto const rows = each.first;  // clang 14 captures no names of parts
@@ -126,7 +126,7 @@ TEST_CASE_TEMPLATE("small changes of its bytes are refused or are a message", T,
          std::vector<std::array<std::size_t, 3>>{{1, 1, 5}, {2, 1, 6}, {3, 2, 12}, {2, 2, 4}, {4, 1, 0}})
         passed += laws::survives_small_changes(low_rank{rows, rank}, laws::noise<T>(d, d + 1), key{d});
     passed += laws::survives_small_changes(threshold{0.25} | low_rank{1, 1}, laws::noise<T>(7, 2), key{3});
-    // Here the receiver may be told of a number of numbers that is no matrix.
+    // Here blank() may get a number of numbers that is no matrix.
     std::vector<T> half(12, T(0));
     for (std::size_t i : {1u, 2u, 5u, 8u}) half[i] = T(1) / static_cast<T>(i);
     passed += laws::survives_small_changes(threshold{0.0} | low_rank{2, 1}, half, key{3});
@@ -146,7 +146,7 @@ TEST_CASE_TEMPLATE("by hand: a matrix of rank one is exact, whatever is drawn", 
         auto const y = laws::decoded<message_of<low_rank<>, T>, T>(m);
         for (std::size_t i = 0; i < x.size(); ++i) CHECK(y[i] == doctest::Approx(x[i]).epsilon(8 * eps<T>));
     }
-    CHECK(say(low_rank{3, 2}, std::vector<T>(6, T(0))) == std::vector<T>(6, T(0)));
+    CHECK(sent_by(low_rank{3, 2}, std::vector<T>(6, T(0))) == std::vector<T>(6, T(0)));
     CHECK(bits(laws::compress(low_rank{2, 1}, x, key{1})) == 8 * sizeof(T) * 5);
 }
 
@@ -164,8 +164,8 @@ TEST_CASE_TEMPLATE("it is the projection on the span of X Q, of the longer side'
         Eigen::MatrixXd const span = a * columns<T>(q, n);
         Eigen::MatrixXd const basis = solvers::orthogonal(span).leftCols(3);
         Eigen::MatrixXd const expected = basis * (basis.transpose() * a);
-        Eigen::MatrixXd const said = matrix(laws::decoded<message_of<low_rank<>, T>, T>(m), rows);
-        CHECK(((tall ? said : said.transpose()) - expected).norm() < 200 * eps<T> * a.norm());
+        Eigen::MatrixXd const sent = matrix(laws::decoded<message_of<low_rank<>, T>, T>(m), rows);
+        CHECK(((tall ? sent : sent.transpose()) - expected).norm() < 200 * eps<T> * a.norm());
         Eigen::MatrixXd const p = columns<T>(tall ? m.left : m.right, std::max(rows, cols));
         CHECK((p.transpose() * p - Eigen::MatrixXd::Identity(3, 3)).norm() < 10 * eps<T>);
     }
@@ -267,7 +267,7 @@ TEST_CASE_TEMPLATE("sizes at the ends of the range", T, float, double) {
     auto const near = [&](T size) {
         auto x = numbers<T>(shape);
         for (T& v : x) v *= size;
-        auto const y = say(low_rank{20, 4}, x, 3);
+        auto const y = sent_by(low_rank{20, 4}, x, 3);
         for (std::size_t i = 0; i < x.size(); ++i)
             REQUIRE(std::abs(static_cast<double>(x[i]) / static_cast<double>(size) -
                              static_cast<double>(y[i]) / static_cast<double>(size)) < 500 * eps<T>);
@@ -277,9 +277,9 @@ TEST_CASE_TEMPLATE("sizes at the ends of the range", T, float, double) {
         near(size);
     // Among subnormal numbers each product rounds.
     std::vector<T> tiny(12, 8 * limits::denorm_min());
-    for (T const v : say(low_rank{4, 1}, tiny, 3)) CHECK(std::abs(v - tiny[0]) <= 4 * limits::denorm_min());
-    CHECK_THROWS_WITH_AS(say(low_rank{2, 1}, std::vector<T>(4, limits::max())), doctest::Contains("may not be finite"),
-                         argument_error);
+    for (T const v : sent_by(low_rank{4, 1}, tiny, 3)) CHECK(std::abs(v - tiny[0]) <= 4 * limits::denorm_min());
+    CHECK_THROWS_WITH_AS(sent_by(low_rank{2, 1}, std::vector<T>(4, limits::max())),
+                         doctest::Contains("may not be finite"), argument_error);
 }
 
 TEST_CASE("what is no matrix is refused, by check, by the compressor and by the receiver") {
@@ -302,9 +302,9 @@ TEST_CASE("what is no matrix is refused, by check, by the compressor and by the 
     }
     // How many numbers there are is known only when the vector is: 3 of 4.
     auto const c = zero_blocks{1} | low_rank{2, 1};
-    CHECK_THROWS_AS(say(c, vec{1, 2, 3, 0}), argument_error);
+    CHECK_THROWS_AS(sent_by(c, vec{1, 2, 3, 0}), argument_error);
     CHECK_THROWS_AS(static_cast<void>(c.delta(4)), argument_error);
-    CHECK_NOTHROW(say(c, vec{1, 2, 0, 0}));
+    CHECK_NOTHROW(sent_by(c, vec{1, 2, 0, 0}));
 }
 
 TEST_CASE("a start of one's own") {
@@ -324,17 +324,17 @@ TEST_CASE("a start of one's own") {
     CHECK_THROWS_AS((warm{5, 2, left}.check(40)), shape_error);
     // Orthogonal to all there is: it says nothing, so there is no delta.
     vec const one_column{1, 0, 2, 0}, other{0, 1};
-    CHECK(say(warm{2, 1, other}, one_column) == vec(4, 0.0));
+    CHECK(sent_by(warm{2, 1, other}, one_column) == vec(4, 0.0));
     // Nothing to start from, and columns of zeros or worse, are drawn as if there were no start.
-    auto const cold = say(low_rank{8, 2}, x, 7);
-    CHECK(say(warm{8, 2, none}, x, 7) == cold);
-    CHECK(say(warm{8, 2, zeros}, x, 7) == cold);
-    CHECK(say(warm{8, 2, vec(10, std::nan(""))}, x, 7) == cold);
+    auto const cold = sent_by(low_rank{8, 2}, x, 7);
+    CHECK(sent_by(warm{8, 2, none}, x, 7) == cold);
+    CHECK(sent_by(warm{8, 2, zeros}, x, 7) == cold);
+    CHECK(sent_by(warm{8, 2, vec(10, std::nan(""))}, x, 7) == cold);
     vec half = zeros;
     std::copy(best.begin(), best.begin() + 5, half.begin());
     for (std::uint64_t k = 0; k < 20; ++k) {
-        CHECK(lost(warm{8, 2, half}, x, k) < 26.3125);                          // the best of rank 1 leaves more
-        CHECK(say(warm{8, 2, half}, x, k) != say(warm{8, 2, half}, x, k + 1));  // by what is drawn
+        CHECK(lost(warm{8, 2, half}, x, k) < 26.3125);  // the best of rank 1 leaves more
+        CHECK(sent_by(warm{8, 2, half}, x, k) != sent_by(warm{8, 2, half}, x, k + 1));  // by what is drawn
     }
     // The size of a start means nothing, out to the ends of the range.
     for (double const size : {1e-300, 1e300, 1e-310}) {

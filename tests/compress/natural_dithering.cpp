@@ -22,7 +22,7 @@ static_assert(Compressor<natural_dithering> && Compressor<natural_dithering, flo
 namespace {
 
 template <class T>
-std::vector<T> say(natural_dithering const& c, std::vector<T> const& x, std::uint64_t k = 1) {
+std::vector<T> sent_by(natural_dithering const& c, std::vector<T> const& x, std::uint64_t k = 1) {
     return laws::received(c, x, key{k});
 }
 
@@ -34,9 +34,9 @@ void has_mean_in_units(C const& c, std::vector<T> const& x, T unit) {
     vec mean(x.size(), 0.0);
     double least = 0, largest = 0;
     for (std::uint64_t k = 0; k < n; ++k) {
-        auto const said = say(c, x, k);
+        auto const sent = sent_by(c, x, k);
         for (std::size_t i = 0; i < x.size(); ++i) {
-            double const v = static_cast<double>(said[i] / unit);
+            double const v = static_cast<double>(sent[i] / unit);
             mean[i] += v / n;
             least = std::min(least, v);
             largest = std::max(largest, v);
@@ -50,14 +50,14 @@ void has_mean_in_units(C const& c, std::vector<T> const& x, T unit) {
 // By the definition, and that a message says one of the two neighbours.
 double exact_variance(natural_dithering const& c, vec const& x) {
     host on;
-    auto const said = say(c, x);
+    auto const sent = sent_by(c, x);
     double const top = norm_of(on, c.p, std::span<double const>(x));
     double variance = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
         double const size = std::abs(x[i]);
         double low = 0, high = std::ldexp(top, 1 - c.levels);
         while (high < size) low = high, high *= 2;
-        CHECK((std::abs(said[i]) == low || std::abs(said[i]) == high));
+        CHECK((std::abs(sent[i]) == low || std::abs(sent[i]) == high));
         variance += (high - size) * (size - low);
     }
     return variance;
@@ -86,14 +86,14 @@ TEST_CASE("by hand") {
     auto const m = laws::moments_of(natural_dithering{3}, vec{3, -4}, 4000, key{1});
     CHECK(std::abs(m.mean[0] - 3) < 5 * std::sqrt(2.0 * 0.5 / 4000));
     for (std::uint64_t k = 0; k < 20; ++k) {
-        auto const v = say(natural_dithering{3}, vec{3, -4}, k);
+        auto const v = sent_by(natural_dithering{3}, vec{3, -4}, k);
         CHECK((v[0] == 2.5 || v[0] == 5));
         CHECK((v[1] == -2.5 || v[1] == -5));
     }
-    auto const said = laws::compress(natural_dithering{2, 2, p_norm::largest}, vec{1, -2, 4, 2, 0, 0}, key{1});
-    CHECK(said.norms == vec{2, 4, 0});
-    CHECK(said.codes == std::vector<std::int16_t>{1, -2, 2, 1, 0, 0});
-    CHECK(say(natural_dithering{2, 2, p_norm::largest}, vec{1, -2, 4, 2, 0, 0}) == vec{1, -2, 4, 2, 0, 0});
+    auto const sent = laws::compress(natural_dithering{2, 2, p_norm::largest}, vec{1, -2, 4, 2, 0, 0}, key{1});
+    CHECK(sent.norms == vec{2, 4, 0});
+    CHECK(sent.codes == std::vector<std::int16_t>{1, -2, 2, 1, 0, 0});
+    CHECK(sent_by(natural_dithering{2, 2, p_norm::largest}, vec{1, -2, 4, 2, 0, 0}) == vec{1, -2, 4, 2, 0, 0});
     CHECK(laws::moments_by_values(natural_dithering{3}, vec{3, 4}).variance == doctest::Approx(2 * 0.5 + 1 * 1.5));
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("it is not the identity, and it rounds at random") {
     int const n = 4000;
     vec up(x.size(), 0.0);
     for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(n); ++k) {
-        auto const v = say(c, x, k);
+        auto const v = sent_by(c, x, k);
         for (std::size_t i = 0; i < x.size(); ++i) {
             REQUIRE((v[i] == 0 || v[i] == 0.125 || v[i] == 0.25 || v[i] == 0.5 || v[i] == 1));
             up[i] += v[i] > x[i];
@@ -117,7 +117,7 @@ TEST_CASE("it is not the identity, and it rounds at random") {
         double const p = (x[i] - low) / (high - low);
         CHECK(std::abs(up[i] / n - p) < 5 * std::sqrt(p * (1 - p) / n));
     }
-    CHECK(say(c, x, 1) != say(c, x, 2));
+    CHECK(sent_by(c, x, 1) != sent_by(c, x, 2));
 }
 
 // Of magnitudes: where numbers are negative, one goes up where the other, which keeps signs by themselves, goes down.
@@ -135,7 +135,7 @@ TEST_CASE("one level is quantize with one level") {
 }
 
 // Where all magnitudes are equal and a >= 9/4, every one is below the least level. At a = 9/4 both branches of omega
-// meet: 81 numbers, three levels. 25 equal numbers of |x| = 1 are 1/5 each, and 1/2 is the least of two levels: 25
+// coincide: 81 numbers, three levels. 25 equal numbers of |x| = 1 are 1/5 each, and 1/2 is the least of two levels: 25
 // (1/5) (1/2 - 1/5) = 1.5.
 TEST_CASE("omega is attained by equal magnitudes") {
     struct {
@@ -201,9 +201,9 @@ TEST_CASE("parameters are checked") {
 TEST_CASE("a norm that is not finite is refused, one just below is not") {
     double const max = std::numeric_limits<double>::max();
     float const top = std::numeric_limits<float>::max();
-    CHECK_THROWS_AS(say(natural_dithering{1}, vec{max, max}), argument_error);
-    CHECK_THROWS_AS(say(natural_dithering{5}, std::vector<float>{top, top}), argument_error);
-    CHECK(say(natural_dithering{5, 0, p_norm::largest}, vec{max, -max, max / 2}) == vec{max, -max, max / 2});
+    CHECK_THROWS_AS(sent_by(natural_dithering{1}, vec{max, max}), argument_error);
+    CHECK_THROWS_AS(sent_by(natural_dithering{5}, std::vector<float>{top, top}), argument_error);
+    CHECK(sent_by(natural_dithering{5, 0, p_norm::largest}, vec{max, -max, max / 2}) == vec{max, -max, max / 2});
     for (p_norm const p : {p_norm::one, p_norm::two, p_norm::largest})
         for (double const bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
             host on;
@@ -232,7 +232,7 @@ TEST_CASE_TEMPLATE("unbiased where levels underflow", T, float, double) {
     variance += (2 - scaled[3]) * (scaled[3] - 1);
     CHECK(variance <= c.omega(4) * laws::energy(scaled));
     for (std::uint64_t k = 0; k < 100; ++k)
-        for (T const v : say(c, x, k)) CHECK((v == 0 || std::abs(v) >= least));
+        for (T const v : sent_by(c, x, k)) CHECK((v == 0 || std::abs(v) >= least));
 }
 
 TEST_CASE("its text names what differs from the default") {

@@ -60,22 +60,22 @@ one_of const by_value_or_sign{top_k{1}, top_k{1} | scaled_sign{}};
 TEST_CASE("it says what the one says that it is") {
     host on;
     vec const x{4, -3, 2, 1};
-    message_of<one_of<top_k<>, top_k<scaled_sign>>> said, heard;
+    message_of<one_of<top_k<>, top_k<scaled_sign>>> sent, received;
     for (bool const is_first : {true, false, false, true}) {
         one_of c{top_k{3}, top_k{2} | scaled_sign{}, is_first};
-        c(on, std::span<double const>(x), key{1}, said);
-        CHECK(bits(said) ==
+        c(on, std::span<double const>(x), key{1}, sent);
+        CHECK(bits(sent) ==
               (is_first ? bits(compress(top_k{3}, x, key{1})) : bits(compress(top_k{2} | scaled_sign{}, x, key{1}))));
         vec out(4);
-        add_message(on, std::span<double>(out), 1.0, said);
+        add_message(on, std::span<double>(out), 1.0, sent);
         CHECK(out == (is_first ? vec{4, -3, 2, 0} : vec{3.5, -3.5, 0, 0}));
         bit_writer sink;
-        write(sink, said);
+        write(sink, sent);
         bit_reader source(sink.finish());
-        c.blank(on, 4, key{1}, heard);
-        read(on, source, heard);
+        c.blank(on, 4, key{1}, received);
+        read(on, source, received);
         source.finish();
-        CHECK(heard == said);
+        CHECK(received == sent);
     }
 }
 
@@ -193,10 +193,10 @@ TEST_CASE("what it keeps at least is what its parts do") {
                                (1 - 1e-12));
             for (double const power : {0., .2, .5, 1., 3.}) {
                 auto const x = power_law(d, power);
-                auto const said = compress(best_level{by_value_or_sign, cost}, x, key{1});
+                auto const sent = compress(best_level{by_value_or_sign, cost}, x, key{1});
                 vec error = x;
                 host on;
-                add_message(on, std::span<double>(error), -1.0, said);
+                add_message(on, std::span<double>(error), -1.0, sent);
                 double left = 0, all = 0;
                 for (std::size_t i = 0; i < d; ++i) left += error[i] * error[i], all += x[i] * x[i];
                 CHECK(1 - left / all >= share * (1 - 1e-12));

@@ -91,8 +91,8 @@ TEST_CASE_TEMPLATE("a number that is not finite is not hidden, in any pipeline",
                 try {
                     c(on, std::span<T const>(x), key{2}, m);
                     c.blank(on, x.size(), key{2}, theirs);
-                    auto const said = laws::written(m);
-                    bit_reader source(said);
+                    auto const encoded = laws::written(m);
+                    bit_reader source(encoded);
                     read(on, source, theirs);
                     source.finish();
                 } catch (argument_error const&) {

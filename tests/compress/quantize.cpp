@@ -17,7 +17,7 @@ static_assert(Compressor<quantize> && Compressor<quantize, float> && Unbiased<qu
 namespace {
 
 template <class T>
-std::vector<T> say(quantize const& q, std::vector<T> const& x, std::uint64_t k = 1) {
+std::vector<T> sent_by(quantize const& q, std::vector<T> const& x, std::uint64_t k = 1) {
     return laws::received(q, x, key{k});
 }
 
@@ -39,9 +39,9 @@ TEST_CASE("by hand") {
     CHECK(m.codes == std::vector<std::int8_t>{1, -2, 2, 0, 2});
     CHECK(m.wide_codes.empty());
     // |(3, 4)| = 5: with one level, each is 0 or 5.
-    auto const q = say(quantize{1}, vec{3, 4});
+    auto const q = sent_by(quantize{1}, vec{3, 4});
     for (double v : q) CHECK((v == 0 || v == 5));
-    CHECK(say(quantize{1, 0, p_norm::one}, vec{0, -7, 0}) == vec{0, -7, 0});
+    CHECK(sent_by(quantize{1, 0, p_norm::one}, vec{0, -7, 0}) == vec{0, -7, 0});
     CHECK(laws::compress(quantize{4}, vec(5, 0.0), key{1}).steps == vec{0});
 }
 
@@ -135,23 +135,23 @@ TEST_CASE("any bucket length is one, the largest too") {
 TEST_CASE("a norm that is not finite is refused, one just below is not") {
     double const max = std::numeric_limits<double>::max();
     float const top = std::numeric_limits<float>::max();
-    CHECK_THROWS_AS(say(quantize{1}, vec{max, max}), argument_error);
-    CHECK_THROWS_AS(say(quantize{1, 0, p_norm::one}, vec{max, max}), argument_error);
-    CHECK_THROWS_AS(say(quantize{1}, std::vector<float>{top, top}), argument_error);
-    CHECK_THROWS_AS(say(quantize{1, 0, p_norm::one}, std::vector<float>{top, top}), argument_error);
-    CHECK(say(quantize{1, 0, p_norm::largest}, vec{max, -max}) == vec{max, -max});
-    CHECK(say(quantize{1, 1}, vec{max, -max}) == vec{max, -max});
+    CHECK_THROWS_AS(sent_by(quantize{1}, vec{max, max}), argument_error);
+    CHECK_THROWS_AS(sent_by(quantize{1, 0, p_norm::one}, vec{max, max}), argument_error);
+    CHECK_THROWS_AS(sent_by(quantize{1}, std::vector<float>{top, top}), argument_error);
+    CHECK_THROWS_AS(sent_by(quantize{1, 0, p_norm::one}, std::vector<float>{top, top}), argument_error);
+    CHECK(sent_by(quantize{1, 0, p_norm::largest}, vec{max, -max}) == vec{max, -max});
+    CHECK(sent_by(quantize{1, 1}, vec{max, -max}) == vec{max, -max});
     for (double const bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
-        CHECK_THROWS_AS(say(quantize{1, 0, p_norm::one}, vec{1, bad}), argument_error);
+        CHECK_THROWS_AS(sent_by(quantize{1, 0, p_norm::one}, vec{1, bad}), argument_error);
     // The largest number, in 3 or 25 parts that are each rounded up: a grid that ends at infinity is refused as well.
     for (int levels = 1; levels < 300; ++levels) {
         CAPTURE(levels);
         try {
-            for (double v : say(quantize{levels, 0, p_norm::largest}, vec{max, -max})) REQUIRE(std::isfinite(v));
+            for (double v : sent_by(quantize{levels, 0, p_norm::largest}, vec{max, -max})) REQUIRE(std::isfinite(v));
         } catch (argument_error const&) {
         }
         try {
-            for (float v : say(quantize{levels, 0, p_norm::largest}, std::vector<float>{top}))
+            for (float v : sent_by(quantize{levels, 0, p_norm::largest}, std::vector<float>{top}))
                 REQUIRE(std::isfinite(v));
         } catch (argument_error const&) {
         }
@@ -182,7 +182,7 @@ TEST_CASE("omega holds where squares underflow or overflow") {
         for (double& v : x) v *= scale;
         double error = 0;
         for (std::uint64_t k = 0; k < 2000; ++k) {
-            auto const v = say(quantize{1}, x, k);
+            auto const v = sent_by(quantize{1}, x, k);
             for (std::size_t i = 0; i < x.size(); ++i) error += std::pow((v[i] - x[i]) / scale, 2) / 2000;
         }
         CHECK(error <= 1.1 * quantize{1}.omega(100) * laws::energy(worst));

@@ -89,7 +89,7 @@ TEST_CASE_TEMPLATE("by hand: what is kept of (3, 4)", T, float, double) {
     CHECK(promised(damped_quantize{1, 2, p_norm::largest}, x)[0] == 1);
 }
 
-TEST_CASE_TEMPLATE("every level keeps what is said of it, by its definition, on average, on both backends", T, float,
+TEST_CASE_TEMPLATE("every level keeps what its curve has, by its definition, on average, on both backends", T, float,
                    double) {
     for (auto const& c : kinds())
         for (auto const& x : laws::theory_vectors<T>()) {
@@ -104,16 +104,16 @@ TEST_CASE_TEMPLATE("every level keeps what is said of it, by its definition, on 
         }
 }
 
-TEST_CASE_TEMPLATE("each level writes what is said of it, and papers count no more", T, float, double) {
+TEST_CASE_TEMPLATE("each level writes as many bits as its family has, and papers count no more", T, float, double) {
     for (std::size_t d : {1u, 4u, 7u, 25u, 63u})
         for (auto const& c : kinds()) {
             std::vector<T> const x(d, T(.5));
             for (std::size_t level = 1; level <= family::count(c, d); ++level) {
                 auto const m = laconic::compress(family::at(c, level, d), x, key{1});
-                double const said = family::bits<T>(c, level, d), as_papers = bits_as_paper(m);
-                CHECK(double(bits(m)) == 8 * std::ceil(said / 8));
-                CHECK(said >= as_papers);
-                if (level > 1) CHECK(said <= 1.07 * as_papers);
+                double const expected = family::bits<T>(c, level, d), as_papers = bits_as_paper(m);
+                CHECK(double(bits(m)) == 8 * std::ceil(expected / 8));
+                CHECK(expected >= as_papers);
+                if (level > 1) CHECK(expected <= 1.07 * as_papers);
             }
         }
 }
@@ -153,9 +153,9 @@ TEST_CASE("the descent lemma with the level that is chosen, on average over keys
         std::uint64_t const runs = 4000;
         for (std::uint64_t r = 0; r < runs; ++r) {
             auto const m = laconic::compress(best, g, key{r});
-            auto const said = laws::decoded<decltype(m), double>(m);
+            auto const sent = laws::decoded<decltype(m), double>(m);
             auto next = x;
-            for (std::size_t j = 0; j < 12; ++j) next[j] -= said[j] / 3;
+            for (std::size_t j = 0; j < 12; ++j) next[j] -= sent[j] / 3;
             double const fall = value(x) - value(next);
             sum += fall / runs;
             squares += fall * fall / runs;
@@ -204,7 +204,7 @@ TEST_CASE("how many levels there are, each, and the family's name") {
     CHECK(family::count({}, 9) == 15);
     CHECK(family::at({9, 4, p_norm::one}, 1, 9) == damped_quantize{1, 4, p_norm::one});
     CHECK(family::at({}, 15, 9).levels == 32767);
-    CHECK(family::at({}, 0, 0).levels == 1);  // said of no numbers, and still a grid
+    CHECK(family::at({}, 0, 0).levels == 1);  // for no numbers, and still a grid
     CHECK_NOTHROW(best_level{damped_quantize{}}.check(0));
     CHECK(family::family({}) == "quantize");
     CHECK(family::family({3, 16}) == "quantize(bucket=16)");

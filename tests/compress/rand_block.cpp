@@ -38,10 +38,10 @@ TEST_CASE("mean and variance over every set, exactly; the positions cost nothing
         auto const m = laws::compress(rand_block{2, 3}, x, key{5}.child(t));
         CHECK(bits(m) == 64 * m.payload.values.size());
         if (count[m.support]++ > 0) continue;
-        auto const said = laws::decoded<decltype(m), double>(m);
+        auto const sent = laws::decoded<decltype(m), double>(m);
         for (std::size_t i = 0; i < 7; ++i) {
-            mean[i] += said[i] / 3;
-            error += (said[i] - x[i]) * (said[i] - x[i]) / 3;
+            mean[i] += sent[i] / 3;
+            error += (sent[i] - x[i]) * (sent[i] - x[i]) / 3;
         }
     }
     REQUIRE(count.size() == 3);
@@ -64,6 +64,6 @@ TEST_CASE("a block of everything says everything; nothing is refused") {
 TEST_CASE("scaled down, it is the block as it is: what IBCD says") {
     vec const x{1, 2, 3, 4};
     auto const m = laws::compress(scaled_down{rand_block{1, 2}}, x, key{3});
-    auto const said = laws::decoded<decltype(m), double>(m);
-    CHECK((said == vec{1, 2, 0, 0} || said == vec{0, 0, 3, 4}));
+    auto const sent = laws::decoded<decltype(m), double>(m);
+    CHECK((sent == vec{1, 2, 0, 0} || sent == vec{0, 0, 3, 4}));
 }

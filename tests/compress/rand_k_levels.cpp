@@ -28,7 +28,7 @@ void writes_what_is_said(C const& all) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("each level writes as many bits as is said of it", T, float, double) {
+TEST_CASE_TEMPLATE("each level writes as many bits as its family has", T, float, double) {
     writes_what_is_said<T>(rand_k{1});
     writes_what_is_said<T>(rand_k{1} | natural{});
 }

@@ -22,7 +22,7 @@ static_assert(!Unbiased<fp16> && !Contractive<fp16>);
 namespace {
 
 template <class C, class T>
-std::vector<T> say(C const& c, std::vector<T> const& x) {
+std::vector<T> sent_by(C const& c, std::vector<T> const& x) {
     return laws::received(c, x, key{});
 }
 
@@ -39,11 +39,11 @@ TEST_CASE_TEMPLATE("short floats keep the laws", C, fp16, bf16, float8_e4m3, flo
 // Between 2 and 4 the formats have 1024, 128, 8 and 4 numbers.
 TEST_CASE("pi and others, by hand") {
     vec const x{3.14159265, -2.125, 1000, -1e-4, 0};
-    CHECK(say(fp16{}, x) == vec{3.140625, -2.125, 1000, -0x1.a38p-14, 0});
-    CHECK(say(bf16{}, x) == vec{3.140625, -2.125, 1000, -0x1.a4p-14, 0});
-    CHECK(say(float8_e4m3{}, x) == vec{3.25, -2, 448, 0, 0});
-    CHECK(say(float8_e5m2{}, x) == vec{3, -2, 1024, -0x1.cp-14, 0});
-    CHECK(say(fp16{}, vec{65504, 65519, 65520, 1e300, -1e300}) == vec{65504, 65504, 65504, 65504, -65504});
+    CHECK(sent_by(fp16{}, x) == vec{3.140625, -2.125, 1000, -0x1.a38p-14, 0});
+    CHECK(sent_by(bf16{}, x) == vec{3.140625, -2.125, 1000, -0x1.a4p-14, 0});
+    CHECK(sent_by(float8_e4m3{}, x) == vec{3.25, -2, 448, 0, 0});
+    CHECK(sent_by(float8_e5m2{}, x) == vec{3, -2, 1024, -0x1.cp-14, 0});
+    CHECK(sent_by(fp16{}, vec{65504, 65519, 65520, 1e300, -1e300}) == vec{65504, 65504, 65504, 65504, -65504});
     CHECK(laws::compress(fp16{}, vec{1, -2, 0, -0.0}, key{}).codes ==
           std::vector<std::uint16_t>{0x3c00, 0xc000, 0, 0x8000});
     CHECK(to_string(fp16{}) == "fp16");
@@ -58,13 +58,13 @@ TEST_CASE_TEMPLATE("normal numbers are off by at most half a unit of the last di
     for (std::uint64_t i = 0; i < 5000; ++i)
         x.push_back(std::ldexp(1 + key{1}.uniform(i), static_cast<int>(i % 13) - 6));
     double worst = 0;
-    auto const y = say(C{}, x);
+    auto const y = sent_by(C{}, x);
     for (std::size_t i = 0; i < x.size(); ++i) worst = std::max(worst, std::abs(y[i] / x[i] - 1));
     CHECK(worst <= unit);
     CHECK(worst > 0.9 * unit / (1 + unit));
 }
 
-TEST_CASE("what is not finite is said so that no reader takes it") {
+TEST_CASE("what is not finite is written so that no reader accepts it") {
     for (double const bad : {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
                              std::numeric_limits<double>::quiet_NaN()}) {
         auto const refused = [&](auto const& c) {
@@ -72,9 +72,9 @@ TEST_CASE("what is not finite is said so that no reader takes it") {
             message_of<std::remove_cvref_t<decltype(c)>> m;
             vec const x{1, bad};
             c(on, std::span<double const>(x), key{}, m);
-            auto const said = laws::written(m);
+            auto const encoded = laws::written(m);
             c.blank(on, 2, key{}, m);
-            bit_reader source(said);
+            bit_reader source(encoded);
             CHECK_THROWS_AS(read(on, source, m), wire_error);
         };
         refused(fp16{});

@@ -25,7 +25,7 @@ inline constexpr bool laws::is_written<threshold<Rest, std::span<double const>>>
 namespace {
 
 template <class C>
-vec say(C const& c, vec const& x) {
+vec sent_by(C const& c, vec const& x) {
     return laws::received(c, x, key{1});
 }
 
@@ -42,10 +42,10 @@ TEST_CASE("threshold keeps the laws, alone and with a rest") {
 
 TEST_CASE("by hand: above the bound, not at it") {
     vec const x{2, -9, 4, 9, -4};
-    CHECK(say(threshold{4}, x) == vec{0, -9, 0, 9, 0});
-    CHECK(say(threshold{3.5}, x) == vec{0, -9, 4, 9, -4});
-    CHECK(say(threshold{9}, x) == vec(5, 0.0));
-    CHECK(say(threshold{std::numeric_limits<double>::max()}, x) == vec(5, 0.0));
+    CHECK(sent_by(threshold{4}, x) == vec{0, -9, 0, 9, 0});
+    CHECK(sent_by(threshold{3.5}, x) == vec{0, -9, 4, 9, -4});
+    CHECK(sent_by(threshold{9}, x) == vec(5, 0.0));
+    CHECK(sent_by(threshold{std::numeric_limits<double>::max()}, x) == vec(5, 0.0));
     CHECK(laws::compress(threshold{0}, vec{0, -1, -0.0, 1e-320}, key{1}).support == std::vector<coordinate>{1, 3});
 }
 
@@ -62,8 +62,8 @@ TEST_CASE("the error is at most the sum of the squared bounds") {
 TEST_CASE("one bound for each coordinate") {
     vec const x{2, -9, 4, 9, -4}, bounds{1, 10, 4, 8, std::numeric_limits<double>::infinity()};
     threshold<identity, std::span<double const>> const c{bounds};
-    CHECK(say(c, x) == vec{2, 0, 0, 9, 0});
-    CHECK(say(c | natural{}, x)[0] == 2);
+    CHECK(sent_by(c, x) == vec{2, 0, 0, 9, 0});
+    CHECK(sent_by(c | natural{}, x)[0] == 2);
     CHECK(to_string(c) == "threshold(per coordinate)");
     CHECK_THROWS_AS(c.check(4), shape_error);
     CHECK_NOTHROW(c.check(5));

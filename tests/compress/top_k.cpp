@@ -33,13 +33,13 @@ TEST_CASE("top_k keeps the laws, alone and with a rest") {
 
 TEST_CASE("by hand: of equal ones the lower coordinate") {
     vec const x{2, -9, 4, 9, -4};
-    auto const say = [&](auto k) { return laws::received(top_k{k}, x, key{1}); };
-    CHECK(say(1) == vec{0, -9, 0, 0, 0});
-    CHECK(say(2) == vec{0, -9, 0, 9, 0});
-    CHECK(say(3) == vec{0, -9, 4, 9, 0});
-    CHECK(say(0.8) == vec{0, -9, 4, 9, -4});
-    CHECK(say(5) == x);
-    CHECK(say(0) == vec(5, 0.0));
+    auto const sent_by = [&](auto k) { return laws::received(top_k{k}, x, key{1}); };
+    CHECK(sent_by(1) == vec{0, -9, 0, 0, 0});
+    CHECK(sent_by(2) == vec{0, -9, 0, 9, 0});
+    CHECK(sent_by(3) == vec{0, -9, 4, 9, 0});
+    CHECK(sent_by(0.8) == vec{0, -9, 4, 9, -4});
+    CHECK(sent_by(5) == x);
+    CHECK(sent_by(0) == vec(5, 0.0));
     CHECK(laws::compress(top_k{2}, vec(6, -1.0), key{1}).support == std::vector<coordinate>{0, 1});
 }
 

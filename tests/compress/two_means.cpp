@@ -21,11 +21,11 @@ static_assert(Compressor<two_means> && Compressor<two_means, float> && Contracti
 namespace {
 
 template <class T>
-std::vector<T> say(two_means const& c, std::vector<T> const& x) {
+std::vector<T> sent_by(two_means const& c, std::vector<T> const& x) {
     return laws::received(c, x, key{});
 }
 double error_of(two_means const& c, vec const& x) {
-    auto const y = say(c, x);
+    auto const y = sent_by(c, x);
     double error = 0;
     for (std::size_t i = 0; i < x.size(); ++i) error += (x[i] - y[i]) * (x[i] - y[i]);
     return error;
@@ -59,16 +59,16 @@ TEST_CASE("by hand") {
     auto const m = laws::compress(two_means{}, x, key{});
     CHECK(m.below == vec{3});
     CHECK(m.above == vec{1});
-    CHECK(say(two_means{}, x) == vec{1, -3, 1, 1, -3, 1});
+    CHECK(sent_by(two_means{}, x) == vec{1, -3, 1, 1, -3, 1});
     CHECK(bits(m) == 2 * 64 + 8);
     CHECK(account(m).unpadded() == 2 * 64 + 6);
     // Buckets (1, -2, 3, 0) and (-4, -0).
-    CHECK(say(two_means{4}, x) == vec{vec{4. / 3, -2, 4. / 3, 4. / 3, -4, 0}});
+    CHECK(sent_by(two_means{4}, x) == vec{vec{4. / 3, -2, 4. / 3, 4. / 3, -4, 0}});
     // A bucket of one sign has no other mean.
     auto const negative = laws::compress(two_means{}, vec{-1, -3}, key{});
     CHECK(negative.below == vec{2});
     CHECK(negative.above == vec{0});
-    CHECK(say(two_means{1}, x) == x);
+    CHECK(sent_by(two_means{1}, x) == x);
 }
 
 TEST_CASE("the error is |x|^2 less the energy of the means, and at most that of one mean magnitude") {
@@ -108,10 +108,10 @@ TEST_CASE_TEMPLATE("sums that are not finite are refused, means of large numbers
         CHECK_THROWS_WITH_AS(say_to(two_means{}, std::vector<T>{1, bad}), "two_means: coordinate 1 is not finite",
                              argument_error);
     std::vector<T> const large{limits::max(), -limits::max()};
-    CHECK(say(two_means{}, large) == large);
+    CHECK(sent_by(two_means{}, large) == large);
     std::vector<float> const floats(20, std::numeric_limits<float>::max());  // their sum is a double
-    CHECK(say(two_means{}, floats) == floats);
-    CHECK_THROWS_AS(say(two_means{}, vec(2, std::numeric_limits<double>::max())), argument_error);
+    CHECK(sent_by(two_means{}, floats) == floats);
+    CHECK_THROWS_AS(sent_by(two_means{}, vec(2, std::numeric_limits<double>::max())), argument_error);
 }
 
 }  // namespace tests_of_two_means

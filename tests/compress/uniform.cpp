@@ -26,7 +26,7 @@ static_assert(Compressor<uniform<rounding::nearest>> && Contractive<uniform<roun
 namespace {
 
 template <class C, class T>
-std::vector<T> say(C const& c, std::vector<T> const& x, std::uint64_t k = 1) {
+std::vector<T> sent_by(C const& c, std::vector<T> const& x, std::uint64_t k = 1) {
     return laws::received(c, x, key{k});
 }
 
@@ -38,9 +38,9 @@ void has_mean_in_units(C const& c, std::vector<T> const& x, T unit) {
     vec mean(x.size(), 0.0);
     double least = 0, largest = 0;
     for (std::uint64_t k = 0; k < n; ++k) {
-        auto const said = say(c, x, k);
+        auto const sent = sent_by(c, x, k);
         for (std::size_t i = 0; i < x.size(); ++i) {
-            double const v = static_cast<double>(said[i] / unit);
+            double const v = static_cast<double>(sent[i] / unit);
             mean[i] += v / n;
             least = std::min(least, v);
             largest = std::max(largest, v);
@@ -86,9 +86,9 @@ TEST_CASE("by hand") {
     CHECK(m.least == vec{-1, 5});
     CHECK(m.steps == vec{1, 0.5});
     CHECK(m.codes == std::vector<std::uint8_t>{3, 0, 2, 2, 3, 0, 1, 2});
-    CHECK(say(nearest{2, 4}, x) == vec{2, -1, 1, 1, 6.5, 5, 5.5, 6});
+    CHECK(sent_by(nearest{2, 4}, x) == vec{2, -1, 1, 1, 6.5, 5, 5.5, 6});
     for (std::uint64_t k = 0; k < 20; ++k) {
-        auto const v = say(uniform{2, 4}, x, k);
+        auto const v = sent_by(uniform{2, 4}, x, k);
         CHECK((v[2] == 0 || v[2] == 1));
         CHECK((v[6] == 5 || v[6] == 5.5));
         CHECK(vec{v[0], v[1], v[3], v[4], v[5], v[7]} == vec{2, -1, 1, 6.5, 5, 6});
@@ -102,7 +102,7 @@ TEST_CASE_TEMPLATE("the least is exact, the largest up to rounding, and all wher
         for (T& v : x) v /= 3;
         auto const [least, largest] = std::minmax_element(x.begin(), x.end());
         for (int const bits : {1, 3, 8}) {
-            auto const v = say(uniform{bits}, x, k);
+            auto const v = sent_by(uniform{bits}, x, k);
             auto const at = [&](auto i) { return v[static_cast<std::size_t>(i - x.begin())]; };
             CHECK(at(least) == *least);
             CHECK(std::abs(at(largest) - *largest) <= 3 * std::numeric_limits<T>::epsilon() * (*largest - *least));
@@ -113,7 +113,7 @@ TEST_CASE_TEMPLATE("the least is exact, the largest up to rounding, and all wher
             auto const m = laws::compress(uniform{3}, std::vector<T>(d, v), key{1});
             CHECK(m.steps == std::vector<T>{0});
             CHECK(m.codes == std::vector<std::uint8_t>(d, 0));
-            CHECK(say(uniform{3}, std::vector<T>(d, v)) == std::vector<T>(d, v));
+            CHECK(sent_by(uniform{3}, std::vector<T>(d, v)) == std::vector<T>(d, v));
         }
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("omega is attained by one number, its negative and zeros; one or two n
             double const n = (1 << bits) - 1, omega = (static_cast<double>(d) - 2) / (2 * n * n);
             CHECK(uniform{bits}.omega(d) == doctest::Approx(omega).epsilon(1e-15));
             CHECK(laws::moments_by_values(uniform{bits}, x).variance == doctest::Approx(omega * 72).epsilon(1e-9));
-            auto const v = say(nearest{bits}, x);
+            auto const v = sent_by(nearest{bits}, x);
             double error = 0;
             for (std::size_t i = 0; i < d; ++i) error += (v[i] - x[i]) * (v[i] - x[i]);
             CHECK(error == doctest::Approx(omega * 72).epsilon(1e-9));
@@ -138,7 +138,7 @@ TEST_CASE("omega is attained by one number, its negative and zeros; one or two n
     }
     CHECK(uniform{3, 10}.omega(1000) == uniform{3}.omega(10));
     CHECK(uniform{3, 1000}.omega(10) == uniform{3}.omega(10));
-    CHECK(say(uniform{1}, vec{0.5, -0.75}) == vec{0.5, -0.75});
+    CHECK(sent_by(uniform{1}, vec{0.5, -0.75}) == vec{0.5, -0.75});
 }
 
 TEST_CASE("omega is nowhere passed") {
@@ -173,15 +173,15 @@ TEST_CASE("no delta where the bound reaches 1") {
 TEST_CASE("what is not finite or too far apart is refused") {
     double const max = std::numeric_limits<double>::max();
     float const top = std::numeric_limits<float>::max();
-    CHECK_THROWS_AS(say(uniform{}, vec{max, -max}), argument_error);
-    CHECK_THROWS_AS(say(nearest{}, std::vector<float>{top, -top}), argument_error);
-    CHECK(say(uniform{1, 1}, vec{max, -max}) == vec{max, -max});
-    CHECK(say(uniform{2}, vec{0, 0x1.8p1023})[1] == 0x1.8p1023);
+    CHECK_THROWS_AS(sent_by(uniform{}, vec{max, -max}), argument_error);
+    CHECK_THROWS_AS(sent_by(nearest{}, std::vector<float>{top, -top}), argument_error);
+    CHECK(sent_by(uniform{1, 1}, vec{max, -max}) == vec{max, -max});
+    CHECK(sent_by(uniform{2}, vec{0, 0x1.8p1023})[1] == 0x1.8p1023);
     for (double const bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
         CHECK_THROWS_WITH_AS(say_to(uniform{}, vec{0, 1, bad}), "uniform: coordinate 2 is not finite", argument_error);
     // A range as wide as T, in 1 .. 255 steps: refused where the last is beyond it, else finite.
     for (int bits = 1; bits <= 8; ++bits) try {
-            for (float const v : say(uniform{bits}, std::vector<float>{top, 0, -1})) REQUIRE(std::isfinite(v));
+            for (float const v : sent_by(uniform{bits}, std::vector<float>{top, 0, -1})) REQUIRE(std::isfinite(v));
         } catch (argument_error const&) {
         }
 }

@@ -32,7 +32,7 @@ TEST_CASE("zero_blocks keeps the laws, and is the identity") {
     laws::reads_back<double>(zero_blocks{});
 }
 
-TEST_CASE("by hand: blocks of zeros, also of negative ones, are not said; the last block is shorter") {
+TEST_CASE("by hand: blocks of zeros, also of negative ones, are not sent; the last block is shorter") {
     auto const m = laws::compress(zero_blocks{2}, vec{0, -0.0, 0, 1, 0, 0, 7}, key{1});
     CHECK(m.support == std::vector<coordinate>{1, 3});
     CHECK(m.payload.values == vec{0, 1, 7});

@@ -26,8 +26,8 @@ TEST_CASE("width_of is the least width that tells n things apart") {
 }
 
 TEST_CASE("2^32 - 1 dimensions are the most") {
-    CHECK_NOTHROW(detail::check_dimension(0xffffffffu));
-    CHECK_THROWS_WITH_AS(detail::check_dimension(std::uint64_t{1} << 32),
+    CHECK_NOTHROW(check_dimension(0xffffffffu));
+    CHECK_THROWS_WITH_AS(check_dimension(std::uint64_t{1} << 32),
                          "more than 2^32 - 1 dimensions: 4294967296; split the vector, so that each part has at most "
                          "2^32 - 1 numbers",
                          argument_error);

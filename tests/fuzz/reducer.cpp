@@ -35,22 +35,22 @@ class hostile {
     int rank() const { return rank_; }
     int size() const { return size_; }
     void all_gather(payload mine) {
-        if (started_ && !broke_) fuzz::found("a meeting while an all-gather is under way");
+        if (started_ && !broke_) fuzz::found("a collective call while an all-gather is under way");
         started_.check_none();
-        meet(mine);
-        shown_ = meeting(meeting_);
+        gather_all(mine);
+        shown_ = payloads(gathered_);
     }
     void start_all_gather(payload mine, int lane = 0) {
         if (is_started(lane) && !broke_) fuzz::found("a start in a lane that is in flight");
-        started_.start(lane, [&] { meet(mine); });
-        lanes_[lane] = meeting(meeting_);
+        started_.start(lane, [&] { gather_all(mine); });
+        lanes_[lane] = payloads(gathered_);
     }
     void finish(int lane = 0) {
         if (!broke_ && (!started_ || started_.lane(0) != lane)) fuzz::found("a finish out of order");
         started_.finish(lane, [&] {
             if (!honest_ && in_->take<std::uint8_t>() == 1) break_off();
         });
-        shown_ = meeting(lanes_[lane]);
+        shown_ = payloads(lanes_[lane]);
     }
     void gather(int, payload) { fuzz::found("a gather"); }
     void broadcast(int, payload) { fuzz::found("a broadcast"); }
@@ -64,7 +64,7 @@ class hostile {
         ::bytes bytes;
         bool is_error = false;
     };
-    using meeting = std::vector<kept>;  // copied, so that no vector has room beyond its end
+    using payloads = std::vector<kept>;  // copied, so that no vector has room beyond its end
 
     bool is_started(int lane) const {
         for (int i = 0; i < started_.count(); ++i)
@@ -75,14 +75,14 @@ class hostile {
         broke_ = true;
         throw comm_error(rank_ == 0 ? 1 : 0, "lost");
     }
-    void meet(payload mine) {
-        meeting_.assign(static_cast<std::size_t>(size_), {{mine.bytes.begin(), mine.bytes.end()}, mine.is_error});
+    void gather_all(payload mine) {
+        gathered_.assign(static_cast<std::size_t>(size_), {{mine.bytes.begin(), mine.bytes.end()}, mine.is_error});
         for (int r = 0; r < size_ && !honest_; ++r)
             if (r != rank_) {
-                auto& one = meeting_[static_cast<std::size_t>(r)];
+                auto& one = gathered_[static_cast<std::size_t>(r)];
                 auto const what = in_->take<std::uint8_t>() % 9;
                 if (what == 8)
-                    one = meeting_[0];
+                    one = gathered_[0];
                 else
                     change(one, what);
             }
@@ -108,8 +108,8 @@ class hostile {
     int rank_, size_;
     bool honest_ = true, broke_ = false;
     detail::under_way started_;
-    detail::per_lane<meeting> lanes_;
-    meeting meeting_, shown_;
+    detail::per_lane<payloads> lanes_;
+    payloads gathered_, shown_;
 };
 
 std::vector<layer> const layers{{"a", 9}, {"a.bias", 4}, {"b", 70}, {"c", 5}};

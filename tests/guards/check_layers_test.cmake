@@ -44,13 +44,13 @@ function(expect expected)
     execute_process(
         COMMAND "${CMAKE_COMMAND}" -D "ROOT=${tree}" -P "${here}/check_layers.cmake"
         RESULT_VARIABLE status
-        OUTPUT_VARIABLE said
-        ERROR_VARIABLE said
+        OUTPUT_VARIABLE output
+        ERROR_VARIABLE output
     )
     if(expected STREQUAL "" AND NOT status EQUAL 0)
-        message(SEND_ERROR "the good tree does not pass:\n${said}")
-    elseif(NOT expected STREQUAL "" AND (status EQUAL 0 OR NOT said MATCHES "${expected}" OR NOT said MATCHES "1 complaints"))
-        message(SEND_ERROR "expected only: ${expected}\nthe checker exited ${status} and said:\n${said}")
+        message(SEND_ERROR "the good tree does not pass:\n${output}")
+    elseif(NOT expected STREQUAL "" AND (status EQUAL 0 OR NOT output MATCHES "${expected}" OR NOT output MATCHES "1 complaints"))
+        message(SEND_ERROR "expected only: ${expected}\nthe checker exited ${status} and printed:\n${output}")
     endif()
 endfunction()
 
@@ -171,6 +171,10 @@ header(core/key.hpp "#include <cstddef>\n#include <Eigen/Core>\nstd::size_t n; E
 expect("")
 header(core/key.hpp "#include <vector>\nstd::vector<std::size_t> n;\n")
 expect("core/key.hpp:1: std::size_t without #include <cstddef>")
+header(core/key.hpp "std::vectr<int> n;\n")
+expect("core/key.hpp:1: std::vectr: add it to the list of standard headers in cmake/check_layers.cmake")
+header(core/key.hpp "xsimd::batch<float> b;\n")
+expect("core/key.hpp:1: xsimd:: without #include <xsimd/")
 header(core/key.hpp "Eigen::VectorXd v;\n")
 expect("core/key.hpp:1: Eigen:: without #include <Eigen/")
 

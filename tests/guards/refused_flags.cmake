@@ -9,13 +9,13 @@ file(WRITE "${WORK}/refused_flags.cpp" "#include \"laconic/core/contract.hpp\"\n
 set(ENV{LC_ALL} C)
 set(broken 0)
 
-# compile(<flag>...): leaves `status` and what the compiler said in `said`.
+# compile(<flag>...): leaves `status` and the compiler's output in `output`.
 macro(compile)
     execute_process(
         COMMAND "${COMPILER}" -std=c++20 ${ARGN} -I "${INCLUDE}" -fsyntax-only "${WORK}/refused_flags.cpp"
         RESULT_VARIABLE status
         OUTPUT_QUIET
-        ERROR_VARIABLE said
+        ERROR_VARIABLE output
     )
 endmacro()
 
@@ -36,8 +36,8 @@ foreach(flags IN LISTS refused)
     if(status EQUAL 0)
         message(NOTICE "${flags}: compiles, and must not")
         math(EXPR broken "${broken} + 1")
-    elseif(NOT said MATCHES "laconic: [^\n]*(compile without -f|compile with -msse2)")
-        message(NOTICE "${flags}: the compiler does not say what to change:\n${said}")
+    elseif(NOT output MATCHES "laconic: [^\n]*(compile without -f|compile with -msse2)")
+        message(NOTICE "${flags}: the compiler does not say what to change:\n${output}")
         math(EXPR broken "${broken} + 1")
     endif()
 endforeach()
@@ -45,7 +45,7 @@ foreach(flags IN LISTS taken)
     separate_arguments(each UNIX_COMMAND "${flags}")
     compile(${each})
     if(NOT status EQUAL 0)
-        message(NOTICE "${flags}: is harmless, and refused:\n${said}")
+        message(NOTICE "${flags}: is harmless, and refused:\n${output}")
         math(EXPR broken "${broken} + 1")
     endif()
 endforeach()
@@ -57,13 +57,13 @@ foreach(flags -std=c++17 -std=gnu++14)
                 "${WORK}/refused_flags.cpp"
         RESULT_VARIABLE status
         OUTPUT_QUIET
-        ERROR_VARIABLE said
+        ERROR_VARIABLE output
     )
-    string(REGEX MATCHALL "\n" lines "${said}")
+    string(REGEX MATCHALL "\n" lines "${output}")
     list(LENGTH lines lines)
-    string(REGEX MATCH "error: [^\n]*" first "${said}")
+    string(REGEX MATCH "error: [^\n]*" first "${output}")
     if(status EQUAL 0 OR NOT first MATCHES "laconic needs C..20: compile with -std=c..20" OR lines GREATER 15)
-        message(NOTICE "${flags}: the compiler does not say what to change, or too much:\n${said}")
+        message(NOTICE "${flags}: the compiler does not say what to change, or too much:\n${output}")
         math(EXPR broken "${broken} + 1")
     endif()
 endforeach()

@@ -23,7 +23,7 @@ TEST_CASE("a number is its bucket's least and some of its steps") {
     CHECK(m.terms()[4].at == 4);
 }
 
-// 3 x 0.1f is above 0.3f; rounded before the sum, -0.3f would meet 0.3f's neighbour, 2^-25 above it.
+// 3 x 0.1f is above 0.3f; rounded before the sum, -0.3f would be added to 0.3f's neighbour, 2^-25 above it.
 TEST_CASE("a stepped number is rounded once") {
     float const least = -0.3f, step = 0.1f;
     double const exact = static_cast<double>(least) + 3 * static_cast<double>(step);  // fits a double

@@ -115,7 +115,7 @@ TEST_CASE("natural both ways stalls within the bound of its theorem") {
     CHECK(mean.mean > .1 * bound);
     lockstep run(r, f, start, 1);
     run.rounds(5000);
-    double apart = 0;  // a mean: of numbers as short as these a single round may meet the optimum exactly
+    double apart = 0;  // a mean: of numbers as short as these a single round may end at the optimum exactly
     for (int k = 0; k < 500; ++k) {
         run.round();
         apart += distance2(run.x(), best.x) / 500;
@@ -123,7 +123,7 @@ TEST_CASE("natural both ways stalls within the bound of its theorem") {
     CHECK(apart > .01 * bound);
 }
 
-TEST_CASE("real data: within the bound of its theorem, the disagreement being the largest that was met") {
+TEST_CASE("real data: within the bound of its theorem, the disagreement being the largest of the run") {
     auto const real = real_data(10);
     if (!real) return;
     auto const& f = real->f;

@@ -76,19 +76,19 @@ TEST_CASE("real data: the gap falls by 1 - mu/L every round, and is the known on
     lockstep run(composed(gd{}, p), real->f, vec(p.dimension, 0.0), 1);
     double gap = mean_value(real->f, run.x()) - real->best.value, worst = -1;
     auto const answers = known_answers(10);
-    std::size_t met = 0;
+    std::size_t found = 0;
     for (std::size_t k = 1; k <= 1000; ++k) {
         run.round();
         double const next = mean_value(real->f, run.x()) - real->best.value;
         worst = std::max(worst, next - (1 - p.strong_convexity / p.smoothness) * gap);
         if (auto const& known = answers["gd_step_1_over_L"]; known.contains(std::to_string(k))) {
             CHECK(std::abs(next - known[std::to_string(k)].get<double>()) <= 1e-12 * real->best.value);
-            ++met;
+            ++found;
         }
         gap = next;
     }
     CHECK(worst <= 1e-14);
-    CHECK(met == 4);
+    CHECK(found == 4);
 }
 
 TEST_CASE("on the example of Beznosikov et al., known to five digits") {

@@ -138,7 +138,7 @@ TEST_CASE("methods of float") {
     CHECK(method.compose<float, host>(p).step.rate() > 0);
 }
 
-TEST_CASE("each method tells the length of its step") {
+TEST_CASE("each method has the length of its step") {
     problem p{8, 5, 4, .5, 9, 6, .5, 7, 12};
     p.own_smoothness = 8;
     for (auto const& text : every_method()) {

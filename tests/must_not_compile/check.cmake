@@ -36,24 +36,24 @@ set(ENV{LC_ALL} C)
 execute_process(
     COMMAND ${compile} ${define} -include "${PREAMBLE}" -fsyntax-only "${SOURCE}"
     RESULT_VARIABLE status
-    ERROR_VARIABLE said
+    ERROR_VARIABLE output
 )
 if(SECTION STREQUAL "control")
     if(NOT status EQUAL 0)
-        message(FATAL_ERROR "the control does not compile:\n${said}")
+        message(FATAL_ERROR "the control does not compile:\n${output}")
     endif()
 elseif(status EQUAL 0)
     message(FATAL_ERROR "${SECTION} compiles, and must not")
 else()
-    string(REGEX MATCH "error: [^\n]*" first "${said}")
+    string(REGEX MATCH "error: [^\n]*" first "${output}")
     if(NOT first MATCHES "${expected}")
-        message(FATAL_ERROR "${SECTION} does not compile, but the first error is not `${expected}`:\n${said}")
+        message(FATAL_ERROR "${SECTION} does not compile, but the first error is not `${expected}`:\n${output}")
     endif()
     # By which headers the first error is reached says how the preamble is ordered, and nothing of the message.
-    string(REGEX REPLACE "(In file included |                 )from [^\n]*\n" "" message "${said}")
+    string(REGEX REPLACE "(In file included |                 )from [^\n]*\n" "" message "${output}")
     string(REGEX MATCHALL "\n" lines "${message}")
     list(LENGTH lines lines)
     if(most AND lines GREATER most)
-        message(FATAL_ERROR "${SECTION}: the compiler prints ${lines} lines, more than ${most}:\n${said}")
+        message(FATAL_ERROR "${SECTION}: the compiler prints ${lines} lines, more than ${most}:\n${output}")
     endif()
 endif()

@@ -33,6 +33,7 @@
 // expect COLLECTIVE_WITHOUT_PAIRS: this collective is not for this communicator: most need one that is PointToPoint
 // expect STATE_OF_A_LIST: a range that is no array of numbers has no state.archive.
 // expect REDUCER_WITHOUT_A_THEOREM: no theorem covers this reduction: plain.C. and shifted.C. need an unbiased
+// expect REDUCER_WITHOUT_AN_OMEGA: shifted.C. has its alpha from omega.d., which C does not have
 // expect REDUCER_OF_A_COMPRESSOR: a reduction is one of plain.C., error_feedback.C., shifted.C. and ef21_shift.C.
 // expect REDUCER_WITH_A_SERVER: a reducer has no server: .over is gather_all
 // expect REDUCER_OF_OTHER_NUMBERS: no match for call|no matching function for call to object
@@ -50,7 +51,7 @@ struct bare_in_float {
     float value(std::span<float const> x) const { return x[0]; }
     void gradient(std::span<float const>, std::span<float> g) const { g[0] = 1; }
 };
-struct meets_only {
+struct collectives_only {
     int rank() const { return 0; }
     int size() const { return 1; }
     void all_gather(laconic::payload) {}
@@ -102,10 +103,12 @@ struct remembers_a_list {
     descend(method, f, x, comm);
 #elif defined(COLLECTIVE_WITHOUT_PAIRS)
     auto const method = recursion<identity>{}.with_transport(ring{});
-    meets_only alone;
+    collectives_only alone;
     descend(method, f, x, alone);
 #elif defined(REDUCER_WITHOUT_A_THEOREM)
     reducer method(plain{top_k{1}}, comm, x);
+#elif defined(REDUCER_WITHOUT_AN_OMEGA)
+    reducer method(unproved{shifted{top_k{1}}}, comm, x);
 #elif defined(REDUCER_WITH_A_SERVER)
     reducer method(plain<identity, served<identity>>{}, comm, x);
 #elif defined(REDUCER_OF_A_COMPRESSOR)
@@ -127,7 +130,7 @@ struct remembers_a_list {
     descend(stepped, problem{}, f, x, comm);
     descend(stepped, f, x, comm);
     descend(recursion<identity>{}.with_transport(ring{}), f, x, comm);
-    meets_only alone;
+    collectives_only alone;
     descend(recursion<identity>{}, f, x, alone);
     reducer reduce(unproved{plain{top_k{1}}}, comm, x);
     reduce(x);

@@ -10,9 +10,9 @@ set(CURRENT_PORT_DIR "${PORT_DIR}")
 set(complaints "")
 
 function(run)
-    execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
-    if(NOT status EQUAL 0 OR said MATCHES "CMake Warning")
-        message(FATAL_ERROR "exit ${status}: ${ARGV}\n${said}")
+    execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(NOT status EQUAL 0 OR output MATCHES "CMake Warning")
+        message(FATAL_ERROR "exit ${status}: ${ARGV}\n${output}")
     endif()
 endfunction()
 

@@ -43,7 +43,10 @@ TEST_CASE("what does not suit a layer is refused") {
     CHECK_THROWS_WITH_AS(layers(always(top_k_with_errors{top_k{1}}), {}, {}), "a reducer of no layers", argument_error);
     CHECK_THROWS_WITH_AS(layers(always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", 2}, {"a", 2}}, {}),
                          "two layers are named \"a\"", argument_error);
-    CHECK_THROWS_AS(layers(always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {}), argument_error);  // k > 2
+    CHECK_THROWS_WITH_AS(layers(always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {}),
+                         "layer b: top_k(3): k = 3 is above the dimension d = 2", argument_error);
+    CHECK_THROWS_WITH_AS(layers(always(top_k_with_errors{top_k{3}}), {{"", 2}}, {}),
+                         "top_k(3): k = 3 is above the dimension d = 2", argument_error);
     layers(always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {.dense_below = 3});  // sent in full
     using around = detail::reduced_layers<plain<identity, ring>, float, host>;
     CHECK_THROWS_AS(around(always(plain<identity, ring>{}), {{"a", 3}}, {.not_started = absent::skip}), argument_error);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// A program as its users meet it: what it prints and returns.
+// A program as its users run it: what it prints and returns.
 
 struct outcome {
     int status;
@@ -28,7 +28,7 @@ inline outcome run_program(std::string command, std::string const& arguments) {
     return {WEXITSTATUS(status), text};
 }
 
-/// Arguments that are wrong, and part of the one line "name: ..." that must say so, with status 2.
+/// Arguments that are wrong, and part of the one line "name: ..." that must name the mistake, with status 2.
 struct refusal {
     std::string arguments, expected;
 };

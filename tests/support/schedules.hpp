@@ -123,7 +123,8 @@ int first_in_first_out(C& comm, int words) {
 }
 
 /// A random schedule, which all ranks know, against queues that it is read from: in each round a rank hands some words
-/// to anyone, itself included, then takes some of those on their way to it, from anyone. Some rounds meet.
+/// to anyone, itself included, then takes some of those on their way to it, from anyone. Some rounds are collective
+/// calls.
 template <laconic::PointToPoint C>
 int random_schedule(C& comm, std::uint64_t seed, int rounds) {
     int const n = comm.size(), me = comm.rank();

@@ -190,7 +190,7 @@ TEST_CASE("bytes that are no message are refused, with the rank that sent them")
 }
 
 TEST_CASE("every rank throws the first error frame, before anything is decoded") {
-    std::vector<std::string> told(4);
+    std::vector<std::string> errors(4);
     threads::run(4, [&](threads::member& comm) {
         gathered<full_vector<double, host>, double> collective({}, 2, position_code::smallest);
         error_frame frame;
@@ -201,7 +201,7 @@ TEST_CASE("every rank throws the first error frame, before anything is decoded")
             decoded = true;
             m.values.resize(2);
         };
-        auto& text = told[std::size_t(comm.rank())];
+        auto& text = errors[std::size_t(comm.rank())];
         try {
             gather_round(collective, comm, full_vector<double, host>{{1, 2}}, frame, blank, out);
         } catch (compression_error const& e) {
@@ -211,7 +211,7 @@ TEST_CASE("every rank throws the first error frame, before anything is decoded")
         gather_round(collective, comm, full_vector<double, host>{{1, 2}}, {}, blank, out);  // goes on
         CHECK(out == vec{1, 2});
     });
-    for (auto const& text : told) CHECK(text == "rank 1, round 6: x");
+    for (auto const& text : errors) CHECK(text == "rank 1, round 6: x");
 }
 
 TEST_CASE("messages that are gathered travel beside others, and lead to the mean of shifts and messages") {

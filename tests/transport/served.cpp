@@ -102,7 +102,7 @@ struct both {
     }
 };
 
-// Sends all, but where it is told to fail.
+// Sends all, but fails on demand.
 struct fallible : identity {
     bool const* fails = nullptr;
     void operator()(host& on, std::span<double const> x, key k, full_vector<double, host>& m) const {
@@ -111,14 +111,15 @@ struct fallible : identity {
     }
 };
 
-// Three ranks of two numbers each, where things may go wrong; what each is told, and that the next round is a good one.
+// Three ranks of two numbers each, where things may go wrong; which error each gets, and that the next round is a good
+// one.
 struct trial {
     int sends_error = -1, damages = -1;
     bool answer_fails = false, answer_damaged = false, unreadable = false;
 
     struct damaging {
         threads::member* inner;
-        bool sent, told, unreadable;
+        bool sent, answer, unreadable;
         std::vector<std::byte> bytes{};
 
         int rank() const { return inner->rank(); }
@@ -132,13 +133,13 @@ struct trial {
         void gather(int root, payload mine) { inner->gather(root, sent ? damaged(mine) : mine); }
         void broadcast(int root, payload mine) {
             if (unreadable && rank() == root) mine = {mine.bytes.first(5), true};
-            inner->broadcast(root, told && rank() == root ? damaged(mine) : mine);
+            inner->broadcast(root, answer && rank() == root ? damaged(mine) : mine);
         }
         payload from(int r) const { return inner->from(r); }
     };
 
     std::array<std::string, 3> run() const {
-        std::array<std::string, 3> told;
+        std::array<std::string, 3> errors;
         threads::run(3, [&](threads::member& inner) {
             auto const me = number(inner.rank());
             bool fails = answer_fails;
@@ -153,13 +154,13 @@ struct trial {
             try {
                 damaging comm{&inner, damages == inner.rank(), answer_damaged, unreadable};
                 estimate_by(server, comm, own, frame, blank, mean);
-                told[me] = "no error";
+                errors[me] = "no error";
             } catch (wire_error const& e) {
-                told[me] = "wire_error: " + std::string(e.what());
+                errors[me] = "wire_error: " + std::string(e.what());
             } catch (compression_error const& e) {
-                told[me] = "compression_error: " + std::string(e.what());
+                errors[me] = "compression_error: " + std::string(e.what());
             } catch (comm_error const& e) {
-                told[me] = "comm_error: " + std::string(e.what());
+                errors[me] = "comm_error: " + std::string(e.what());
             }
             if (!answer_damaged)
                 server.require_whole();
@@ -167,9 +168,9 @@ struct trial {
                 CHECK_THROWS_AS(server.require_whole(), comm_error);
             fails = false;
             estimate_by(server, inner, own, {}, blank, mean);
-            if (mean != vec{6, 1}) told[me] += ", and then the wrong mean";
+            if (mean != vec{6, 1}) errors[me] += ", and then the wrong mean";
         });
-        return told;
+        return errors;
     }
 };
 
@@ -264,32 +265,32 @@ TEST_CASE("an error frame reaches every rank, the first one's alone, and nothing
 
 TEST_CASE("damaged bytes reach every rank as the same wire_error, which names the rank") {
     for (int const r : {0, 1, 2}) {
-        auto const told = trial{.damages = r}.run();
-        CHECK(told == all_three(told[0]));
-        CHECK(told[0].find("wire_error: at bit 64 ") == 0);
-        CHECK(told[0].find("from rank " + std::to_string(r) + ": it ends ") != std::string::npos);
+        auto const errors = trial{.damages = r}.run();
+        CHECK(errors == all_three(errors[0]));
+        CHECK(errors[0].find("wire_error: at bit 64 ") == 0);
+        CHECK(errors[0].find("from rank " + std::to_string(r) + ": it ends ") != std::string::npos);
     }
-    auto const told = trial{.answer_damaged = true}.run();
-    CHECK(told == all_three(told[0]));
-    CHECK(told[0].find("wire_error: at bit 64 ") == 0);
-    CHECK(told[0].find("from rank 0: it ends ") != std::string::npos);
+    auto const errors = trial{.answer_damaged = true}.run();
+    CHECK(errors == all_three(errors[0]));
+    CHECK(errors[0].find("wire_error: at bit 64 ") == 0);
+    CHECK(errors[0].find("from rank 0: it ends ") != std::string::npos);
     // An error frame comes before any damage.
     CHECK(trial{.sends_error = 1, .damages = 0}.run() == all_three("compression_error: rank 1, round 5: 1 sends it"));
 }
 
-TEST_CASE("where the server finds no answer all are told why") {
+TEST_CASE("where the server finds no answer all get the reason") {
     CHECK(trial{.answer_fails = true}.run() ==
           all_three("compression_error: rank 0, round 5: the server's answer: nothing to send"));
 }
 
 TEST_CASE("an unreadable error frame of the server is one") {
-    auto const told = trial{.sends_error = 1, .unreadable = true}.run();
-    CHECK(told[1] == "comm_error: rank 0 sent an unreadable error frame");
-    CHECK(told == all_three(told[1]));
+    auto const errors = trial{.sends_error = 1, .unreadable = true}.run();
+    CHECK(errors[1] == "comm_error: rank 0 sent an unreadable error frame");
+    CHECK(errors == all_three(errors[1]));
 }
 
-TEST_CASE("up: each rank's message to the server; down: the server's to all, told once") {
-    std::array<std::uint64_t, 3> sent{}, received{}, told{}, collected{};
+TEST_CASE("up: each rank's message to the server; down: the server's to all, broadcast once") {
+    std::array<std::uint64_t, 3> sent{}, received{}, broadcast{}, collected{};
     std::array<std::uint64_t, 2> counted_bits{};
     threads::run(3, [&](threads::member& inner) {
         metered comm(inner);
@@ -306,7 +307,7 @@ TEST_CASE("up: each rank's message to the server; down: the server's to all, tol
             server, comm, mine, {}, [&](auto&, int, auto& m) { up.blank(on, 100, key{1}, m); }, mean);
         sent[me] = comm.bytes_sent();
         received[me] = comm.bytes_received();
-        told[me] = comm.bytes_broadcast();
+        broadcast[me] = comm.bytes_broadcast();
         collected[me] = comm.bytes_gathered();
         message_of<rand_k<>> answer;
         down(on, std::span<double const>(mean), key{2}, answer);
@@ -315,7 +316,7 @@ TEST_CASE("up: each rank's message to the server; down: the server's to all, tol
     CHECK(counted_bits == std::array<std::uint64_t, 2>{3 + 3 * 7 + 64 + 3 * 3, 5 * 64});  // of 13 bytes, and of 40
     CHECK(sent == std::array<std::uint64_t, 3>{13, 13, 13});
     CHECK(received == std::array<std::uint64_t, 3>{0, 40, 40});
-    CHECK(told == std::array<std::uint64_t, 3>{40, 0, 0});
+    CHECK(broadcast == std::array<std::uint64_t, 3>{40, 0, 0});
     CHECK(collected == std::array<std::uint64_t, 3>{26, 0, 0});
 }
 

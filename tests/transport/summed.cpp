@@ -69,7 +69,7 @@ std::vector<vec> mean_by(X const& x, Message message_about) {
     return all;
 }
 
-// A sum that fails as it is told to.
+// A sum that fails on demand.
 enum class fault { none, wire, comm, input };
 struct failing {
     fault* what;
@@ -243,7 +243,7 @@ TEST_CASE("beside a feedback that would lose what comes back, it is refused") {
     CHECK_THROWS_AS((summed<gtop_k, message, double>(gtop_k{6}, 5, smallest)), argument_error);
 }
 
-TEST_CASE("what breaks off leaves ranks apart; what all ranks are told leaves them together") {
+TEST_CASE("what breaks off leaves ranks apart; an error that all ranks get leaves them together") {
     threads::run(1, [](threads::member& comm) {
         fault what = fault::none;
         summed<failing, opaque, double> mean(failing{&what}, 2, smallest);

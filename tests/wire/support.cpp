@@ -320,10 +320,10 @@ TEST_CASE("supports that repeat, descend or leave the vector are refused") {
 }
 
 // Readers look at many coordinates at once. Whatever the bytes are, they find the same, or the same wrong at the same
-// bit. Each code meets each damage.
+// bit. Each code gets each damage.
 TEST_CASE("long supports, whole and damaged, are read as one coordinate after another") {
     enum damage { none, flipped, cut, just_too_short, far_too_short, miscounted, damages };
-    std::array<std::array<std::size_t, damages>, 5> met{}, refused_alike{};
+    std::array<std::array<std::size_t, damages>, 5> tried{}, refused_alike{};
     for (std::uint64_t t = 0; t < 1000; ++t) {
         key const draw = key{21}.child(t);
         std::uint64_t const d = std::uint64_t{1} << (9 + draw.below(0, 24));
@@ -347,7 +347,7 @@ TEST_CASE("long supports, whole and damaged, are read as one coordinate after an
         auto const wrong = plainly(length, expected, text);
         if (wrong == "another code") continue;
         auto const code = static_cast<std::size_t>(written.code);
-        ++met[code][harm];
+        ++tried[code][harm];
         CAPTURE(t);
         try {
             found = read(length, count, text);
@@ -362,7 +362,7 @@ TEST_CASE("long supports, whole and damaged, are read as one coordinate after an
         for (std::size_t harm = 0; harm < damages; ++harm) {
             CAPTURE(static_cast<int>(code));
             CAPTURE(harm);
-            CHECK(met[static_cast<std::size_t>(code)][harm] > (code == support_code::bitmap ? 1 : 8));
+            CHECK(tried[static_cast<std::size_t>(code)][harm] > (code == support_code::bitmap ? 1 : 8));
             if (harm == none) CHECK(refused_alike[static_cast<std::size_t>(code)][harm] == 0);
             if (harm == far_too_short) CHECK(refused_alike[static_cast<std::size_t>(code)][harm] > 1);
         }

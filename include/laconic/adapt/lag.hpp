@@ -54,7 +54,7 @@ class lag {
         archive.vectors(last_, last_sent_x_);
         archive(moves_);
     }
-    /// The text leaves out the smoothness, which differs between ranks.
+    /// The text, which ranks compare, leaves out the smoothness, as that may differ between ranks.
     friend std::string to_string(lag const& l) {
         return detail::concat({"lag(xi=", l.xi_, ", D=", l.moves_.size() + 1, ", step=", l.step_,
                                (l.smoothness_ > 0 ? ", by the iterate)" : ", by delta)")});

@@ -62,11 +62,11 @@ struct payoff {
     double in_full = 0;
     double encode = 0, send = 0, decode = 0;  ///< seconds for this rank's message; for all messages; for all messages
     bool pays = false;
-    /// The seconds per bit at which both take as long, with the link's other prices as they are; none where no price
-    /// does.
+    /// The seconds per bit at which both take the same time, all other costs of the link unchanged; none if there is no
+    /// such value.
     std::optional<double> break_even;
 
-    /// Whether messages pay above that price rather than below: they send fewer bits than vectors in full.
+    /// Whether messages pay above that price rather than below, as they send fewer bits than vectors in full.
     bool dearer_bits_help = false;
 
     double with_messages() const { return encode + send + decode; }

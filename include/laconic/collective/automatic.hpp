@@ -23,11 +23,11 @@
 
 namespace laconic {
 
-/// What an automatic sum goes by.
+/// The settings of an automatic sum.
 struct automatic_settings {
-    network net{2e-5, 1e-9};  ///< what a message takes, measured once (measure_cost) or known; this is 20 us, 1 Gbit/s
-    reading_cost reading{};   ///< what a rank takes for what it receives
-    int every = 16;           ///< after so many sums it asks again how many terms there are, and chooses anew
+    network net{2e-5, 1e-9};  ///< the costs of messages, measured (measure_cost) or known; these are 20 us, 1 Gbit/s
+    reading_cost reading{};   ///< the time that a rank takes to read what it receives
+    int every = 16;           ///< after so many sums the ranks count their terms again, and choose anew
 
     /// Throws argument_error for seconds that are negative or not finite, or `every` of less than 1.
     void check() const {
@@ -46,13 +46,13 @@ class automatic_algorithm {
     /// For vectors of d numbers.
     explicit automatic_algorithm(std::size_t d, automatic_settings const& how, position_code positions)
         : d_(d), how_(how), positions_(positions), session_(positions), list_(d) {
-        detail::check_dimension(d);
+        check_dimension(d);
         how.check();
     }
 
-    /// v <- the sum of all ranks' v, without the terms that are 0 where it was added up in full. What the errors mean,
-    /// see session::finish; then v is unspecified. Throws shape_error where a loaded state is of another
-    /// number of ranks; all ranks load those of one run.
+    /// v <- the sum of all ranks' v, without the terms that are 0 where it was added up in full. For its errors see
+    /// session::finish; after one, v is unspecified. Throws shape_error where a loaded state is of another number of
+    /// ranks; all ranks load those of one run.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto now = last_;
@@ -92,8 +92,8 @@ class automatic_algorithm {
         keep(now);
     }
 
-    /// What the last sum was made by, what every other would have taken, and for how many terms: those of
-    /// collective_choice. The same on all ranks; nothing before the first sum.
+    /// By which algorithm the last sum was made, the seconds that each would take by the formulas, and for how many
+    /// terms. The same on all ranks; nothing before the first sum.
     std::optional<collective_choice> why() const {
         if (last_.ranks < 1 || last_.best >= sum_count) return {};
         auto made = of(last_);
@@ -134,8 +134,8 @@ class automatic_algorithm {
         return blocks;
     }
 
-    // Throws what is wrong with any rank's vector, on all ranks. In meetings: as some ranks must not throw while others
-    // go on to a sum.
+    // Throws what is wrong with any rank's vector, on all ranks. By collective calls: as some ranks must not throw
+    // while others go on to a sum.
     template <Communicator C>
     chosen choose(C& comm, std::size_t terms, std::size_t blocks) {
         chosen all{0, 0, comm.size(), 0};
@@ -240,9 +240,9 @@ class automatic_algorithm {
 /// The sum of vectors by whichever exact sum is quickest by the formulas of cost_formulas, for as many terms and blocks
 /// that are not 0 as the ranks bring on the average; why() returns the reason. Takes and gives lists or vectors in
 /// full, whichever the sum does. Before the first sum, and then once in a while, the ranks share how many terms they
-/// have, and rank 0 what it has chosen: two meetings, of 16 bytes a rank and of one. The sum is the same for all ranks,
-/// bit for bit, but rounded in an order that is that of what is chosen. A sum that fails changes no choice. Reuses its
-/// memory once everything has been chosen, but for choosing.
+/// have, and rank 0 what it has chosen: two collective calls, of 16 bytes a rank and of one. The sum is the same for
+/// all ranks, bit for bit, but rounded in an order that is that of what is chosen. A sum that fails changes no choice.
+/// Reuses its memory once everything has been chosen, but for choosing.
 struct automatic {
     automatic_settings how{};
 

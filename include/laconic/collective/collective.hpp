@@ -37,13 +37,14 @@ template <class S, class T, class B, class C>
 concept SumsNumbers = requires(S& sum, B& on, C& comm, std::span<T> x) {
     sum(on, comm, x, std::uint64_t{});
 };
-/// sum.leftover() is what of the last sum was not applied and this rank must bring again, in a later round.
+/// sum.leftover() has the terms that the last sum did not apply and that this rank must send again in a later round.
 template <class S, class T, class B>
 concept GivesBack = requires(S const& sum) {
     { sum.leftover() } -> std::same_as<sparse_sum<T, B> const&>;
 };
 
-/// One that is chosen at run time has all members; wants_terms() and gives_back() decide which may be called.
+/// A sum that is chosen at run time has all of these members; wants_terms() and gives_back() decide which of them may
+/// be called.
 template <class S>
 concept ChosenSum = requires(S const& sum) {
     { sum.wants_terms() } -> std::same_as<bool>;

@@ -16,14 +16,14 @@
 
 namespace laconic {
 
-/// What a collective is to add up: of each rank k of d numbers, at coordinates that have nothing to do with those of
-/// the others. Counts are real numbers.
+/// The vectors that a collective adds up: k of d numbers of each rank, at coordinates that do not depend on the other
+/// ranks'. Counts are real numbers.
 struct collective_load {
     double d = 0, k = 0;
     int ranks = 1;
     double bits_per_value = 32;
     position_code positions = position_code::smallest;
-    double blocks = -1;  ///< of `block` numbers, not all 0, of each rank; less than 0: as many as k terms have
+    double blocks = -1;  ///< a rank's blocks of `block` numbers that are not all 0; below 0: those of k drawn terms
     double block = 256;
 
     /// Throws argument_error unless 0 <= k <= d, there is a rank, and blocks hold something.
@@ -36,8 +36,7 @@ struct collective_load {
     }
 };
 
-/// What a rank needs for what it receives, in seconds: for a term of a list, to read it and to merge it, and for a
-/// number of a vector in full.
+/// The seconds that a rank takes to read a term of a list, to merge it, and to read a number of a vector in full.
 struct reading_cost {
     double per_term = 0, per_number = 0;
     bool operator==(reading_cost const&) const = default;
@@ -45,8 +44,8 @@ struct reading_cost {
 
 /// Seconds that each collective takes over a network when all ranks begin together: the alpha-beta model with alpha =
 /// latency + overhead, beta = seconds_per_bit of the library's own messages, and what is read at the end of each
-/// message. Where messages are not as long by chance as on the average, the time is the slowest rank's. What is sent
-/// of 0 ranks' others is nothing: one rank takes no time.
+/// message. Where messages are not as long by chance as on the average, the time is the slowest rank's. One rank takes
+/// no time.
 class cost_formulas {
   public:
     /// Throws argument_error for a load or prices that make no sense.
@@ -76,7 +75,7 @@ class cost_formulas {
         return sum;
     }
 
-    /// P - 1 parts that are under way at once, then their sums, which are gathered; with_all: in full.
+    /// P - 1 parts in flight at once, then an all-gather of their sums; with_all: in full.
     double split_all_gather(bool with_all = false) const {
         if (p_ == 1) return 0;
         double const part = what_.d / p_, received = at_once(list(part, what_.k / p_), what_.k / p_);

@@ -22,11 +22,11 @@
 
 namespace laconic {
 
-/// One rank's part in a schedule of exchanges through which all ranks learn of all. Once something is wrong (a
-/// number that is not finite, a vector of another dimension, bytes that are no message) the rank goes on with the
-/// schedule and sends an error frame in place of its message; who receives one does the same. So at the end all
-/// ranks know and throw the same, no rank waits for another in vain, and the next round can be held. Of several errors
-/// the least counts. Reuses its memory.
+/// One rank's part in a schedule of exchanges through which an error of any rank reaches all. Once something is wrong
+/// (a number that is not finite, a vector of another dimension, bytes that are no message) the rank goes on with the
+/// schedule and sends an error frame in place of its message; who receives one does the same. So at the end all ranks
+/// know and throw the same, no rank waits for another in vain, and the next round can begin. Of several errors the
+/// least counts. Reuses its memory.
 class session {
   public:
     /// `positions` is how this rank encodes positions; the others need not agree.
@@ -37,14 +37,14 @@ class session {
     void make_room(std::size_t n) {
         sink_.reserve(n * (sizeof(T) + sizeof(coordinate) + 1) + 64);
     }
-    /// A new round, whose number errors have.
+    /// Starts a round, whose number is that of its errors.
     void start(std::uint64_t round) {
         worst_ = {};
         round_ = round;
     }
     bool failed() const { return worst_.what != nothing; }
 
-    /// What this rank brings is not for this round: it has another dimension than d, or a number that is not finite.
+    /// Reports where this rank's v has another dimension than d, or a number that is not finite.
     template <class B, Scalar T>
     void check_input(B& on, int rank, sparse_sum<T, B> const& v, std::size_t d) {
         if (v.dimension() != d) return report({dimension, rank, v.dimension(), std::to_string(d)});
@@ -56,8 +56,8 @@ class session {
         if (x.size() != d) return report({dimension, rank, x.size(), std::to_string(d)});
         if (auto const j = first_non_finite(on, x); j < d) report({input, rank, j, {}});
     }
-    /// A sum of finite numbers overflowed; its i-th is coordinate `where(i)` for those who read the
-    /// error, or first + i.
+    /// Reports where a sum of finite numbers has overflowed; its i-th number is coordinate `where(i)` in the error, or
+    /// first + i.
     template <class B, Scalar T, class Where = std::identity>
     void check_sum(B& on, sparse_sum<T, B> const& v, Where where = {}) {
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
@@ -71,22 +71,24 @@ class session {
     /// This rank cannot send what it has added up, for a reason that all ranks throw.
     void give_up(int rank, std::string const& why) { report({not_encodable, rank, 0, why}); }
 
-    /// Hands over what send(sink) writes and has receive(source) read what comes; either rank may be no_rank. Neither
-    /// is called once failed(), nor receive() for an error frame. What receive() leaves unread is an error as well.
+    /// Sends what send(sink) writes to rank `to`, and has receive(source) read what rank `from` sends; either may be
+    /// no_rank. Neither is called once failed(), nor receive() for an error frame. What receive() leaves unread is an
+    /// error as well.
     template <PointToPoint C, class Send, class Receive>
     void exchange(C& comm, int to, Send send, int from, Receive receive) {
         std::span<std::byte const> mine;
         if (to != no_rank) mine = encode(send).finish();
         exchange_bytes(comm, to, mine, from, receive);
     }
-    /// What send(sink) writes; nothing, and it is not called, once failed(). Valid until something else is sent.
+    /// The sink with what send(sink) writes; once failed() it is empty, and send is not called. Valid until something
+    /// else is sent.
     template <class Send>
     bit_writer& encode(Send send) {
         sink_.clear();
         if (!failed()) send(sink_);
         return sink_;
     }
-    /// The same with what was written before, maybe for several ranks.
+    /// exchange() with bytes that were encoded before, perhaps for several ranks.
     template <PointToPoint C, class Receive>
     void exchange_bytes(C& comm, int to, std::span<std::byte const> mine, int from, Receive receive) {
         payload sent{mine, failed()};
@@ -110,7 +112,7 @@ class session {
     void send_bytes(C& comm, int to, std::span<std::byte const> mine) {
         exchange_bytes(comm, to, mine, no_rank, [](bit_reader&) {});
     }
-    /// The n numbers of x from `first` on, in full; not copied here where they lie in the order of bytes of the wire.
+    /// Sends the n numbers of x from `first` on, in full, without a copy where memory has the byte order of the wire.
     template <PointToPoint C, Scalar T>
     void send_numbers(C& comm, int to, std::span<T> x, std::size_t first, std::size_t n) {
         auto const numbers = failed() ? std::span<T const>() : std::span<T const>(x.subspan(first, n));

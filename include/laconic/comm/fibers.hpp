@@ -178,12 +178,12 @@ class fibers {
         return s.in->least_of_left(left_, [this](int r) { return at(r).left; }) < s.awaited;
     }
 
-    void wait(group& in, int rank, int whom, std::uint64_t meetings) {
+    void wait(group& in, int rank, int whom, std::uint64_t calls) {
         seat& my = at(in.number(rank));
         my.in = &in;
         my.as = rank;
         my.waits_for = whom;
-        my.awaited = meetings;
+        my.awaited = calls;
         if (!there(my)) pause(my);
         if (there(my) && !too_late_) {
             my.waits_for = no_rank;
@@ -213,8 +213,8 @@ class fibers {
         in.at(rank).sent[lane][turn % 2].assign(mine);
         in.arrive(rank, lane);
     }
-    void finish(group& in, int rank, int lane, std::uint64_t turn, std::uint64_t meetings) {
-        wait(in, rank, everyone, meetings);
+    void finish(group& in, int rank, int lane, std::uint64_t turn, std::uint64_t calls) {
+        wait(in, rank, everyone, calls);
         // The other buffer is not read any more: it gets the same capacity, so that later turns allocate nothing.
         auto& sent = in.at(rank).sent[lane];
         sent[1 - turn % 2].bytes.reserve(sent[turn % 2].bytes.capacity());

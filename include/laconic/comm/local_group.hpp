@@ -62,9 +62,9 @@ class local_group {
     std::uint64_t complete() const { return complete_; }
     /// The number of the first rank that has not entered so many calls and for which such() holds; or no_rank.
     template <class Such>
-    int missing(std::uint64_t meetings, Such such) const {
+    int missing(std::uint64_t calls, Such such) const {
         for (int r = 0; r < size(); ++r)
-            if (at(r).arrived < meetings && such(number(r))) return number(r);
+            if (at(r).arrived < calls && such(number(r))) return number(r);
         return no_rank;
     }
     /// The least number of calls that a rank which has left had entered; computed anew where more have left.
@@ -77,14 +77,14 @@ class local_group {
     }
 
   private:
-    struct meeting {
+    struct collective_call {
         int ranks = 0, lane = 0;
     };
 
     std::vector<int> const ranks_;
     std::vector<end> ends_;
     std::uint64_t complete_ = 0;
-    per_lane<meeting> open_;  // the calls after the complete ones, as many as can be in flight
+    per_lane<collective_call> open_;  // the calls after the complete ones, as many as can be in flight
     int left_ = 0;
     std::uint64_t least_of_left_ = ~std::uint64_t{0};
 };

@@ -17,7 +17,7 @@ namespace laconic::detail {
 
 /// One rank's communicator in a group of ranks of one process. The engine outlives it, and has
 ///   start(group, rank, lane, turn, mine, about_to_wait)   for the turn-th all-gather in this lane;
-///   finish(group, rank, lane, turn, meetings)   which waits until so many collective calls are complete;
+///   finish(group, rank, lane, turn, calls)   which waits until so many collective calls are complete;
 ///   exchange(group, rank, to, mine, from);
 ///   may_change_threads.
 template <class Engine>

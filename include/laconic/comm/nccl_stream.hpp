@@ -82,7 +82,7 @@ class nccl_stream {
         check(ncclGroupEnd(), "ncclGroupEnd");
     }
 
-    /// Waits until all work in the stream is done; throws comm_error where NCCL has met an error meanwhile, or where
+    /// Waits until all work in the stream is done; throws comm_error where NCCL reports an error meanwhile, or where
     /// the deadline passes. NCCL cannot name the rank that it waits for.
     void wait() {
         auto const begin = std::chrono::steady_clock::now();

@@ -20,8 +20,8 @@ struct log_entry {
     int to = no_rank, from = no_rank;
     std::uint64_t bytes = 0;
     double seconds = 0;
-    bool meets = false;      ///< part of a collective call, which does not mix with exchanges
-    bool meanwhile = false;  ///< it computes while the messages of an all-gather are in flight, not before
+    bool collective = false;  ///< part of a collective call, which does not mix with exchanges
+    bool meanwhile = false;   ///< it computes while the messages of an all-gather are in flight, not before
 
     bool operator==(log_entry const&) const = default;
 };
@@ -90,8 +90,8 @@ class recorded {
     C& inner() const { return *inner_; }
 
   private:
-    void note(int to, int from, payload mine, bool meets) {
-        log_.push_back({to, from, to == no_rank ? 0 : mine.bytes.size(), 0, meets});
+    void note(int to, int from, payload mine, bool collective) {
+        log_.push_back({to, from, to == no_rank ? 0 : mine.bytes.size(), 0, collective});
     }
 
     C* inner_;

@@ -103,7 +103,7 @@ class replayer {
         int from, to;
         std::uint64_t number;  // counted over the messages between racks
         std::uint64_t bytes;
-        bool meets, down;
+        bool collective, down;
 
         bool operator<(message const& other) const {  // the largest is next
             return std::tie(other.first, other.from, other.number) < std::tie(first, from, number);
@@ -133,7 +133,7 @@ class replayer {
                 if (now.to != no_rank) send(rank, now);
                 my.sent = true;
             }
-            if (now.from != no_rank && !take(rank, {now.from, now.meets})) {
+            if (now.from != no_rank && !take(rank, {now.from, now.collective})) {
                 my.waits_for = now.from;
                 return;
             }
@@ -147,11 +147,11 @@ class replayer {
     }
     void send(int rank, log_entry const& d) {
         auto& clock = at(rank).at;
-        if (d.to == rank) return arrive(d.to, {rank, d.meets}, clock.now, d.bytes);
+        if (d.to == rank) return arrive(d.to, {rank, d.collective}, clock.now, d.bytes);
         double const busy = how_.ports.busy(d.bytes), left = clock.leave(how_.ports, busy);
         if (how_.rack_of(rank) == how_.rack_of(d.to))
-            return arrive(d.to, {rank, d.meets}, left + how_.ports.latency, d.bytes);
-        under_way_.push({left - busy, left, rank, d.to, sent_++, d.bytes, d.meets, false});
+            return arrive(d.to, {rank, d.collective}, left + how_.ports.latency, d.bytes);
+        under_way_.push({left - busy, left, rank, d.to, sent_++, d.bytes, d.collective, false});
     }
     void pass(message m) {
         auto const rack = 2 * static_cast<std::size_t>(how_.rack_of(m.down ? m.to : m.from));
@@ -165,7 +165,7 @@ class replayer {
             m.down = true;
             return under_way_.push(m);
         }
-        arrive(m.to, {m.from, m.meets}, m.last + how_.ports.latency, m.bytes);
+        arrive(m.to, {m.from, m.collective}, m.last + how_.ports.latency, m.bytes);
     }
     void arrive(int to, std::pair<int, bool> from, double there, std::uint64_t bytes) {
         at(to).here.emplace(from, std::pair(there, bytes));

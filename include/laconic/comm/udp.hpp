@@ -50,7 +50,7 @@ class udp {
 
     /// Sets this node's number, and the addresses of all, in the order of nodes; its own is ignored. Throws
     /// argument_error for an invalid address, or one that two nodes have.
-    void meet(int me, std::vector<std::string> const& all) {
+    void set_peers(int me, std::vector<std::string> const& all) {
         if (me < 0 || static_cast<std::size_t>(me) >= all.size())
             throw argument_error(detail::concat({"node ", me, " of ", all.size()}));
         me_ = me;

@@ -38,17 +38,17 @@ struct about_top_k {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::begin(m, d, *this, from);
+        begin_message(m, d, *this, from);
         m.make_room(on, most_of(d));
         m.support.resize(0);
         m.expect_payload(on);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        detail::begin(m, x.size(), *this, from);
+        begin_message(m, x.size(), *this, from);
         m.make_room(on, most_of(x.size()));
         select_about(on, x, least_of(x.size()), k.of(x.size()), most_of(x.size()), m.support);
-        detail::make_payload(on, x, T(1), m);
+        make_payload(on, x, T(1), m);
     }
     bool contractive() const requires(Contractive<Rest> || Unbiased<Rest>) {
         return is_contractive(rest) || is_unbiased(rest);

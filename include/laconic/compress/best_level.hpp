@@ -51,7 +51,7 @@ struct best_level {
     struct memory_on;
     template <class T, class B = host>
     using memory_for = memory_on<T, B>;  // clang 14 forgets the default argument of a class that is declared first
-    /// What a message carries for its reader: C, to which the level is applied once it is read.
+    /// The compressor in a message, from which its reader makes the payload once it has read the level.
     template <Scalar T, class B>
     struct inner {
         using workspace = memory_for<T, B>;
@@ -81,7 +81,7 @@ struct best_level {
     }
     template <class B, class M>
     void blank(B& on, std::size_t d, key from, M& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.levels = levels<C>::count(compressor, d);
         m.compressor = {compressor};
         m.from = from;

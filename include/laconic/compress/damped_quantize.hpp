@@ -29,10 +29,10 @@ struct damped_quantize {
     using message = quantized<T, B>;
 
     void check(std::size_t d) const { plain().check(d); }
-    /// Levels may change from one message to the next, so that the first call makes room for codes of either width.
+    /// The first call makes room for codes of either width, as the level may change from one message to the next.
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, quantized<T, B>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         if (m.codes.capacity() < d) m.codes.resize(d);
         if (m.wide_codes.capacity() < d) m.wide_codes.resize(d);
         plain().blank(on, d, from, m);

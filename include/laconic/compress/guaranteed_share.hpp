@@ -12,8 +12,8 @@
 
 /// The least share of |x|^2 that best_level{c, cost} keeps for any x of d numbers of T: its delta, where the cost is
 /// known. The level l that is chosen has the largest q(l) / cost(l), so that it keeps at least cost(l) max_k q(k) /
-/// cost(k). A cost per message or per packet can make that far more than what the lowest level keeps. `worth` is for
-/// levels that are chosen from less than all of x: the least ratio of their worth to that of the best one.
+/// cost(k). A cost per message or per packet can make that far more than what the lowest level keeps. `worth` is the
+/// least ratio of the chosen level's worth to the best one's, below 1 where it is chosen by a histogram of x.
 namespace laconic {
 
 /// Computed as min_l max{ delta(l), cost(l) max_k delta(k) / cost(k) }. top_k attains it where the cost is affine.

@@ -22,7 +22,7 @@ struct histogram {
         counts.resize(magnitude_bins::count);
         room.resize(magnitude_bins::count);
     }
-    /// Fills it in one pass over x, whose largest magnitude is `largest`: finite and above 0.
+    /// Fills it in one pass over x; `largest` is the largest magnitude of x, finite and above 0.
     template <class B, Scalar T>
     void fill(B& on, std::span<T const> x, T largest) {
         make_room();

@@ -21,12 +21,12 @@ struct identity {
     void check(std::size_t) const {}
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, full_vector<T, B>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.values.resize(d);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key, full_vector<T, B>& m) const {
-        detail::check_dimension(x.size());
+        check_dimension(x.size());
         assign(on, x, m.values);
     }
     double omega(std::size_t) const { return 0; }

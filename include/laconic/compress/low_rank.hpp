@@ -69,7 +69,7 @@ struct low_rank {
     /// Where d numbers are no matrix of so many rows it makes a message which every reader refuses.
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, factors<T, B>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.count = d;
         m.rows = rows;
         m.rank = m.rows * m.cols() == d ? std::min({rank, m.rows, m.cols()}) : 0;
@@ -81,7 +81,7 @@ struct low_rank {
     /// large that their product may not be finite; shape_error where the start has another size.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, factors<T, B>& m) const {
-        detail::check_dimension(x.size());
+        check_dimension(x.size());
         check(x.size());
         if (auto const j = first_non_finite(on, x); j < x.size())
             throw argument_error(detail::concat({"low_rank: coordinate ", j, " is not finite"}));

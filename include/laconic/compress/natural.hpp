@@ -24,7 +24,7 @@ struct natural {
     void check(std::size_t) const {}
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, powers<T, B>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.codes.resize(d);
     }
     template <class B, Scalar T>

@@ -40,7 +40,7 @@ struct natural_dithering {
 
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, dithered<T, B>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.levels = levels;
         m.bucket = detail::bucket_of(bucket, d);
         m.norms.resize(detail::buckets_in(d, m.bucket));

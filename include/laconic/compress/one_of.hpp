@@ -42,7 +42,7 @@ struct one_of {
         blank(on, x.size(), from, m);
         is_first ? first(on, x, from, m.first) : second(on, x, from, m.second);
     }
-    /// The properties are those of the worse one, whichever is chosen now.
+    /// omega and delta are those of the worse compressor, whichever is chosen now.
     bool unbiased() const requires(Unbiased<First>&& Unbiased<Second>) {
         return is_unbiased(first) && is_unbiased(second);
     }

@@ -51,7 +51,7 @@ struct parts {
     /// Where d is not the sum of the lengths it makes a message which every reader refuses.
     template <class B, class M>
     void blank(B& on, std::size_t d, key from, M& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.count = d;
         m.each.resize(length() == d ? pieces.size() : 0);
         for (std::size_t i = 0; i < m.each.size(); ++i)
@@ -60,7 +60,7 @@ struct parts {
     /// Throws argument_error where the lengths do not add up to x's, and whatever the parts' compressors throw.
     template <class B, Scalar T, class M>
     void operator()(B& on, std::span<T const> x, key from, M& m) const {
-        detail::check_dimension(x.size());
+        check_dimension(x.size());
         require_sum(x.size());
         m.count = x.size();
         m.each.resize(pieces.size());

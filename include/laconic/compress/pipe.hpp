@@ -46,15 +46,18 @@ requires(!SomeCompressor<C> && requires { typename message_of<C>; }) constexpr A
     return a;
 }
 
-namespace detail {
-
-// The text of a piece and its rest: "top_k(3)", or "top_k(3) | natural".
-template <class Rest>
-std::string text_of(std::string const& piece, Rest const& rest) {
-    return std::same_as<Rest, identity> ? piece : concat({piece, " | ", to_string(rest)});
+/// Begins a sparsifier's message about d numbers, in blank() and in the compression: the caller then makes m.support,
+/// and calls m.expect_payload(on) or make_payload(). Throws argument_error for more than 2^32 - 1 numbers.
+template <class M, class C>
+void begin_message(M& m, std::size_t d, C const& c, key from) {
+    check_dimension(d);
+    m.length = d;
+    m.rest = c.rest;
+    m.payload_key = from.child(0);
 }
 
-// Makes the payload from scale x_i for the coordinates i in m.support. Throws argument_error where one is not finite.
+/// Ends a sparsifier's compression: makes the payload from scale x_i for the coordinates i in m.support, which ascend,
+/// by the rest. Throws argument_error where one of them is not finite.
 template <class B, Scalar T, class M>
 void make_payload(B& on, std::span<T const> x, T scale, M& m) {
     constexpr bool direct = std::same_as<decltype(m.rest), identity>;
@@ -70,19 +73,18 @@ void make_payload(B& on, std::span<T const> x, T scale, M& m) {
         if (auto const j = first_non_finite(on, std::span<T const>(values)); j < values.size()) {
             std::size_t const unit = m.unit.length;
             std::size_t const place = element(on, std::span<coordinate const>(m.support), j / unit);
-            throw argument_error(concat(
+            throw argument_error(detail::concat(
                 {"coordinate ", place * unit + j % unit, " times ", static_cast<double>(scale), " is not finite"}));
         }
     if constexpr (!direct) m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
 }
 
-// Starts a sparsifier's message about d numbers.
-template <class M, class C>
-void begin(M& m, std::size_t d, C const& c, key from) {
-    check_dimension(d);
-    m.length = d;
-    m.rest = c.rest;
-    m.payload_key = from.child(0);
+namespace detail {
+
+// The text of a piece and its rest: "top_k(3)", or "top_k(3) | natural".
+template <class Rest>
+std::string text_of(std::string const& piece, Rest const& rest) {
+    return std::same_as<Rest, identity> ? piece : concat({piece, " | ", to_string(rest)});
 }
 
 // A sparsifier that chooses blocks of c.block numbers, not single ones.
@@ -94,7 +96,7 @@ concept DrawsBlocks = requires(C const& c) {
 // values found there are multiplied by c.scale(d).
 template <class B, class C, class M>
 void draw_support_of(B& on, C const& c, std::size_t d, key from, M& m) {
-    begin(m, d, c, from);
+    begin_message(m, d, c, from);
     if constexpr (DrawsBlocks<C>) m.unit = {c.block};
     m.drawn = c.recipe(m.places(), from.child(1));
     if (m.drawn.how != draw_method::exactly)

@@ -77,7 +77,7 @@ struct proportional {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::begin(m, d, *this, from);
+        begin_message(m, d, *this, from);
         m.make_room(on, d);
         m.support.resize(0);
         m.expect_payload(on);

@@ -37,7 +37,7 @@ struct quantize {
 
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, quantized<T, B>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.levels = levels;
         m.bucket = detail::bucket_of(bucket, d);
         m.steps.resize(detail::buckets_in(d, m.bucket));

@@ -36,13 +36,13 @@ struct scaled_down {
     }
     template <class B, Scalar T, class M>
     void blank(B& on, std::size_t d, key from, scaled<M, T>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.factor = static_cast<T>(delta(d));
         inside.blank(on, d, from, m.inside);
     }
     template <class B, Scalar T, class M>
     void operator()(B& on, std::span<T const> x, key from, scaled<M, T>& m) const {
-        detail::check_dimension(x.size());
+        check_dimension(x.size());
         m.factor = static_cast<T>(delta(x.size()));
         inside(on, x, from, m.inside);
     }

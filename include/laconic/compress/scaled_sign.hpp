@@ -28,7 +28,7 @@ struct scaled_sign {
     void check(std::size_t) const {}
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, signs<T, B>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.count = d;
         m.bucket = detail::bucket_of(bucket, d);
         m.scales.resize(detail::buckets_in(d, m.bucket));

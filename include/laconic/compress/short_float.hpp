@@ -26,7 +26,7 @@ struct short_float {
     void check(std::size_t) const {}
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, short_floats<F, T, B>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.codes.resize(d);
     }
     template <class B, Scalar T>

@@ -40,20 +40,20 @@ struct threshold {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::begin(m, d, *this, from);
+        begin_message(m, d, *this, from);
         m.make_room(on, d);
         m.support.resize(0);
         m.expect_payload(on);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        detail::begin(m, x.size(), *this, from);
+        begin_message(m, x.size(), *this, from);
         m.make_room(on, x.size());
         if constexpr (one_for_all)
             select_above(on, x, static_cast<T>(bound), m.support);
         else
             select_above(on, x, bound, m.support);
-        detail::make_payload(on, x, T(1), m);
+        make_payload(on, x, T(1), m);
     }
 
     template <class R>

@@ -37,7 +37,7 @@ struct top_blocks {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::begin(m, d, *this, from);
+        begin_message(m, d, *this, from);
         m.unit = {block};
         m.make_room(on, detail::numbers_in_blocks(d, block, k)[0]);
         m.support.resize(k.of(m.places()));
@@ -45,11 +45,11 @@ struct top_blocks {
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        detail::begin(m, x.size(), *this, from);
+        begin_message(m, x.size(), *this, from);
         m.unit = {block};
         m.make_room(on, detail::numbers_in_blocks(x.size(), block, k)[0]);
         select_largest_blocks(on, x, block, k.of(m.places()), m.support);
-        detail::make_payload(on, x, T(1), m);
+        make_payload(on, x, T(1), m);
     }
     bool contractive() const requires(Contractive<Rest> || Unbiased<Rest>) {
         return is_contractive(rest) || is_unbiased(rest);

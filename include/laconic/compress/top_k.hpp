@@ -32,15 +32,15 @@ struct top_k {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::begin(m, d, *this, from);
+        begin_message(m, d, *this, from);
         m.support.resize(k.of(d));
         m.expect_payload(on);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        detail::begin(m, x.size(), *this, from);
+        begin_message(m, x.size(), *this, from);
         select_largest(on, x, k.of(x.size()), m.support);
-        detail::make_payload(on, x, T(1), m);
+        make_payload(on, x, T(1), m);
     }
     bool contractive() const requires(Contractive<Rest> || Unbiased<Rest>) {
         return is_contractive(rest) || is_unbiased(rest);

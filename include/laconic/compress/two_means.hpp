@@ -31,7 +31,7 @@ struct two_means {
     void check(std::size_t) const {}
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, means<T, B>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.count = d;
         m.bucket = detail::bucket_of(bucket, d);
         auto const buckets = detail::buckets_in(d, m.bucket);

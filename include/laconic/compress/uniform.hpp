@@ -41,7 +41,7 @@ struct uniform {
 
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, stepped<T, B>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.width = bits;
         m.bucket = detail::bucket_of(bucket, d);
         auto const buckets = detail::buckets_in(d, m.bucket);

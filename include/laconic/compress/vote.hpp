@@ -25,7 +25,7 @@ struct vote {
     void check(std::size_t) const {}
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, signs<T, B>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.count = d;
         m.bucket = 0;
         m.scales.resize(0);
@@ -34,7 +34,7 @@ struct vote {
     /// Throws argument_error where a value is not finite.
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, signs<T, B>& m) const {
-        detail::check_dimension(x.size());
+        check_dimension(x.size());
         if (auto const j = first_non_finite(on, x); j < x.size())
             throw argument_error(detail::concat({"vote: coordinate ", j, " is not finite"}));
         blank(on, x.size(), from, m);

@@ -35,7 +35,7 @@ struct zero_blocks {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::begin(m, d, *this, from);
+        begin_message(m, d, *this, from);
         m.unit = {block};
         m.make_room(on, d);
         m.support.resize(0);
@@ -43,11 +43,11 @@ struct zero_blocks {
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        detail::begin(m, x.size(), *this, from);
+        begin_message(m, x.size(), *this, from);
         m.unit = {block};
         m.make_room(on, x.size());
         select_nonzero_blocks(on, x, block, m.support);
-        detail::make_payload(on, x, T(1), m);
+        make_payload(on, x, T(1), m);
     }
     bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }
     bool contractive() const requires Contractive<Rest> { return is_contractive(rest); }

@@ -17,16 +17,12 @@ using coordinate = std::uint32_t;
 /// The most coordinates of a vector in memory: 2^32 - 1.
 inline constexpr std::uint64_t largest_dimension = std::numeric_limits<coordinate>::max();
 
-namespace detail {
-
 /// Throws argument_error for a length that vectors in memory may not have.
 inline void check_dimension(std::uint64_t d) {
     if (d > largest_dimension)
-        throw argument_error(concat({"more than 2^32 - 1 dimensions: ", d,
-                                     "; split the vector, so that each part has at most 2^32 - 1 numbers"}));
+        throw argument_error(detail::concat({"more than 2^32 - 1 dimensions: ", d,
+                                             "; split the vector, so that each part has at most 2^32 - 1 numbers"}));
 }
-
-}  // namespace detail
 
 /// One summand v e_i of a vector written as a sum of scaled basis vectors.
 template <class T>

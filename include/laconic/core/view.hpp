@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "laconic/core/contract.hpp"
 

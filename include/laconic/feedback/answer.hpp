@@ -19,7 +19,7 @@ void check_answer(B& on, char const* what, std::span<T const> x) {
 }
 
 /// Makes the server's answer m to d, the mean of the messages. d becomes the vector that m compresses; `kept` gets the
-/// mean, for feedback.reconstruct(), as nothing is remembered yet. Throws error where something is not finite, and
+/// mean, for feedback.reconstruct(), as no state is updated here. Throws error where something is not finite, and
 /// whatever the server's compressor throws.
 template <class F, class Server, class B, Scalar T, class Array, class M>
 void make_answer(F const& feedback, Server const& server, B& on, round_context const& now, std::span<T> d, Array& kept,

@@ -22,7 +22,7 @@ namespace laconic {
 /// Memory traffic: compensate() reads each of g, h and e once and writes delta once, in g's place; update() leaves it
 /// there, as e, and touches the terms of m only. So with error feedback compensate, level, compress and encode read 2
 /// vectors and write 1, and read one more where the compressor must see all of delta before it chooses, as top_k: 16
-/// bytes a coordinate in float, plus the message. The cases say/... of bench/kernel measure it.
+/// bytes a coordinate in float, plus the message. The cases send/... of bench/kernel measure it.
 template <Scalar T = double, class B = host>
 class memory {
   public:
@@ -79,8 +79,8 @@ class memory {
         if (!mean_shift_.empty()) add_scaled(on, T(1), std::span<T const>(mean_shift_), mean);
     }
 
-    /// With a rate, h_i would include terms that no rank applied, and the mean shift that the ranks keep would not be
-    /// the mean of the h_i.
+    /// Whether what a collective leaves out can be added to e: with a decay, and no rate. With a rate, h_i would
+    /// include terms that no rank applied, and mean_shift() would not be the mean of the h_i.
     bool keeps_leftover() const { return rate_ == 0 && keeps_residual(); }
     /// e <- e + m.
     template <class M>
@@ -92,7 +92,7 @@ class memory {
     double rate() const { return rate_; }
     double decay() const { return decay_; }
     bool keeps_residual() const { return decay_ != 0; }
-    /// h_i, which the receivers keep the mean of; empty where the rate is 0.
+    /// h_i; empty where the rate is 0.
     std::span<T const> shift() const { return shift_; }
     /// The mean of all h_i, which every rank keeps that receives all messages; empty before the first round.
     std::span<T const> mean_shift() const { return mean_shift_; }
@@ -115,7 +115,7 @@ class memory {
     void scale(B& on, T share) {
         for (auto* x : {&shift_, &mean_shift_, &residual_}) multiply(on, share, std::span<T>(*x));
     }
-    /// Sets mean h, for ranks that go on without some of those that it was the mean of.
+    /// Sets mean h, after other ranks have joined or some have left.
     void set_mean_shift(B& on, std::span<T const> mean) {
         mean_shift_.resize(mean.size());
         copy(on, mean, std::span<T>(mean_shift_));

@@ -32,8 +32,8 @@ struct proxskip {
             given, of, "proxskip", [&] { return 1 / detail::known(of.largest_smoothness, "max L_i", "proxskip"); });
         if (p == 0 && !(of.least_strong_convexity > 0))
             throw theory_error("proxskip: its theorem needs f_i that are strongly convex, each of them; give p");
-        double const meets = p > 0 ? p : std::min(1.0, std::sqrt(step * of.least_strong_convexity));
-        return {identity{}, {}, gradient_step{step}, {}, local_steps<T, B>(meets, step, given.batch)};
+        double const chance = p > 0 ? p : std::min(1.0, std::sqrt(step * of.least_strong_convexity));
+        return {identity{}, {}, gradient_step{step}, {}, local_steps<T, B>(chance, step, given.batch)};
     }
 
     bool operator==(proxskip const&) const = default;

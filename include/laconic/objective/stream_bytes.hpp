@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <exception>
 #include <istream>
+#include <streambuf>
 #include <string>
 #include <utility>
 

@@ -18,7 +18,7 @@ class layer_order {
         order_.reserve(layers);
         if (layers == 1 || as_listed) learn();
     }
-    /// One before its first step.
+    /// Returns an order of as many layers before their first step.
     layer_order fresh() const { return layer_order(started_.size(), as_listed_); }
 
     /// Whether the first step is over.

@@ -51,8 +51,8 @@ class node_error {
         if (auto const found = in(text)) return *found;
         return {'m', rank, 0, concat({"rank ", rank, " sent no reason that can be read"})};
     }
-    /// Converts an error of the step between nodes: rank_of(r) is the number here of its rank r, and place(i, of) the
-    /// index of its i-th number of the vector `of`.
+    /// Converts an error of the step between nodes, whose ranks and coordinates are those of shares: rank_of(r) is the
+    /// number of its rank r among all ranks, and place(i, of) the index in the whole vector `of` of number i.
     template <class RankOf, class Place>
     static node_error of(std::exception_ptr failed, RankOf rank_of, Place place) {
         try {

@@ -87,7 +87,7 @@ class node_sum {
         node_ = across.rank();
     }
 
-    /// This rank cannot take the step, for this reason.
+    /// Records that this rank cannot take the step, and why.
     void refuse(std::string why) {
         if (!wrong_) wrong_ = node_error(number(), std::move(why));
     }
@@ -95,8 +95,8 @@ class node_sum {
     std::string refusal() const { return wrong_->text(); }
     /// The same as detail::throw_together, within the node.
     void throw_together(std::exception_ptr failed) { detail::throw_together(inside_, failed, number_of(0)); }
-    /// The layers with which the node takes part in this round, from those that each of its ranks has; also checks
-    /// these, `step`, the weights of the ranks and whether the step is dense.
+    /// Returns which layers the node starts in this round, from those that each of its ranks has started. Compares
+    /// these among its ranks, and their step numbers, weights and whether the step is dense.
     std::vector<char> const& agree(std::vector<caller_vector<T>> const& held, std::vector<step_options> const& given,
                                    step_options const& step, absent missing, std::uint64_t round) {
         auto const count = layers_.size();

@@ -55,7 +55,7 @@ class reduced_layer {
         // By the name, not the index: a later run may list the layers in another order.
         if (!is_.name.empty()) seed_ = seed_.child(fingerprint(std::as_bytes(std::span(is_.name))));
         if (in_full_) return;
-        how_.compressor.check(is_.size);
+        check_by_name(how_.compressor, is_.size);
         how_.check_proof(is_.size);
         means_.require_beside(feedback(), to_string(feedback()));
     }

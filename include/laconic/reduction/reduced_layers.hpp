@@ -34,7 +34,11 @@ class reduced_layers {
         for (auto const& l : layers) {
             for (auto const& other : all_)
                 if (other.name() == l.name) throw argument_error(concat({"two layers are named \"", l.name, "\""}));
-            all_.emplace_back(rule(l), l, options);
+            try {
+                all_.emplace_back(rule(l), l, options);
+            } catch (argument_error const& e) {
+                throw argument_error((l.name.empty() ? "" : concat({"layer ", l.name, ": "})) + e.what());
+            }
         }
         if (options.not_started == absent::skip && uses_collective())
             throw argument_error("absent::skip goes with messages that are gathered, not with a collective");

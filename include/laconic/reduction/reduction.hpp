@@ -43,16 +43,23 @@ namespace detail {
 [[noreturn]] inline void refuse(std::string const& reduction, std::string const& compressor, std::string const& why) {
     throw argument_error(concat({reduction, "{", compressor, "}: ", why}));
 }
+// c.check(d), whose errors then name the compressor.
 template <class C>
-void require_unbiased(C const& c, std::size_t d, std::string const& reduction) {
+void check_by_name(C const& c, std::size_t d) try {
+    c.check(d);
+} catch (argument_error const& e) {
+    throw argument_error(concat({to_string(c), ": ", e.what()}));
+}
+// Returns omega(d) of an unbiased compressor.
+template <class C>
+double require_unbiased(C const& c, std::size_t d, std::string const& reduction, std::string const& or_else = "") {
     if (!is_unbiased(c))
-        refuse(
-            reduction, to_string(c),
-            concat({"the compressor is biased, so that errors add up; take error_feedback{...} or ef21_shift{...}, or "
-                    "unproved{",
-                    reduction, "{...}}"}));
-    if constexpr (Unbiased<C>)
-        if (!std::isfinite(c.omega(d))) refuse(reduction, to_string(c), "omega is infinite: nothing would be sent");
+        refuse(reduction, to_string(c),
+               concat({"the compressor is biased, so that errors add up; take error_feedback{...} or ef21_shift{...}",
+                       or_else}));
+    double const omega = c.omega(d);
+    if (!std::isfinite(omega)) refuse(reduction, to_string(c), "omega is infinite: nothing would be sent");
+    return omega;
 }
 template <class C>
 void require_contractive(C const& c, std::size_t d, std::string const& reduction) {
@@ -89,7 +96,9 @@ struct plain {
         describe("plain", "no state; C unbiased", "Alistarh et al., NeurIPS 2017",
                  field("compressor", &plain::compressor).written(), detail::over_field(&plain::over));
     }
-    void check_proof(std::size_t d) const { detail::require_unbiased(compressor, d, "plain"); }
+    void check_proof(std::size_t d) const {
+        detail::require_unbiased(compressor, d, "plain", ", or unproved{plain{...}}");
+    }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t) const {
         return {};
@@ -145,7 +154,10 @@ struct shifted {
     void check_proof(std::size_t d) const { detail::require_unbiased(compressor, d, "shifted"); }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t d) const {
-        return {1 / (2 * (1 + compressor.omega(d))), 0};
+        static_assert(Unbiased<C>,
+                      "shifted{C} has its alpha from omega(d), which C does not have: C is biased; take "
+                      "error_feedback{C} or ef21_shift{C}");
+        return {1 / (2 * (1 + detail::require_unbiased(compressor, d, "shifted"))), 0};
     }
     bool operator==(shifted const&) const = default;
 };
@@ -196,7 +208,7 @@ struct majority_vote {
     memory<T, B> feedback(std::size_t) const {
         return {};
     }
-    /// Replaces the mean of so many ranks' signs by the majority's signs. `spare` is workspace.
+    /// Replaces the mean of the signs of `ranks` ranks by the signs of the majority. `spare` is workspace.
     template <class B, Scalar T>
     void finish_estimate(B& on, int ranks, std::span<T> mean, signs<T, B>& spare) const {
         soft_threshold(on, T(0.5) / static_cast<T>(ranks), mean);  // a tie's sum may not be exactly 0
@@ -250,8 +262,8 @@ concept FollowsSteps = requires(R const& r, std::uint64_t step) {
     r.compressor_at(step);
 };
 
-/// One of the above, or a type of your own with the same members, and optionally with those of the concepts before this
-/// one.
+/// One of the reductions above, or a type of your own with the same members; those of FinishesEstimate and FollowsSteps
+/// are optional.
 template <class R, class T = float, class B = host>
 concept Reduction = std::copy_constructible<R> && requires(R const& r, std::size_t d) {
     requires SomeCompressor<std::remove_cvref_t<decltype(r.compressor)>>;

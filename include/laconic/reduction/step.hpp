@@ -143,10 +143,10 @@ class reduction_step : step_failure {
         layers_.agree(comm_);
         round_ = latest_round(comm_, round_);
         layers_.for_each([&](auto& l) { l.renew_mean_shift(on_, watching_, round_); });
-        make_whole(), is_restored_ = false;
+        make_whole(), may_differ_ = false;
     }
     void make_whole() {
-        is_restored_ = true;
+        may_differ_ = true;
         layers_.make_whole();
         broken_.make_whole();
         abandon();
@@ -186,8 +186,8 @@ class reduction_step : step_failure {
         begun_ = true;
         weight_ = options.weight;
         step_failure::attempt([&] {
-            if (is_restored_) require_agreement(comm_, {{"the steps so far", round_}});
-            is_restored_ = false;
+            if (may_differ_ && order_.is_known())
+                require_agreement(comm_, {{"the steps so far", round_}}), may_differ_ = false;
             if (!options_.steps_vary) return;
             auto const all = agree_on_step(comm_, round_, options.weight, options.dense);
             if (all.wrong) throw *all.wrong;
@@ -251,11 +251,11 @@ class reduction_step : step_failure {
     }
     void agree_on_order() {
         auto const order = (mistake_ ? concat({*mistake_, ", "}) : "") + layers_.names(order_);
-        require_agreement(comm_, {{"the order of layers", order}});
+        require_agreement(comm_, {{"the steps so far", round_}, {"the order of layers", order}});
         if (mistake_) throw compression_error(0, round_, *mistake_);
         for (std::size_t l = 0; options_.not_started == absent::raise && l < layers_.size(); ++l)
             if (!order_.is_started(l)) throw compression_error(0, round_, layers_[l].was_not_started());
-        order_.learn();
+        order_.learn(), may_differ_ = false;
         messages_ = joined(layers_, order_.all(), options_);
     }
     // Before any state changes: probes, and comparisons of the ranks' estimates.
@@ -286,7 +286,7 @@ class reduction_step : step_failure {
     layer_order order_;
     std::vector<joint_message<layer_type>> messages_;  // once the order is known
     std::uint64_t round_ = 0;
-    bool is_restored_ = false;                  // restored, and the ranks have not compared their rounds since
+    bool may_differ_ = true;                    // some ranks may have been restored, and others not
     std::unique_ptr<own_communicator<C>> own_;  // ends before the messages, whose bytes it may be sending
     metered<C> comm_, watching_;
     reducer_statistics statistics_;

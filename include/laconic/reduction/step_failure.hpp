@@ -13,9 +13,9 @@ namespace laconic::detail {
 /// The errors of a step of a reducer, on one rank.
 class step_failure {
   public:
-    /// Calls what(), and keeps what it throws. All ranks get this library's errors at the same message, except
-    /// wire_error; after that, and after an exception of another type, such as for lack of memory, the messages that
-    /// this rank has still to send are error frames.
+    /// Calls what(), and keeps what it throws. All ranks get this library's errors at the same message, so that the
+    /// step ends there; except wire_error, after which, as after an exception of another type such as std::bad_alloc,
+    /// this rank goes on and sends error frames for its other messages.
     template <class Do>
     void attempt(Do what) {
         try {

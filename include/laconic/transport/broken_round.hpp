@@ -9,14 +9,14 @@
 
 namespace laconic::detail {
 
-/// Why a run has no state to go on from, if it has none.
+/// Why this rank's state may not match the other ranks', if it may not: then a run goes on only from a saved state.
 class broken_round {
   public:
-    /// From here on the server may have moved without this rank, or this rank, the server, without the others.
+    /// From here on the server may have updated its state and this rank not; on the server, the others.
     void answer_is_on_its_way() { why_ = why::answer; }
-    /// From here on other ranks may have the sum of a collective, which this one may have not.
+    /// From here on other ranks may have the sum of a collective, and this one not.
     void sum_is_under_way() { why_ = why::sum; }
-    /// From here on what this rank remembers is that of neither this round nor the next.
+    /// From here on this rank's state is updated in part.
     void rank_moves() { why_ = why::move; }
     void make_whole() { why_ = why::none; }
 

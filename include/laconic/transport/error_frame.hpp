@@ -16,7 +16,7 @@
 
 namespace laconic {
 
-/// What a rank hands over in place of a message that it could not make: the first coordinate that is not finite, or the
+/// What a rank sends in place of a message that it could not make: the first coordinate that is not finite, or the
 /// reason as a text. Every rank raises the same error from it. Eight bytes, the low one first, and the text.
 class error_frame {
   public:
@@ -50,7 +50,7 @@ class error_frame {
         throw compression_error(rank, round, std::string(reinterpret_cast<char const*>(text.data()), text.size()));
     }
 
-    /// Where a collective has thrown the same `e` on all ranks, about what rank e.rank brought: that rank's frame, if
+    /// Where a collective has thrown the same `e` on all ranks, about the vector of rank e.rank: that rank's frame, if
     /// it has one, is broadcast, and all throw that; else this returns. All ranks must call it.
     template <Communicator C>
     void explain(C& comm, non_finite_error const& e) const {
@@ -59,14 +59,13 @@ class error_frame {
         if (auto const theirs = comm.from(e.rank).bytes; !theirs.empty()) raise(e.rank, e.round, theirs);
     }
 
-    /// After a collective call: throws the frame of the first rank that has handed over one, in their order.
+    /// After a collective call: throws what the first frame holds, in the order of ranks, if any rank has sent one.
     template <Communicator C>
     static void raise_first(C& comm, std::uint64_t round) {
         for (int r = 0; r < comm.size(); ++r)
             if (auto const theirs = comm.from(r); theirs.is_error) raise(r, round, theirs.bytes);
     }
-    /// The same after an all-gather in which this rank has handed over its frame, unless all ranks have handed over the
-    /// same as this one.
+    /// The same after an all-gather in which this rank has sent its frame, unless all ranks have sent the same frame.
     template <Communicator C>
     void raise_unless_alike(C& comm, std::uint64_t round) const {
         bool alike = true;

@@ -22,18 +22,18 @@
 namespace laconic {
 
 /// The transport gather_all: each rank writes its message, all messages go to all ranks, and each rank reads them and
-/// adds their mean straight to a vector, in the order of ranks, so that all ranks get the same bits. What that takes
-/// goes with the messages, not with the vector; but where all ranks are in one process and messages are vectors in
-/// full, long ones, each rank adds up a part for all (shared_mean.hpp), which meters do not count. A device's messages
-/// are written and read by way of the host, but over a communicator that carries its arrays they stay there
-/// (message_arrays.hpp). Reuses its memory.
+/// adds their mean straight to a vector, in the order of ranks, so that all ranks get the same bits. The time goes with
+/// the lengths of the messages, not with d. Where all ranks are in one process and messages are long vectors in full,
+/// each rank adds up a part for all (shared_mean.hpp), which meters do not count. A device's messages are written and
+/// read by way of the host, but over a communicator that carries its arrays they stay there (message_arrays.hpp).
+/// Reuses its memory.
 template <class M, Scalar T, class B = host>
 class gathered : public plain_transport {
   public:
     /// `positions` is how this rank encodes positions; the others need not agree.
     gathered(gather_all, std::size_t d, position_code positions) : dimension_(d), sink_(positions) {}
 
-    /// Other messages may travel at the same time, but where ranks of one process share out what is to be added.
+    /// Whether nothing else may be in flight: only where the ranks of one process divide the addition among them.
     template <Communicator C>
     bool travels_alone([[maybe_unused]] C& comm) const {
         if constexpr (OnHost<B> && detail::MayShare<C> && MayBe<M, full_vector<T, B>>)
@@ -49,8 +49,8 @@ class gathered : public plain_transport {
         else
             detail::start_all_gather(comm, detail::written<T>(sink_, dimension_, encoding_, on, mine), lane);
     }
-    /// mean <- the mean of all messages, the same bits on all ranks. Throws comm_error where send() did not wait and a
-    /// rank cannot come.
+    /// mean <- the mean of all messages, the same bits on all ranks. Throws comm_error where a rank has failed before
+    /// it sent its message.
     template <Communicator C, class Blank, class F>
     void receive(B& on, C& comm, round_context const& now, M const&, error_frame const&, Blank blank, F const&,
                  std::span<T> mean, int lane = 0) {
@@ -72,8 +72,8 @@ class gathered : public plain_transport {
 
     /// For several messages in one payload: this rank's is written to `sink`.
     void write(bit_writer& sink, B& on, M const& mine) { encoding_.write_message(sink, on, mine); }
-    /// And one that write() wrote is read from `source`, blank(on, m) being what is known of it beforehand, and added
-    /// to `out` with this weight. Throws wire_error.
+    /// Reads a message that write() wrote from `source`, and adds it to `out` with this weight; blank(on, m) makes m
+    /// what is known of it beforehand. Throws wire_error.
     template <class Blank>
     void read_and_add(bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
         encoding_.read_message(source, blank, on, theirs_);

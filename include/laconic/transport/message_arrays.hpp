@@ -102,11 +102,11 @@ auto bytes_of(Array& a) {
 
 }  // namespace detail
 
-/// Messages between ranks whose communicator carries arrays of B's memory: they stay there. What they send by values,
-/// and how long their arrays are (the outline), the ranks share in an all-gather, for which they wait; then the
-/// arrays travel as they lie in memory, which is longer than what wire/ would write, and no rank waits. Between ranks
-/// that have agreed on their composition: of what comes the lengths are checked (fits() in message/message.hpp), by all
-/// ranks alike and before any memory is asked for, but not what stands in the arrays. Reuses its memory, which holds a
+/// Messages between ranks whose communicator carries arrays in B's memory, so that these do not pass through the host.
+/// First the ranks gather the outlines, which are the messages' scalars and the lengths of their arrays, and wait for
+/// them; then the arrays travel as they lie in memory, which is longer than their encoding in wire/, and no rank waits.
+/// The ranks must have agreed on their composition: all of them check the lengths that they receive (fits() in
+/// message/message.hpp), before they allocate memory, but not the contents of arrays. Reuses its memory, which holds a
 /// message of each rank; blank() makes room for the longest that its compressor may send, so that no later one needs
 /// more.
 template <class M, class B>

@@ -59,7 +59,7 @@ void each_message(B& on, C& comm, Blank blank, by_host<M, B>& encoding, M& their
     }
 }
 
-/// For each_message(): out += a rank's part of the mean.
+/// The function use(r, m) for each_message() that adds m / ranks to `out`.
 template <class B, Scalar T>
 auto adding_mean(B& on, int ranks, std::span<T> out) {
     return [&on, out, share = T(1) / static_cast<T>(ranks)](int, auto const& m) { add_message(on, out, share, m); };

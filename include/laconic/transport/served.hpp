@@ -65,8 +65,9 @@ class served_mean : public plain_transport {
         if (frame.is_set()) return comm.gather(0, {frame.bytes(), true});
         comm.gather(0, detail::written<T>(sink_, dimension_, messages_, on, mine));
     }
-    /// On rank 0: mean <- what the answer is about. Throws compression_error on every rank where the server has no
-    /// answer; where an answer is damaged or lost the server has moved on: see require_whole().
+    /// Makes, sends and receives the server's answer. On rank 0, mean <- the vector that the answer compresses. Throws
+    /// compression_error on every rank where the server has no answer; where an answer is damaged or lost the server
+    /// may have gone on alone: see require_whole().
     template <Communicator Comm, class Blank, class F>
     void receive(B& on, Comm& comm, round_context const& now, M const&, error_frame const&, Blank blank,
                  F const& feedback, std::span<T> mean, int = 0) {
@@ -80,7 +81,7 @@ class served_mean : public plain_transport {
         detail::read_from(on, comm, 0, blank_answer, answers_, answer_);
         broken_.make_whole();
     }
-    /// The server's own feedback moves on; mean <- the estimate, of the answer.
+    /// mean <- the estimate, from the answer; updates the server's feedback.
     template <Communicator Comm, class F>
     void reconstruct(B& on, Comm const& comm, round_context const& now, F& feedback, std::span<T> mean) {
         if (comm.rank() == 0) {
@@ -97,7 +98,7 @@ class served_mean : public plain_transport {
     void state(Archive& archive) {
         archive(how_.feedback);
     }
-    /// What the server remembers; on other ranks the mean shift alone.
+    /// The server's residual and shift; on other ranks the mean shift alone.
     memory<T, B> const& feedback() const { return how_.feedback; }
 
   private:

@@ -54,8 +54,8 @@ bool in_one_process([[maybe_unused]] C& comm) {
 template <Scalar T, class B>
 class shared_mean {
   public:
-    /// Whether that saves more than a second all-gather costs, where the messages of the last one are in full and
-    /// about d numbers: the same on all ranks. Messages of another length are none of these, or for others to refuse.
+    /// Whether the messages of the last all-gather have the length of d numbers in full, and d is so large that this
+    /// saves more than its second all-gather costs; the same on all ranks.
     template <Communicator C>
     static bool pays_for(C& comm, std::size_t d) {
         if (!may_pay_for(comm, d)) return false;
@@ -64,7 +64,7 @@ class shared_mean {
         return true;
     }
 
-    /// Whether it would if messages were in full: then nothing else may be on its way meanwhile.
+    /// Whether the ranks are in one process and d is so large; then nothing else may be in flight.
     template <Communicator C>
     static bool may_pay_for(C& comm, std::size_t d) {
         auto const others = static_cast<std::size_t>(comm.size()) - 1;

@@ -74,8 +74,8 @@ class summed : public plain_transport {
     template <Communicator C>
     void send(B&, C&, round_context const&, M const&, error_frame const&, int = 0) {
     }  // messages go as they are added up
-    /// mean <- of the mean of all messages what is applied, the same bits on all ranks. Throws the collective's errors,
-    /// too.
+    /// mean <- the part of the mean of all messages that the collective applies, the same bits on all ranks. Throws the
+    /// collective's errors, too.
     template <Communicator C, class Blank, class F>
     void receive(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, Blank const&,
                  F const&, std::span<T> mean, int = 0) {
@@ -84,8 +84,8 @@ class summed : public plain_transport {
         take<C>(on, mean, mean);
     }
 
-    /// receive() in three steps that share a vector, of which the second alone communicates. The first makes this
-    /// rank's part of its message, or, of its frame, a number that is not finite, for which all ranks throw
+    /// receive() in three steps that share a vector, of which the second alone communicates. The first sets this rank's
+    /// part to its message, or, where the frame is set, to a number that is not finite, for which all ranks throw
     /// non_finite_error.
     template <Communicator C>
     void load(B& on, M const& mine, error_frame const& frame, std::span<T> shared) {
@@ -134,7 +134,7 @@ class summed : public plain_transport {
         scatter(on, mine_.values(), mine_.support(), 1, mean);
     }
 
-    /// Tells the feedback what this rank must bring again.
+    /// Adds to the feedback the terms that this rank must send again.
     template <class F>
     void give_back(B& on, F& feedback) const {
         if constexpr (GivesBack<sum_type, T, B>)

@@ -72,7 +72,7 @@ struct plain_transport {
     void reconstruct(B& on, C const&, round_context const& now, F& feedback, std::span<T> mean) {
         feedback.reconstruct(on, now, mean);
     }
-    /// Of messages that are gathered, several may share a payload: gathered's. Nobody asks others for it.
+    /// Only `gathered` lets several messages share a payload, and overrides this; it is never called on others.
     template <class B, class M>
     void write(bit_writer&, B&, M const&) {
         LACONIC_EXPECTS(false);

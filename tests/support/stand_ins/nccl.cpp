@@ -75,7 +75,7 @@ struct part {
     void const* from;
     void* to;
 };
-struct meeting {
+struct collective_call {
     collective what;
     std::vector<part> parts;
     std::size_t here = 0;
@@ -91,21 +91,21 @@ struct world {
     int size;
     std::vector<bool> joined;
     int here = 0;
-    std::map<std::uint64_t, std::shared_ptr<meeting>> meetings;
+    std::map<std::uint64_t, std::shared_ptr<collective_call>> calls;
     std::map<std::pair<int, int>, std::deque<parcel>> parcels;  // from, to
 };
 std::map<std::string, std::shared_ptr<world>> worlds;
 
 // Sums in the order of ranks.
 template <class T>
-void sum_up(meeting& m) {
+void sum_up(collective_call& m) {
     for (std::size_t i = 0; i < m.what.count; ++i) {
         T sum = 0;
         for (auto const& p : m.parts) sum += static_cast<T const*>(p.from)[i];
         for (auto const& p : m.parts) static_cast<T*>(p.to)[i] = sum;
     }
 }
-void hold(meeting& m) {
+void hold(collective_call& m) {
     auto const bytes = m.what.count * bytes_of(m.what.type);
     if (m.what.call == "ncclAllReduce") return m.what.type == ncclFloat ? sum_up<float>(m) : sum_up<double>(m);
     for (auto const& p : m.parts)
@@ -146,15 +146,17 @@ struct transfer {
 using transfers = std::vector<transfer>;
 
 void attend(std::unique_lock<std::mutex>& lock, transfer const& t) {
-    auto& slot = t.comm->all->meetings[t.number];
-    if (!slot) slot = std::make_shared<meeting>(meeting{t.what, std::vector<part>(std::size_t(t.comm->all->size))});
+    auto& slot = t.comm->all->calls[t.number];
+    if (!slot)
+        slot = std::make_shared<collective_call>(
+            collective_call{t.what, std::vector<part>(std::size_t(t.comm->all->size))});
     auto const m = slot;
     if (!(m->what == t.what)) misuse("ranks differ: " + m->what.call + " and " + t.what.call + ", or their arguments");
     m->parts[std::size_t(t.comm->rank)] = t.place;
     if (++m->here == m->parts.size() && !m->broken) {
         hold(*m);
         m->over = true;
-        t.comm->all->meetings.erase(t.number);
+        t.comm->all->calls.erase(t.number);
         changed.notify_all();
     }
     await(lock, t.what.call, [&] { return m->over || t.comm->is_aborted; });

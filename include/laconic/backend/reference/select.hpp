@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "laconic/backend/magnitude_bins.hpp"

@@ -19,10 +19,10 @@ template <Scalar T, class B = host>
 class engine_all_reduce_algorithm {
   public:
     /// For vectors of d numbers.
-    explicit engine_all_reduce_algorithm(std::size_t d) : d_(d) { detail::check_dimension(d); }
+    explicit engine_all_reduce_algorithm(std::size_t d) : d_(d) { check_dimension(d); }
 
-    /// x <- the sum of all ranks' x. What the errors mean, see session::finish; for what a rank brought they come
-    /// before anything is added, then x is as it was; else it is unspecified.
+    /// x <- the sum of all ranks' x. For its errors see session::finish; for what a rank brought they come before
+    /// anything is added, then x is as it was; else it is unspecified.
     template <AllReducer<T> C>
     void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
         session_.start(round);

@@ -28,12 +28,12 @@ class omni_reduce_algorithm {
   public:
     /// For vectors of d numbers.
     explicit omni_reduce_algorithm(std::size_t d, std::size_t block) : blocks_{d, block} {
-        detail::check_dimension(d);
+        check_dimension(d);
         blocks_.check();
     }
 
-    /// x <- the sum of all ranks' x. What the errors mean, see session::finish; then x is unspecified, but as it
-    /// was where some rank's x is not for this round.
+    /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified, but as it was
+    /// where some rank's x is not for this round.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());

@@ -21,9 +21,9 @@ template <Scalar T, OnHost B = host>
 class ring_algorithm {
   public:
     /// For vectors of d numbers.
-    explicit ring_algorithm(std::size_t d) : d_(d) { detail::check_dimension(d); }
+    explicit ring_algorithm(std::size_t d) : d_(d) { check_dimension(d); }
 
-    /// x <- the sum of all ranks' x. What the errors mean, see session::finish; then x is unspecified.
+    /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());

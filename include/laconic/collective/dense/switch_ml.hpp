@@ -26,10 +26,10 @@ template <Scalar T, OnHost B = host>
 class switch_ml_algorithm {
   public:
     /// For vectors of d numbers.
-    explicit switch_ml_algorithm(std::size_t d) : d_(d) { detail::check_dimension(d); }
+    explicit switch_ml_algorithm(std::size_t d) : d_(d) { check_dimension(d); }
 
-    /// x <- the sum of all ranks' x. What the errors mean, see session::finish; then x is unspecified, but as it
-    /// was where a rank brought what is not finite. Throws argument_error for more than 65535 ranks.
+    /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified, but as it was
+    /// where a rank brought what is not finite. Throws argument_error for more than 65535 ranks.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
         int const n = comm.size(), me = comm.rank();

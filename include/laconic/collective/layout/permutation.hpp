@@ -28,7 +28,7 @@ class permutation {
         }
     }
 
-    /// Where i < n goes.
+    /// The image of i < n.
     std::uint64_t operator()(std::uint64_t i) const {
         LACONIC_EXPECTS(i < n_);
         do {
@@ -36,7 +36,7 @@ class permutation {
         } while (i >= n_);
         return i;
     }
-    /// What goes to i < n.
+    /// The number whose image is i < n.
     std::uint64_t inverse(std::uint64_t i) const {
         LACONIC_EXPECTS(i < n_);
         do {

@@ -22,8 +22,8 @@ struct regions {
     std::size_t first(std::size_t p) const { return static_cast<std::size_t>(starts[p]); }
     std::size_t length(std::size_t p) const { return first(p + 1) - first(p); }
 
-    /// Equal ones unless there are some. Throws shape_error where they are of other ranks or numbers: they may have
-    /// been loaded.
+    /// Sets equal regions where there are none. Throws shape_error where there are some, from a loaded state, of
+    /// another number of ranks or of numbers.
     void prepare(std::size_t ranks) {
         if (starts.empty())
             for (std::size_t p = 0; p <= ranks; ++p) starts.push_back(detail::partition{d, ranks}.first(p));
@@ -37,7 +37,7 @@ struct regions {
         if (v.size() == 0) return detail::partition{d, ranks}.first(p);
         return v.support()[detail::partition{v.size(), ranks}.first(p)];
     }
-    /// Other starts; means of what ascends do, but for a rank that lies.
+    /// Sets other starts. They ascend, as means of ascending starts; if a rank has sent others, they are raised.
     void move(std::vector<std::uint64_t> const& next) {
         for (std::size_t p = 1; p + 1 < starts.size(); ++p) starts[p] = std::max(starts[p - 1], next[p]);
     }

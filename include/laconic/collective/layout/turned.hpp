@@ -27,7 +27,7 @@ struct turned {
 template <class Parts>
 turned(Parts const*, std::size_t, std::size_t, std::size_t) -> turned<Parts>;
 
-/// out_i <- v_{(origin + i) mod d}; d - origin instead turns back.
+/// out_i <- v_{(origin + i) mod d}; d - origin in place of origin undoes it.
 template <Scalar T, class B>
 void turn(sparse_sum<T, B> const& v, std::size_t origin, sparse_sum<T, B>& out) {
     auto const at = v.support();

@@ -21,11 +21,11 @@ class gtop_k_algorithm {
     /// For vectors of d numbers.
     gtop_k_algorithm(std::size_t d, std::size_t k, bool as_published, position_code positions)
         : d_(d), k_(std::min(k, d)), as_published_(as_published), lists_(positions) {
-        detail::check_dimension(d);
+        check_dimension(d);
     }
 
-    /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually its top k. What the
-    /// errors mean, see session::finish; then v and leftover() are unspecified.
+    /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually its top k. For its errors
+    /// see session::finish; after one, v and leftover() are unspecified.
     template <ListCarrier<B> C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto& errors = lists_.errors();

@@ -23,7 +23,7 @@
 
 namespace laconic {
 
-/// For how many rounds ok_top_k uses what it found.
+/// The numbers of rounds for which ok_top_k uses a threshold and regions before it computes them anew.
 struct reused_for {
     std::uint64_t threshold = 32, regions = 64;  ///< at least 1
 
@@ -44,14 +44,14 @@ class ok_top_k_algorithm {
     /// For vectors of d numbers. Throws argument_error for 0 rounds.
     ok_top_k_algorithm(std::size_t d, std::size_t k, reused_for rounds, position_code positions)
         : d_(d), k_(std::min(k, d)), rounds_(rounds), session_(positions), regions_{d} {
-        detail::check_dimension(d);
+        check_dimension(d);
         rounds.check();
     }
 
-    /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually about its top k. What the
-    /// errors mean, see session::finish; then v and leftover() are unspecified, and what is remembered is as it
-    /// was. Throws shape_error where a loaded state is of another number of ranks, wire_error where it is not that of
-    /// the others.
+    /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually about its top k. For its
+    /// errors see session::finish; after one, v and leftover() are unspecified, and what is remembered is as it was.
+    /// Throws shape_error where a loaded state is of another number of ranks, wire_error where it is not that of the
+    /// others.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         prepare(static_cast<std::size_t>(comm.size()));
@@ -247,7 +247,7 @@ class ok_top_k_algorithm {
 /// About k terms of the sum of sparse vectors (Ok-Topk's sparse all-reduce, Li, Hoefler, PPoPP 2022). Each rank adds up
 /// one region of the coordinates, and sends of its sums those whose magnitude reaches a threshold that all share:
 /// - regions: for reused_for.regions rounds, such that all ranks bring about as much to each: where they start is the
-///   mean of the ranks' quantiles. Told with the terms of a round and used from the next one on, they cost no message;
+///   mean of the ranks' quantiles. Sent with the terms of a round and used from the next one on, they cost no message;
 /// - threshold: the magnitude of the k-th largest sum, for which every reused_for.threshold rounds all sums are
 ///   gathered; from then on a round that applies more than 5/4 k raises it by 2.5 %, one of fewer than 4/5 k lowers it,
 ///   and after one of more than 2 k or fewer than k / 2 it is found anew;

@@ -30,12 +30,12 @@ class spar_reduce_scatter_algorithm {
     /// For vectors of d numbers.
     spar_reduce_scatter_algorithm(std::size_t d, std::size_t k, std::optional<key> scatter, position_code positions)
         : d_(d), k_(std::min(k, d)), scatter_(scatter), session_(positions) {
-        detail::check_dimension(d);
+        check_dimension(d);
     }
 
     /// v <- the terms that are applied, at most ceil(k / P) of each block, the same on all ranks; each brings its own
-    /// v, usually its top k, and the same round. What the errors mean, see session::finish; then v and leftover()
-    /// are unspecified.
+    /// v, usually its top k, and the same round. For its errors see session::finish; after one, v and leftover() are
+    /// unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size());
@@ -176,8 +176,7 @@ struct spar_reduce_scatter {
     static constexpr void description(auto&& describe) {
         describe("spar_reduce_scatter", "k terms of the sum by blocks", "Zhao et al. (SparDL), ICDE 2024",
                  field("k", &spar_reduce_scatter::k).written(),
-                 field("as_published", &spar_reduce_scatter::as_published),
-                 field("seed", &spar_reduce_scatter::seed));
+                 field("as_published", &spar_reduce_scatter::as_published), field("seed", &spar_reduce_scatter::seed));
     }
     void check(std::size_t d) const { k.check(d); }
     template <Scalar T, OnHost B = host>

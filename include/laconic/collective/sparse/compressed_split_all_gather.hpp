@@ -31,10 +31,10 @@ class compressed_split_all_gather_algorithm {
     /// For vectors of d numbers.
     compressed_split_all_gather_algorithm(std::size_t d, C const& compressor, key from, position_code positions)
         : d_(d), compressor_(compressor), from_(from), session_(positions) {
-        detail::check_dimension(d);
+        check_dimension(d);
     }
 
-    /// v <- the sum of all ranks' v as the messages have it, those numbers that are not 0. What the errors mean, see
+    /// v <- the sum of all ranks' v as the messages have it, those numbers that are not 0. For its errors see
     /// session::finish; argument_error also where the compressor does not suit parts of d / P numbers, or has no
     /// message about a sum. Then v and leftover() are unspecified.
     template <PointToPoint Ranks>

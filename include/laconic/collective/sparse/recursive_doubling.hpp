@@ -20,10 +20,10 @@ class recursive_doubling_algorithm {
   public:
     /// For vectors of d numbers.
     explicit recursive_doubling_algorithm(std::size_t d, position_code positions) : d_(d), session_(positions) {
-        detail::check_dimension(d);
+        check_dimension(d);
     }
 
-    /// v <- the sum of all ranks' v. What the errors mean, see session::finish; then v is unspecified. Who receives
+    /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified. Who receives
     /// damaged bytes cannot report them to the half of the ranks that it sends nothing more: they have the sum.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {

@@ -33,10 +33,10 @@ class split_all_gather_algorithm {
     /// For vectors of d numbers.
     explicit split_all_gather_algorithm(std::size_t d, second_stage then, position_code positions)
         : d_(d), then_(then), session_(positions) {
-        detail::check_dimension(d);
+        check_dimension(d);
     }
 
-    /// v <- the sum of all ranks' v. What the errors mean, see session::finish; then v is unspecified.
+    /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
@@ -90,9 +90,9 @@ class split_all_gather_algorithm {
 /// The sum of sparse vectors by parts (SparCML, Renggli et al., SC 2019): each rank hands to every other the part that
 /// the other adds up, and what is added up is gathered by all. P - 1 + ceil(log2 P) messages; of its k terms a rank
 /// sends about (P - 1) / P, and so many of the K terms of the sum. Nothing is dropped. The sum is added up in the order
-/// of ranks, as gather_all does, and each part by one rank for all, so that all get the same bits. Any P. A dense second
-/// stage sends (P - 1) / P d numbers, in pieces where they are more than 64 000 bytes, and makes v list all d. Reuses
-/// its memory, which goes with the terms of all ranks, and grows where they have more than ever before.
+/// of ranks, as gather_all does, and each part by one rank for all, so that all get the same bits. Any P. A dense
+/// second stage sends (P - 1) / P d numbers, in pieces where they are more than 64 000 bytes, and makes v list all d.
+/// Reuses its memory, which goes with the terms of all ranks, and grows where they have more than ever before.
 struct split_all_gather {
     second_stage then = second_stage::sparse;
 

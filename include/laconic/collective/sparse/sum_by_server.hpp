@@ -22,10 +22,10 @@ class sum_by_server_algorithm {
   public:
     /// For vectors of d numbers.
     explicit sum_by_server_algorithm(std::size_t d, position_code positions) : d_(d), session_(positions) {
-        detail::check_dimension(d);
+        check_dimension(d);
     }
 
-    /// v <- the sum of all ranks' v. What the errors mean, see session::finish; then v is unspecified.
+    /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));

@@ -12,12 +12,12 @@
 
 namespace laconic::detail {
 
-/// Lists of terms of one vector, one behind another in the order in which they come: what takes as much memory as all
-/// of their terms, whichever list has most of them. Coordinates are the vector's.
+/// Lists of terms of one vector, one behind another in the order in which they come, so that they take the memory of
+/// all terms together, whatever the length of each. Coordinates are the vector's.
 template <Scalar T, OnHost B = host>
 class gathered_lists {
   public:
-    /// Makes room for so many lists that have so many terms together.
+    /// Makes room for this many lists with this many terms in all.
     void reserve(B& on, std::size_t lists, std::size_t terms) {
         ends_.reserve(lists);
         at_.reserve(terms);
@@ -30,7 +30,7 @@ class gathered_lists {
         at_.clear();
         values_.clear();
     }
-    /// One more, about the part of the vector that starts at `first`.
+    /// Appends a list, about the part of the vector that starts at `first`.
     void append(sparse_sum<T, B> const& list, std::size_t first) {
         auto const before = at_.size();
         at_.insert(at_.end(), list.support().begin(), list.support().end());
@@ -39,8 +39,8 @@ class gathered_lists {
         values_.insert(values_.end(), list.values().begin(), list.values().end());
         ends_.push_back(at_.size());
     }
-    /// sum <- the sum of all lists, of which the first is the `start`-th, and so on round; in the dimension that it
-    /// has.
+    /// sum, whose dimension is set, <- the sum of all lists, added in the order start, start + 1, .. and round to start
+    /// - 1.
     void add_up(B& on, std::size_t start, sparse_sum<T, B>& sum) {
         views_.clear();
         for (std::size_t l = 0; l < size(); ++l) {

@@ -33,7 +33,7 @@ class list_exchange {
 
     /// Where errors of this rank and of others are collected.
     session& errors() { return session_; }
-    /// A new round, with lists of as many as `most` terms of vectors of d numbers. One of more is a wire_error.
+    /// Starts a round, with lists of at most `most` terms of vectors of d numbers. A longer one is a wire_error.
     template <class C>
     void start(B&, C&, std::size_t d, std::size_t most, std::uint64_t round) {
         session_.template make_room<T>(most);

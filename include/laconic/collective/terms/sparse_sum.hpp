@@ -24,7 +24,7 @@ namespace laconic {
 /// A term may be 0. On the wire it is the listed message of threshold{}. As that can encode runs, and encodes no
 /// coordinates where it has all, a list is never more than a few bytes longer than the vector in full: no switch to
 /// another form, which lists of pairs of words need from d / 2 terms on, would save anything. Reuses its memory. On a
-/// backend whose arrays the host cannot reach, what sizes a list by what it finds waits.
+/// backend whose arrays the host cannot reach, a call whose result decides the length of the list waits for it.
 template <Scalar T, class B = host>
 class sparse_sum {
   public:
@@ -33,17 +33,19 @@ class sparse_sum {
 
     explicit sparse_sum(std::size_t d = 0) { reset(d); }
 
-    /// Nothing, of a vector of d numbers.
+    /// <- no terms, of a vector of d numbers.
     void reset(std::size_t d) {
         expect(d);
         resize(0);
     }
-    /// What is there is of no use any more: for read(), which then fills in less memory than after reset(d).
+    /// Sets the dimension, and lets the terms be overwritten: for read(), which then fills in less memory than after
+    /// reset(d).
     void expect(std::size_t d) {
         LACONIC_EXPECTS(d <= largest_dimension);
         message_.length = d;
     }
-    /// n terms of a vector of d numbers, which are written next: support_to_fill() and values_to_fill().
+    /// Sets the length to n terms of a vector of d numbers, which the caller writes next to support_to_fill() and
+    /// values_to_fill().
     void expect(std::size_t d, std::size_t n) {
         expect(d);
         resize(n);
@@ -78,7 +80,8 @@ class sparse_sum {
         fill(on, std::span<T>(spare_values_), T(0));
         select_above(on, std::span<T const>(spare_values_), T(-1), chosen_);
     }
-    /// As many terms as this list may ever have, as far as is known: those that there are, or more that were announced.
+    /// The most terms that this list is known to have at any time: its terms, or the number that was announced, if
+    /// larger.
     std::size_t most_terms() const { return std::max(size(), announced_); }
     void announce(std::size_t terms) { announced_ = terms; }
 
@@ -144,7 +147,7 @@ class sparse_sum {
         split_largest(on, k);
         left_out.add(on, {spare_at_, spare_values_});
     }
-    /// Forgets the terms with |v| < bound, a number >= 0.
+    /// Drops the terms with |v| < bound, a number >= 0.
     void keep_from(B& on, T bound) {
         if (!(bound > 0)) return;
         select_above(on, values(), std::nextafter(bound, T(0)), chosen_);
@@ -161,14 +164,14 @@ class sparse_sum {
         split_largest(on, k);
         rest.append(spare_at_, spare_values_, first);
     }
-    /// One more term, beyond those that are there.
+    /// Appends a term, whose coordinate is above the others.
     void append(std::size_t at, T value) {
         LACONIC_EXPECTS(at < dimension() && (size() == 0 || at > message_.support.back()));
         message_.support.push_back(static_cast<coordinate>(at));
         message_.payload.values.push_back(value);
     }
-    /// More terms, beyond those that are there, whose coordinates are counted from `first`. It may be below 0, modulo
-    /// 2^32.
+    /// Appends terms, whose coordinates are counted from `first`, which may be below 0, modulo 2^32, and are above the
+    /// others.
     void append(std::span<coordinate const> at, std::span<T const> values, std::size_t first) {
         LACONIC_EXPECTS(at.size() == values.size());
         auto const shift = static_cast<coordinate>(first);
@@ -181,7 +184,7 @@ class sparse_sum {
             std::transform(at.begin(), at.end(), message_.support.begin() + static_cast<std::ptrdiff_t>(before), place);
         message_.payload.values.insert(message_.payload.values.end(), values.begin(), values.end());
     }
-    /// All terms of a part of this vector that starts at `first`, beyond those that are there.
+    /// Appends all terms of a part of this vector that starts at `first`, above the others.
     void append(sparse_sum const& part, std::size_t first) { append(part.support(), part.values(), first); }
     /// <- the coordinates first .. first + d - 1 of another vector, counted from first.
     void assign_part(sparse_sum const& whole, std::size_t first, std::size_t d) {
@@ -194,7 +197,7 @@ class sparse_sum {
         auto const all = support();
         return static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), at) - all.begin());
     }
-    /// Forgets the terms at coordinates from `first` on.
+    /// Drops the terms at coordinates from `first` on.
     void drop_from(std::size_t first) { resize(count_below(first)); }
     /// <- all d coordinates, with the terms of a part that starts at `first`, and 0 elsewhere. Returns the numbers, to
     /// be written over until something else is done with this.
@@ -213,7 +216,7 @@ class sparse_sum {
     friend void write(W& sink, sparse_sum const& s) {
         write(sink, s.message_);
     }
-    /// Into one that has the dimension; throws wire_error, for numbers that are not finite as well.
+    /// Reads into a sum whose dimension is set. Throws wire_error, also for numbers that are not finite.
     template <BitSource R>
     friend void read(B& on, R& source, sparse_sum& s) {
         read(on, source, s.message_);

@@ -20,7 +20,7 @@ struct mean_only {
     void check(std::size_t) const {}
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, constant<T, B>& m) const {
-        detail::check_dimension(d);
+        check_dimension(d);
         m.count = d;
     }
     template <class B, Scalar T>

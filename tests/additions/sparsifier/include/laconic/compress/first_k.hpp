@@ -32,18 +32,18 @@ struct first_k {
     }
     template <class B, Scalar T>
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        detail::begin(m, d, *this, from);
+        begin_message(m, d, *this, from);
         m.support.resize(k.of(d));
         m.expect_payload(on);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
-        detail::begin(m, x.size(), *this, from);
+        begin_message(m, x.size(), *this, from);
         std::vector<coordinate> first(k.of(x.size()));
         std::iota(first.begin(), first.end(), coordinate{0});
         m.support.resize(first.size());
         copy_from_host(on, std::span<coordinate const>(first), std::span<coordinate>(m.support));
-        detail::make_payload(on, x, T(1), m);
+        make_payload(on, x, T(1), m);
     }
 
     template <class R>

@@ -47,7 +47,7 @@ void add_case(std::size_t d, bool whole) {
     double const share = 0.01;
     auto const k = static_cast<std::size_t>(share * static_cast<double>(d));
     std::size_t const vectors = whole ? 8 : 4;
-    scenario const s{whole ? "round" : "say", input::gauss, d, k, 0, vectors * d * sizeof(T)};
+    scenario const s{whole ? "round" : "send", input::gauss, d, k, 0, vectors * d * sizeof(T)};
     auto const body = [=](benchmark::State& state) {
         slope<T> const objective{numbers<T>(s.from, s.d)};
         std::vector<T> x(d);
@@ -74,7 +74,7 @@ void add_case(std::size_t d, bool whole) {
 
 }  // namespace
 
-void add_say() {
+void add_send() {
     add_case<float>(in_memory, false);
     add_case<float>(in_memory, true);
     add_case<float>(far_in_memory, false);
