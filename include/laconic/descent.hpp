@@ -61,8 +61,8 @@ class descent {
     /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the compressor or
     /// the collective does not suit the dimension, or the collective the other parts; shape_error on every rank where
     /// ranks disagree on composition, dimension, seed or x.
-    descent(R method, F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {},
-            position_code positions = position_code::smallest)
+    [[gnu::cold]] descent(R method, F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {},
+                          position_code positions = position_code::smallest)
         : method_(std::move(method)),
           objective_(&objective),
           comm_(&comm),
@@ -138,7 +138,7 @@ class descent {
     }
 
     /// The state of this rank on which the next rounds depend, for restore(). Call it between rounds.
-    std::vector<std::byte> save() const {
+    [[gnu::cold, gnu::noinline]] std::vector<std::byte> save() const {
         require_whole();
         auto& self = const_cast<descent&>(*this);  // state() only reads here
         state_writer archive(identity(), self.on_);
@@ -148,7 +148,7 @@ class descent {
     /// Restores the state of a run with the same recursion, seed, rank and number of ranks; the next rounds are then
     /// the same, bit for bit. Throws shape_error for another run's state, wire_error for damaged bytes; then nothing
     /// has changed.
-    void restore(std::span<std::byte const> saved) {
+    [[gnu::cold, gnu::noinline]] void restore(std::span<std::byte const> saved) {
         state_reader archive(saved, identity(), x_.size(), on_);
         state(archive);
         archive.rewind();
@@ -200,7 +200,7 @@ class descent {
         method_.state(archive);
         transport_.state(archive);
     }
-    std::string identity() const {
+    [[gnu::cold, gnu::noinline]] std::string identity() const {
         return detail::concat({items_.lines(), "rank ", comm_->rank(), " of ", comm_->size(), "\n"});
     }
 

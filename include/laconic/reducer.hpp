@@ -67,7 +67,7 @@ class reducer {
     /// For layers of numbers of T, whose index is their position in this list. Throws argument_error where the
     /// reduction does not suit a layer, has no theorem and no unproved{...} around it, or two layers have one name;
     /// shape_error on every rank where ranks disagree on the reduction, the layers, T, the seed or the options.
-    reducer(R how, C& comm, std::vector<layer> const& layers, reducer_options options = {}, B on = {})
+    [[gnu::cold]] reducer(R how, C& comm, std::vector<layer> const& layers, reducer_options options = {}, B on = {})
         : reducer([&](layer const&) { return how; }, comm, layers, std::move(options), std::move(on)) {}
     /// With a reduction for each layer, rule(layer), all of one type R: as layers differ, or an any_reduction.
     template <std::invocable<layer const&> Rule>
@@ -77,7 +77,7 @@ class reducer {
     reducer(R how, C& comm, std::vector<std::size_t> const& sizes, reducer_options options = {}, B on = {})
         : reducer(std::move(how), comm, layers_of(sizes), std::move(options), std::move(on)) {}
     /// For one vector of d numbers.
-    reducer(R how, C& comm, std::size_t d, reducer_options options = {}, B on = {})
+    [[gnu::cold]] reducer(R how, C& comm, std::size_t d, reducer_options options = {}, B on = {})
         : reducer(std::move(how), comm, std::vector<layer>{{"", d}}, std::move(options), std::move(on)) {}
     /// For one vector with the length and the number type of `like`, which is not kept.
     template <Contiguous X>

@@ -26,7 +26,8 @@ namespace detail {
 
 /// Combines this rank's values for a trace_point with the others'. A collective call.
 template <Communicator C>
-trace_point share_progress(C& comm, std::uint64_t round, double value, double up, double down, double seconds) {
+[[gnu::cold, gnu::noinline]] trace_point share_progress(C& comm, std::uint64_t round, double value, double up,
+                                                        double down, double seconds) {
     double const mine[4] = {value, up, down, seconds};
     comm.all_gather({std::as_bytes(std::span(mine))});
     trace_point m;

@@ -43,10 +43,10 @@ struct agreed_item {
 class agreed_items {
   public:
     agreed_items() = default;
-    agreed_items(std::initializer_list<agreed_item> all) {
+    [[gnu::cold, gnu::noinline]] agreed_items(std::initializer_list<agreed_item> all) {
         for (auto const& item : all) add(item);
     }
-    void add(agreed_item const& item) {
+    [[gnu::cold, gnu::noinline]] void add(agreed_item const& item) {
         item.name.add_to(lines_);
         lines_ += ": ";
         item.value.add_to(lines_);
@@ -78,7 +78,7 @@ inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
 /// Throws shape_error on every rank, naming the first item and rank that differs from rank 0, unless all ranks call it
 /// with the same items. When they do it costs 16 bytes a rank, of which each compares all.
 template <Communicator C>
-void require_agreement(C& comm, agreed_items const& items) {
+[[gnu::cold, gnu::noinline]] void require_agreement(C& comm, agreed_items const& items) {
     auto const gather = [&](std::string const& s) { comm.all_gather({std::as_bytes(std::span(s.data(), s.size()))}); };
     auto const text_of = [&](int r) { return detail::text_of_bytes(comm.from(r).bytes); };
     auto const first_that_differs = [&] {
@@ -101,7 +101,7 @@ void require_agreement(C& comm, agreed_items const& items) {
 /// The same on all ranks but for own_smoothness, which is this rank's L_i. Where a rank's objective does not know its
 /// own, those of f are unknown.
 template <Communicator C, class F>
-problem agree_on_problem(C& comm, F const& objective) {
+[[gnu::cold, gnu::noinline]] problem agree_on_problem(C& comm, F const& objective) {
     double mine[4] = {NAN, NAN, 0, 0};
     if constexpr (detail::has_constants<F>()) mine[0] = objective.smoothness(), mine[1] = objective.strong_convexity();
     if constexpr (HasSamples<F>) mine[2] = static_cast<double>(objective.samples());

@@ -12,7 +12,7 @@ namespace laconic::detail {
 
 /// What ranks must agree on that run a recursion on vectors of d numbers of type T.
 template <class T, class R>
-agreed_items composition_of(R const& method, std::size_t d, std::uint64_t seed) {
+[[gnu::cold, gnu::noinline]] agreed_items composition_of(R const& method, std::size_t d, std::uint64_t seed) {
     return {{"the dimension", d},
             {"the bytes of a number", sizeof(T)},
             {"the version of the wire format", wire_version},

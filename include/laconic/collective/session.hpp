@@ -2,12 +2,11 @@
 #pragma once
 
 #include <bit>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "laconic/backend/array.hpp"
@@ -177,11 +176,11 @@ class session {
         std::uint64_t where = 0;
         std::string why{};
 
-        auto order() const { return std::tie(what, rank, where, why); }
+        auto operator<=>(failure const&) const = default;
     };
 
     void report(failure const& other) {
-        if (worst_.what == nothing || other.order() < worst_.order()) worst_ = other;
+        if (worst_.what == nothing || other < worst_) worst_ = other;
     }
     void encode_failure() {
         auto const text = std::as_bytes(std::span(worst_.why));

@@ -221,7 +221,7 @@ inline void check_partners(int ranks, int to, int from) {
 
 // The text of who waits for whom, from one rank on: waits_for(r) is the rank that r waits for, or no_rank.
 template <class WaitsFor>
-std::string describe_waits(int rank, WaitsFor waits_for) {
+[[gnu::cold, gnu::noinline]] std::string describe_waits(int rank, WaitsFor waits_for) {
     std::string text = concat({"rank ", rank});
     std::vector<int> named{rank};
     for (int next = waits_for(rank); next != no_rank; next = waits_for(next)) {

@@ -22,7 +22,7 @@ class failure {
         why_ = std::move(why);
     }
     /// Sets the reason: the body of this rank ended with the exception that is handled now.
-    void threw(int rank) {
+    [[gnu::cold, gnu::noinline]] void threw(int rank) {
         try {
             throw;
         } catch (std::exception const& e) {
@@ -31,7 +31,7 @@ class failure {
             threw(rank, std::current_exception(), "an exception that is no std::exception");
         }
     }
-    void threw(int rank, std::exception_ptr what, std::string const& why) {
+    [[gnu::cold, gnu::noinline]] void threw(int rank, std::exception_ptr what, std::string const& why) {
         if (!thrown_) thrown_ = what;
         is(rank, concat({"rank ", rank, " failed: ", why}));
     }

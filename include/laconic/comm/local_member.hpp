@@ -54,7 +54,7 @@ class local_member : public one_process<local_member<Engine>> {
 
     /// As Splitting describes it. The first rank of a new group makes it, and the others find it after a collective
     /// call.
-    local_member split(int color, int key) {
+    [[gnu::cold, gnu::noinline]] local_member split(int color, int key) {
         auto const ranks = subgroup(*this, color, key);
         auto& made = group_->at(ranks.front()).made;
         if (ranks.front() == rank_) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
+#include <utility>
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
@@ -30,7 +30,7 @@ class mailbox {
 
     /// The buffer for the next message of `sender`, of this many bytes; it is in flight once post() is called.
     slot& next(int sender, std::size_t bytes) {
-        auto& q = queues_[sender];
+        auto& q = of(sender);
         if (q.count == q.ring.size()) {
             // A moved buffer keeps its bytes where they are, so that readers are not disturbed.
             std::rotate(q.ring.begin(), q.ring.begin() + static_cast<std::ptrdiff_t>(q.first), q.ring.end());
@@ -42,36 +42,51 @@ class mailbox {
         unused.bytes.reserve(q.longest);
         return unused;
     }
-    void post(int sender) { ++queues_[sender].count; }
+    void post(int sender) { ++of(sender).count; }
 
     /// The number of messages from `sender` that were not received, and whether there are any.
     std::size_t waiting(int sender) const {
-        auto const q = queues_.find(sender);
-        return q == queues_.end() ? 0 : q->second.count - (&q->second == reading_ ? 1 : 0);
+        auto const i = place(sender);
+        return i < queues_.size() && queues_[i].sender == sender ? queues_[i].count - (sender == reading_ ? 1 : 0) : 0;
     }
     bool has(int sender) const { return waiting(sender) > 0; }
     /// The oldest message from `sender`, of which there must be one; valid until the next release() or take().
     payload take(int sender) {
         release();
         LACONIC_EXPECTS(has(sender));
-        reading_ = &queues_[sender];
-        return reading_->ring[reading_->first];
+        reading_ = sender;
+        auto const& q = of(sender);
+        return q.ring[q.first];
     }
     /// Ends the use of the message that take() returned last.
     void release() {
-        if (!reading_) return;
-        reading_->first = (reading_->first + 1) % reading_->ring.size();
-        --reading_->count;
-        reading_ = nullptr;
+        if (reading_ == no_rank) return;
+        auto& q = of(std::exchange(reading_, no_rank));
+        q.first = (q.first + 1) % q.ring.size();
+        --q.count;
     }
 
   private:
     struct queue {
-        std::vector<slot> ring;
+        int sender;
+        std::vector<slot> ring{};
         std::size_t first = 0, count = 0, longest = 0;  // the message taken last counts until it is released
     };
-    std::map<int, queue> queues_;
-    queue* reading_ = nullptr;
+    // The place of the first queue that is not of a smaller sender.
+    std::size_t place(int sender) const {
+        auto const smaller = [](queue const& q, int s) { return q.sender < s; };
+        return static_cast<std::size_t>(std::lower_bound(queues_.begin(), queues_.end(), sender, smaller) -
+                                        queues_.begin());
+    }
+    queue& of(int sender) {
+        auto const i = place(sender);
+        if (i == queues_.size() || queues_[i].sender != sender)
+            queues_.insert(queues_.begin() + static_cast<std::ptrdiff_t>(i), queue{sender});
+        return queues_[i];
+    }
+
+    std::vector<queue> queues_;  // in the order of senders
+    int reading_ = no_rank;      // whose message take() returned
 };
 
 }  // namespace laconic

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
@@ -18,11 +19,11 @@ namespace laconic::detail {
 /// The ranks that have this one's color, in the order of their keys, and of equal keys in the order of their ranks. A
 /// collective call: one all-gather. Throws argument_error on all ranks where a color is below 0.
 template <Communicator C>
-std::vector<int> subgroup(C& comm, int color, int key) {
+[[gnu::cold, gnu::noinline]] std::vector<int> subgroup(C& comm, int color, int key) {
     using pair = std::array<int, 2>;
     pair const mine{color, key};
     comm.all_gather({std::as_bytes(std::span(mine))});
-    std::vector<pair> same;  // keys and ranks
+    std::vector<std::int64_t> same;  // a key above, a rank below: integers sort with less code than pairs
     for (int r = 0; r < comm.size(); ++r) {
         pair theirs;
         auto const bytes = comm.from(r).bytes;
@@ -31,11 +32,11 @@ std::vector<int> subgroup(C& comm, int color, int key) {
         std::memcpy(theirs.data(), bytes.data(), sizeof theirs);
         if (theirs[0] < 0)
             throw argument_error(concat({"rank ", r, " has color ", theirs[0], ": colors are at least 0"}));
-        if (theirs[0] == color) same.push_back({theirs[1], r});
+        if (theirs[0] == color) same.push_back((std::int64_t{theirs[1]} << 32) | r);
     }
     std::sort(same.begin(), same.end());
     std::vector<int> ranks;
-    for (auto const& one : same) ranks.push_back(one[1]);
+    for (auto const& one : same) ranks.push_back(static_cast<int>(one & 0x7fffffff));
     return ranks;
 }
 

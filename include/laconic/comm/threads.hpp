@@ -83,7 +83,7 @@ class threads {
         bool notified = false;      // whether it got the comm_error
     };
 
-    threads(int ranks, settings how)
+    [[gnu::cold]] threads(int ranks, settings how)
         : size_(ranks),
           deadline_(how.deadline),
           seats_(static_cast<std::size_t>(ranks)),
@@ -95,7 +95,7 @@ class threads {
     }
 
     // The ranks from `first` to before `last` come no more, nor take a turn to compute.
-    void leave(std::size_t first, std::size_t last) {
+    [[gnu::cold]] void leave(std::size_t first, std::size_t last) {
         std::lock_guard lock(mutex_);
         left_ += static_cast<int>(last - first);
         for (; first < last; turns_.stops(seats_[first++])) seats_[first].left = true;
@@ -215,11 +215,11 @@ class threads {
         return at(r).ready ? who_computes() : r;
     }
     int who_computes() const { return static_cast<int>(detail::turns::longest(seats_)); }
-    void too_late(int culprit, char const* how) {
+    [[gnu::cold, gnu::noinline]] void too_late(int culprit, char const* how) {
         failure_.is(culprit, detail::concat({"rank ", culprit, how, " within ", deadline_.text()}));
     }
     // Throws the reason on this rank, and wakes all that wait, which then throw it, too.
-    [[noreturn]] void give_up(seat& my) {
+    [[noreturn, gnu::cold, gnu::noinline]] void give_up(seat& my) {
         my.notified = true;
         for (auto& s : seats_) s.called.notify_one();
         failure_.raise();
@@ -237,7 +237,7 @@ class threads {
     }
 
     // Where no rank can go on, and none is about to report why, the lowest rank that waits reports it.
-    void end_a_vain_wait() {
+    [[gnu::cold, gnu::noinline]] void end_a_vain_wait() {
         if (failure_ || waiting_ == 0 || waiting_ + left_ < size_) return;
         seat* lowest = nullptr;
         for (auto& s : seats_) {
@@ -248,7 +248,7 @@ class threads {
         lowest->in_vain = true;
         lowest->called.notify_one();
     }
-    std::string who_waits(seat const& s) const {
+    [[gnu::cold, gnu::noinline]] std::string who_waits(seat const& s) const {
         return detail::describe_waits(static_cast<int>(&s - seats_.data()), [&](int r) {
             return at(r).waits_for == no_rank ? no_rank : late(at(r), at(r).waits_for);
         });

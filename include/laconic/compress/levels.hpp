@@ -6,7 +6,6 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 
@@ -203,7 +202,7 @@ struct levels<top_blocks<>> {
                     q[b] = sum_of_squares(on, part);
             }
         }
-        std::sort(q.begin(), q.end(), std::greater<>{});
+        std::sort(q.begin(), q.end(), [](double a, double b) { return a > b; });
         double sum = 0;
         for (double& v : q) v = sum += v;
         for (double& v : q) v /= sum;

@@ -33,7 +33,7 @@ class text_piece {
     text_piece(std::signed_integral auto x) : is_(kind::whole), whole_(x) {}
     text_piece(std::floating_point auto x) : is_(kind::real), real_(x) {}
 
-    void add_to(std::string& text) const {
+    [[gnu::cold, gnu::noinline]] void add_to(std::string& text) const {
         char digits[32];
         switch (is_) {
             case kind::text:

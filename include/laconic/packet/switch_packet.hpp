@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
@@ -96,9 +96,9 @@ struct switch_error {
     std::uint64_t theirs = 0, ours = 0;  // the value of that rank, the value of the switch
 
     static constexpr std::size_t bytes = 32;
-    auto order() const { return std::tie(what, rank, where, theirs, ours); }
+    auto operator<=>(switch_error const&) const = default;
     void add(switch_error const& other) {
-        if (other.what != nothing && (what == nothing || other.order() < order())) *this = other;
+        if (other.what != nothing && (what == nothing || other < *this)) *this = other;
     }
     void put(std::byte* to) const {
         store_word(to, what | std::uint64_t{rank} << 32);

@@ -30,6 +30,13 @@ struct deviation {
     }
 };
 
+/// Sets what the receiver of a vector of d numbers in full knows before it reads it.
+struct blank_in_full {
+    std::size_t d;
+
+    void operator()(auto& there, int, auto& m) const { identity{}.blank(there, d, key{}, m); }
+};
+
 /// The mean in full of the gradients that the ranks' messages compress, to compare an estimate with. Memory: 2 d
 /// numbers, from its first use on.
 template <Scalar T, class B>
@@ -49,11 +56,10 @@ class exact_mean {
             fill(on, mean, T(0));
         }
         identity{}(on, std::span<T const>(mean), key{}, mine_);
-        auto const blank = [&](auto& there, int, auto& m) { identity{}.blank(there, d_, key{}, m); };
         round_context now;
         now.round = round;
         means_.send(on, comm, now, mine_, frame_);
-        means_.receive(on, comm, now, mine_, frame_, blank, nullptr, mean);
+        means_.receive(on, comm, now, mine_, frame_, blank_in_full{d_}, nullptr, mean);
     }
     /// Adds the deviation of the estimate to `far`, and overwrites the mean. Three passes.
     void compare(B& on, std::span<T const> estimate, deviation& far) {

@@ -58,6 +58,15 @@ class joint_message {
                 layers_[0]->receive(on, comm, round, lane);
             else
                 receive_all(on, comm, round, lane);
+        } catch (error const&) {
+            rethrow_with_title();
+        }
+    }
+
+  private:
+    [[noreturn, gnu::cold, gnu::noinline]] void rethrow_with_title() const {
+        try {
+            throw;
         } catch (non_finite_error const& e) {
             std::size_t before = 0, l = 0;
             while (l + 1 < layers_.size() && e.coordinate >= before + layers_[l]->size())
@@ -72,8 +81,6 @@ class joint_message {
             throw comm_error(e.rank, concat({title(), ": ", e.what()}));
         }
     }
-
-  private:
     template <class B, Communicator C>
     void receive_all(B& on, C& comm, std::uint64_t round, int lane) {
         finish_all_gather(comm, lane);
@@ -86,7 +93,7 @@ class joint_message {
                 throw wire_error(e.bit, concat({"from rank ", r, ": ", e.why}));
             }
     }
-    std::string title() const {
+    [[gnu::cold, gnu::noinline]] std::string title() const {
         auto const first = layers_.front()->title(), last = layers_.back()->title();
         if (layers_.front()->name().empty()) return "";
         return layers_.size() == 1 ? first : concat({first, " to ", last});
@@ -99,7 +106,8 @@ class joint_message {
 
 /// The messages of a step, in the order of layers: small layers next to each other share one.
 template <class Layers>
-auto joined(Layers& layers, std::vector<std::size_t> const& order, reducer_options const& options) {
+[[gnu::cold, gnu::noinline]] auto joined(Layers& layers, std::vector<std::size_t> const& order,
+                                         reducer_options const& options) {
     using layer_type = typename Layers::layer_type;
     std::vector<joint_message<layer_type>> messages;
     std::vector<layer_type*> together;

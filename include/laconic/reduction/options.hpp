@@ -122,7 +122,7 @@ inline void check(step_options const& o) {
 }
 
 /// The options as items on which ranks must agree.
-inline agreed_items described(reducer_options const& o) {
+[[gnu::cold, gnu::noinline]] inline agreed_items described(reducer_options const& o) {
     std::string patterns;
     for (auto const& p : o.in_full) patterns += concat({p, ", "});
     char const* const absent_is[] = {"raises", "is zero", "is skipped"};

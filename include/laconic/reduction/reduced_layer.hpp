@@ -38,7 +38,7 @@ class reduced_layer {
     using feedback_type = decltype(std::declval<R const&>().template feedback<T, B>(std::size_t{}));
 
     /// Throws argument_error where the reduction does not suit so many numbers, or has no theorem.
-    reduced_layer(R how, layer is, reducer_options const& options)
+    [[gnu::cold]] reduced_layer(R how, layer is, reducer_options const& options)
         : how_(std::move(how)),
           is_(std::move(is)),
           in_full_(is_in_full(is_, options)),
@@ -66,7 +66,9 @@ class reduced_layer {
         if (!in_full_) means_.start(comm);
     }
     std::string const& name() const { return is_.name; }
-    std::string title() const { return is_.name.empty() ? "the vector" : concat({"layer ", is_.name}); }
+    [[gnu::cold, gnu::noinline]] std::string title() const {
+        return is_.name.empty() ? "the vector" : concat({"layer ", is_.name});
+    }
     std::size_t size() const { return is_.size; }
     /// The items of this layer on which ranks must agree, in one line.
     std::string described() const { return concat({is_.size, " numbers, ", (in_full_ ? "in full" : to_string(how_))}); }
@@ -105,7 +107,7 @@ class reduced_layer {
         begin(in_full, options_);
         frame_.because(why);
     }
-    std::string was_not_started() const { return concat({title(), " was not started"}); }
+    [[gnu::cold, gnu::noinline]] std::string was_not_started() const { return concat({title(), " was not started"}); }
     /// Sends no message: this layer stays as it is, on all ranks.
     void skip(bool in_full) {
         make_no_message(was_not_started(), in_full);
@@ -132,8 +134,7 @@ class reduced_layer {
         }
         std::span<T> const mean(mean_);
         if (goes_in_full_)
-            full_means_.receive(on, comm, now(comm, round), full_message_, frame_, full_blank(), feedback(), mean,
-                                lane);
+            full_means_.receive(on, comm, now(comm, round), full_message_, frame_, full_blank(), nullptr, mean, lane);
         else
             means_.receive(on, comm, now(comm, round), message_, frame_, blank(comm, round), feedback(), mean, lane);
     }
@@ -212,7 +213,7 @@ class reduced_layer {
             identity{}(on, feedback.shift(), key{}, full_message_);
             frame_.clear();
             full_means_.send(on, comm, now(comm, round), full_message_, frame_);
-            full_means_.receive(on, comm, now(comm, round), full_message_, frame_, full_blank(), feedback,
+            full_means_.receive(on, comm, now(comm, round), full_message_, frame_, full_blank(), nullptr,
                                 std::span<T>(mean_));
             feedback.set_mean_shift(on, std::span<T const>(mean_));
         }
@@ -242,9 +243,7 @@ class reduced_layer {
             compressor_at(round).blank(there, is_.size, round_context::of(seed_, round, rank, ranks).own, m);
         };
     }
-    auto full_blank() const {
-        return [this](auto& there, int, auto& m) { identity{}.blank(there, is_.size, {}, m); };
-    }
+    blank_in_full full_blank() const { return {is_.size}; }
     template <Communicator C>
     void make_from(B& on, C const& comm, std::uint64_t round, std::span<T const> x) {
         auto const at = now(comm, round);

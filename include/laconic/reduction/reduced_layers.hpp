@@ -28,7 +28,7 @@ class reduced_layers {
     /// Makes a layer with the reduction rule(layer), an R, for each. Throws argument_error where there is none, two
     /// have one name, or the reduction or the options do not suit one.
     template <class Rule>
-    reduced_layers(Rule const& rule, std::vector<layer> const& layers, reducer_options const& options)
+    [[gnu::cold]] reduced_layers(Rule const& rule, std::vector<layer> const& layers, reducer_options const& options)
         : common_{{"the bytes of a number", sizeof(T)}, {"the version of the wire format", wire_version}} {
         if (layers.empty()) throw argument_error("a reducer of no layers");
         for (auto const& l : layers) {
@@ -59,7 +59,7 @@ class reduced_layers {
     }
 
     /// The items that must be the same on all ranks.
-    agreed_items items() const {
+    [[gnu::cold, gnu::noinline]] agreed_items items() const {
         auto items = common_;
         for (auto const& l : all_) items.add({l.title(), l.described()});
         return items;
@@ -73,13 +73,13 @@ class reduced_layers {
     }
     /// The text that names the owner of a saved state. Layers are in the order of their names, here and in the state,
     /// so that a later run may list them in another order.
-    std::string identity(int rank, int ranks) const {
+    [[gnu::cold, gnu::noinline]] std::string identity(int rank, int ranks) const {
         auto items = common_;
         for (auto const l : by_name()) items.add({all_[l].title(), all_[l].described()});
         return concat({items.lines(), "rank ", rank, " of ", ranks, "\n"});
     }
     /// The layers that the first step has started, in its order, and the others, marked as not started.
-    std::string names(layer_order const& order) const {
+    [[gnu::cold, gnu::noinline]] std::string names(layer_order const& order) const {
         std::string text;
         auto const add = [&](std::string const& what) { text += (text.empty() ? "" : ", ") + what; };
         for (auto const l : order.first()) add(all_[l].name());

@@ -33,7 +33,7 @@ class reduction_step : step_failure {
     using layer_type = reduced_layer<R, T, B>;
     using layers_type = reduced_layers<R, T, B>;
 
-    reduction_step(C& comm, reducer_options options, B on, layers_type layers)
+    [[gnu::cold]] reduction_step(C& comm, reducer_options options, B on, layers_type layers)
         : options_(std::move(options)),
           on_(std::move(on)),
           layers_(std::move(layers)),
@@ -46,7 +46,7 @@ class reduction_step : step_failure {
     }
     reduction_step(reduction_step const&) = delete;
     reduction_step& operator=(reduction_step const&) = delete;
-    ~reduction_step() { layers_.make_whole(); }  // ends what uses the communicators on another thread
+    [[gnu::noinline]] ~reduction_step() { layers_.make_whole(); }  // ends what uses the communicators on another thread
 
     void start(std::size_t l, caller_vector<T> x, step_options const& options) {
         if (!begun_) require_whole();
@@ -136,7 +136,7 @@ class reduction_step : step_failure {
     }
     void break_off() { broken_.rank_moves(); }
     /// Goes on over other ranks. A collective call of these.
-    void rebind(C& comm) {
+    [[gnu::cold, gnu::noinline]] void rebind(C& comm) {
         statistics_ = statistics(), own_ = own_communicator<C>::of(comm);
         comm_ = metered<C>(own_->comm());
         watching_ = metered<C>(own_->comm());
@@ -152,7 +152,7 @@ class reduction_step : step_failure {
         abandon();
         set_order(order_.fresh());  // other ranks may have no order yet
     }
-    void set_order(layer_order order) {
+    [[gnu::cold, gnu::noinline]] void set_order(layer_order order) {
         order_ = std::move(order);
         messages_.clear();
         if (order_.is_known()) messages_ = joined(layers_, order_.all(), options_);
@@ -215,7 +215,7 @@ class reduction_step : step_failure {
         else
             l.skip(is_dense());
     }
-    void fail(std::string why) {
+    [[gnu::cold, gnu::noinline]] void fail(std::string why) {
         if (order_.is_known() && order_.is_over())
             throw argument_error(concat({why, " after all messages of the step"}));
         if (!mistake_) mistake_ = std::move(why);
@@ -249,7 +249,7 @@ class reduction_step : step_failure {
     void receive_all() {
         while (received_ < sent_) receive_next();
     }
-    void agree_on_order() {
+    [[gnu::cold, gnu::noinline]] void agree_on_order() {
         auto const order = (mistake_ ? concat({*mistake_, ", "}) : "") + layers_.names(order_);
         require_agreement(comm_, {{"the steps so far", round_}, {"the order of layers", order}});
         if (mistake_) throw compression_error(0, round_, *mistake_);
@@ -267,7 +267,7 @@ class reduction_step : step_failure {
         });
     }
     bool is_every(std::uint64_t steps) const { return steps > 0 && (round_ + 1) % steps == 0; }
-    void fail_step() {
+    [[gnu::cold, gnu::noinline]] void fail_step() {
         ending const however_it_ends{this};
         try {
             std::rethrow_exception(failed_);

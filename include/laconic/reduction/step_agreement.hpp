@@ -34,7 +34,7 @@ inline double share_of(double weight, double sum, int ranks) {
 /// Compares, before the first message of a step, each rank's weight, and whether it sends all in full. A weight of NaN
 /// drops the step. 16 bytes from each rank.
 template <Communicator C>
-step_agreement agree_on_step(C& comm, std::uint64_t round, double weight, bool dense) {
+[[gnu::cold, gnu::noinline]] step_agreement agree_on_step(C& comm, std::uint64_t round, double weight, bool dense) {
     struct {
         double weight, dense;
     } mine{weight, dense ? 1.0 : 0.0}, theirs{}, first{};
@@ -79,7 +79,7 @@ std::uint64_t latest_round(C& comm, std::uint64_t mine) {
 /// Throws comm_error on all ranks where an estimate or mean shift differs from that of rank 0; it names the first such
 /// rank and its first such layer. 8 bytes a layer from each rank.
 template <class B, Communicator C, class Layers>
-void verify_estimates(B& on, C& comm, Layers const& layers, std::uint64_t round) {
+[[gnu::cold, gnu::noinline]] void verify_estimates(B& on, C& comm, Layers const& layers, std::uint64_t round) {
     std::vector<std::uint64_t> mine;
     for (auto const& l : layers.all()) mine.push_back(l.is_skipped() ? 0 : l.digest_of_estimate(on));
     comm.all_gather({std::as_bytes(std::span(mine))});

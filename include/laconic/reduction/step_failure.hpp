@@ -20,14 +20,8 @@ class step_failure {
     void attempt(Do what) {
         try {
             what();
-        } catch (wire_error const&) {
-            fails_alone();
-        } catch (error const&) {
-            if (!failed_) failed_ = std::current_exception();
-            ended_ = true;
-        } catch (...) {  // the other ranks may go on with the step
-            broken_.rank_moves();
-            fails_alone();
+        } catch (...) {
+            keep();
         }
     }
 
@@ -44,6 +38,19 @@ class step_failure {
     std::optional<std::string> mistake_;  // this rank's error, sent in place of its messages
 
   private:
+    [[gnu::cold, gnu::noinline]] void keep() {
+        try {
+            throw;
+        } catch (wire_error const&) {
+            fails_alone();
+        } catch (error const&) {
+            if (!failed_) failed_ = std::current_exception();
+            ended_ = true;
+        } catch (...) {  // the other ranks may go on with the step
+            broken_.rank_moves();
+            fails_alone();
+        }
+    }
     void fails_alone() {
         if (!failed_) failed_ = std::current_exception();
         if (!mistake_) mistake_ = "the step failed there";

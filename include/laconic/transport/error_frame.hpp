@@ -41,7 +41,8 @@ class error_frame {
 
     /// Throws what that rank's frame of that round holds: non_finite_error, or compression_error with the reason;
     /// comm_error where the bytes are no frame.
-    [[noreturn]] static void raise(int rank, std::uint64_t round, std::span<std::byte const> bytes) {
+    [[noreturn, gnu::cold, gnu::noinline]] static void raise(int rank, std::uint64_t round,
+                                                             std::span<std::byte const> bytes) {
         auto const at = bytes.size() < 8 ? 0 : detail::load_word(bytes.data());
         if (bytes.size() < 8 || (bytes.size() > 8 && at != no_coordinate))
             throw comm_error(rank, detail::concat({"rank ", rank, " sent an unreadable error frame"}));

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "laconic/backend/array.hpp"
@@ -138,7 +137,8 @@ class shared_mean {
         for (int r = 0; r < engine.size(); ++r) {
             if (auto const received = engine.from(r); received.is_error) {
                 auto const other = trouble::take(received.bytes);
-                if (worst.rank == no_rank || std::tie(other.rank, other.bit) < std::tie(worst.rank, worst.bit))
+                if (worst.rank == no_rank || other.rank < worst.rank ||
+                    (other.rank == worst.rank && other.bit < worst.bit))
                     worst = other;
             }
         }

@@ -55,7 +55,8 @@ concept WithoutState = !std::is_pointer_v<P> && !requires(P p) {
 &&!requires(P p) { p.has_value(); };
 
 // The lines of one text that the other lacks, each after `whose`.
-inline std::string lines_without(std::string const& text, std::string const& other, char const* whose) {
+[[gnu::cold, gnu::noinline]] inline std::string lines_without(std::string const& text, std::string const& other,
+                                                              char const* whose) {
     std::string left;
     for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
         end = text.find('\n', at);
@@ -147,7 +148,8 @@ class state_reader {
   public:
     /// Throws wire_error where the bytes are no state or are damaged, shape_error where they are the state of something
     /// other than `what`. `dimension` is x's length; without it vectors may have any length.
-    state_reader(std::span<std::byte const> bytes, std::string const& what, std::optional<std::size_t> dimension = {})
+    [[gnu::cold, gnu::noinline]] state_reader(std::span<std::byte const> bytes, std::string const& what,
+                                              std::optional<std::size_t> dimension = {})
         : bytes_(bytes), dimension_(dimension) {
         static constexpr char name[] = "laconic1";
         if (bytes.size() < 8 + 8 + 4 || std::memcmp(bytes.data(), name, 8) != 0)
@@ -217,7 +219,7 @@ class state_reader {
     }
 
   private:
-    [[noreturn]] void refuse(char const* why) const {
+    [[noreturn, gnu::cold, gnu::noinline]] void refuse(char const* why) const {
         throw wire_error(8 * at_, std::string("the saved state: ") + why);
     }
 

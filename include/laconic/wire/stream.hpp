@@ -9,6 +9,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "laconic/core/contract.hpp"
@@ -194,7 +195,7 @@ class bit_reader {
     explicit bit_reader(std::span<std::byte const> bytes) : bytes_(bytes) {}
 
     std::uint64_t take(unsigned width) {
-        if (width > left()) refuse(detail::concat({"it ends ", width - left(), " bits too early"}));
+        if (width > left()) refuse("it ends ", width - left(), " bits too early");
         std::uint64_t const word = keep(ahead(), width);
         bit_ += width;
         return word;
@@ -202,14 +203,14 @@ class bit_reader {
 
     std::uint64_t take_ones(std::uint64_t most) {
         for (std::uint64_t n = 0;;) {
-            if (n > most) refuse(detail::concat({"more than ", most, " ones in a row"}));
+            if (n > most) refuse("more than ", most, " ones in a row");
             std::uint64_t const here = std::min<std::uint64_t>(left(), 64);
             auto const ones = static_cast<std::uint64_t>(std::countr_one(keep(ahead(), static_cast<unsigned>(here))));
             n += ones;
             bit_ += ones;
             if (ones == 64) continue;
             if (ones == here) refuse("it ends among ones");
-            if (n > most) refuse(detail::concat({"more than ", most, " ones in a row"}));
+            if (n > most) refuse("more than ", most, " ones in a row");
             ++bit_;
             return n;
         }
@@ -218,7 +219,7 @@ class bit_reader {
     /// Takes the padding of this byte, which must be zero, and the n bytes after it.
     std::span<std::byte const> take_bytes(std::uint64_t n) {
         if (take(static_cast<unsigned>(left() % 8)) != 0) refuse("the padding of a byte is not zero");
-        if (n > left() / 8) refuse(detail::concat({"it ends ", n - left() / 8, " bytes too early"}));
+        if (n > left() / 8) refuse("it ends ", n - left() / 8, " bytes too early");
         auto const bytes = bytes_.subspan(static_cast<std::size_t>(bit_ / 8), static_cast<std::size_t>(n));
         bit_ += 8 * n;
         return bytes;
@@ -226,7 +227,7 @@ class bit_reader {
 
     /// Fills `to` with the next bytes, wherever the last bit ended.
     void take_bytes_to(std::span<std::byte> to) {
-        if (to.size() > left() / 8) refuse(detail::concat({"it ends ", to.size() - left() / 8, " bytes too early"}));
+        if (to.size() > left() / 8) refuse("it ends ", to.size() - left() / 8, " bytes too early");
         if (bit_ % 8 == 0) {
             if (!to.empty()) std::memcpy(to.data(), bytes_.data() + bit_ / 8, to.size());
             bit_ += 8 * std::uint64_t{to.size()};
@@ -259,13 +260,18 @@ class bit_reader {
 
     /// Throws wire_error unless nothing but the last byte's zero padding is left.
     void finish() {
-        if (left() >= 8) refuse(detail::concat({left(), " bits are left over"}));
+        if (left() >= 8) refuse("", left(), " bits are left over");
         if (take(static_cast<unsigned>(left())) != 0) refuse("the padding of the last byte is not zero");
     }
 
-    [[noreturn]] void refuse(std::string const& why) const { throw wire_error(bit_, why); }
+    [[noreturn, gnu::cold, gnu::noinline]] void refuse(std::string_view why) const {
+        throw wire_error(bit_, std::string(why));
+    }
 
   private:
+    [[noreturn, gnu::cold, gnu::noinline]] void refuse(char const* before, std::uint64_t n, char const* after) const {
+        refuse(detail::concat({before, n, after}));
+    }
     // The next 64 bits, with zeros from the end on.
     std::uint64_t ahead() const {
         auto const byte = static_cast<std::size_t>(bit_ / 8);

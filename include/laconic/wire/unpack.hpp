@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -79,7 +80,7 @@ class unpacker {
     /// The length of the part whose stages come next.
     std::uint64_t length_of_part() const { return stages_[at_].length; }
     bit_reader& source() { return *source_; }
-    void refuse(std::string const& why) { source_->refuse(why); }
+    void refuse(std::string_view why) { source_->refuse(why); }
     /// Makes a message that ends a shape, once the source can hold its n numbers of at least `bits` bits each.
     template <class M>
     M leaf(std::uint64_t n, std::uint64_t bits, std::uint64_t bytes) {

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -91,7 +90,7 @@ void sort_magnitudes(basic_host<A>& on, std::span<T const> x, std::vector<T>& ou
     out.resize(x.size());
     if (x.size() < 4096) {
         for (std::size_t i = 0; i < x.size(); ++i) out[i] = std::abs(x[i]);
-        return std::sort(out.begin(), out.end(), std::greater<>{});
+        return std::sort(out.begin(), out.end(), [](T a, T b) { return a > b; });
     }
     constexpr int width = 11, digits = sizeof(T) == 4 ? 3 : 6;
     constexpr std::size_t base = std::size_t{1} << width;
