@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <Eigen/Core>
+
 #include "support/samples.hpp"
 #include "support/toys.hpp"
 
@@ -45,6 +47,13 @@ TEST_CASE("all that the objective inside can do, it does, to the bit") {
         face.add_penalty_gradient(at, std::span(g));
         f.add_penalty_gradient(at, std::span(h));
         CHECK(g == h);
+        face.hessian_times(at, at, std::span(g));
+        f.hessian_times(at, at, std::span(h));
+        CHECK(g == h);
+        Eigen::MatrixXd a, b;
+        face.hessian(at, a);
+        f.hessian(at, b);
+        CHECK(a == b);
     }
 }
 
@@ -72,4 +81,8 @@ TEST_CASE("what it cannot do is refused, and constants it does not know are 0") 
     CHECK_THROWS_AS(any.slopes(0, x, std::span(g)), argument_error);
     CHECK_THROWS_AS(any.add_row(0, x, 1, std::span(g)), argument_error);
     CHECK_THROWS_AS(any.add_penalty_gradient(x, std::span(g)), argument_error);
+    CHECK_THROWS_WITH_AS(any.hessian_times(x, x, std::span(g)),
+                         "this objective has no second derivatives: it needs hessian_times(x, v, out)", argument_error);
+    Eigen::MatrixXd h;
+    CHECK_THROWS_AS(any.hessian(x, h), argument_error);
 }

@@ -9,7 +9,14 @@
 #include <utility>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/objective/finite_sum.hpp"
+
+// As Eigen declares it, so that only those who use Hessians read Eigen.
+namespace Eigen {
+template <class, int, int, int, int, int>
+class Matrix;
+}
 
 namespace laconic {
 
@@ -44,6 +51,13 @@ class any_objective {
     }
     void add_penalty_gradient(std::span<T const> x, std::span<T> g) const { held_->add_penalty_gradient(x, g); }
 
+    /// The Hessian, as an Eigen::MatrixXd, and its products with vectors.
+    using matrix = Eigen::Matrix<double, -1, -1, 0, -1, -1>;
+    void hessian(std::span<T const> x, matrix& h) const { held_->hessian(x, h); }
+    void hessian_times(std::span<T const> x, std::span<T const> v, std::span<T> out) const {
+        held_->hessian_times(x, v, out);
+    }
+
   private:
     struct face {
         virtual ~face() = default;
@@ -60,6 +74,8 @@ class any_objective {
         virtual void slopes(std::size_t, std::span<T const>, std::span<double>) const = 0;
         virtual void add_row(std::size_t, std::span<double const>, double, std::span<T>) const = 0;
         virtual void add_penalty_gradient(std::span<T const>, std::span<T>) const = 0;
+        virtual void hessian(std::span<T const>, matrix&) const = 0;
+        virtual void hessian_times(std::span<T const>, std::span<T const>, std::span<T>) const = 0;
     };
     template <class F>
     struct model final : face {
@@ -76,6 +92,9 @@ class any_objective {
             throw argument_error(
                 "this objective is no generalised linear one: SAGA's table needs outputs(), slopes, "
                 "add_row and add_penalty_gradient; l_svrg does without");
+        }
+        [[noreturn]] static void no_hessian(char const* member) {
+            throw argument_error(detail::concat({"this objective has no second derivatives: it needs ", member}));
         }
 
         std::size_t dimension() const override { return static_cast<std::size_t>(inside.dimension()); }
@@ -142,6 +161,18 @@ class any_objective {
                 inside.add_penalty_gradient(x, g);
             else
                 no_slopes();
+        }
+        void hessian(std::span<T const> x, matrix& h) const override {
+            if constexpr (requires { inside.hessian(x, h); })
+                inside.hessian(x, h);
+            else
+                no_hessian("hessian(x, H)");
+        }
+        void hessian_times(std::span<T const> x, std::span<T const> v, std::span<T> out) const override {
+            if constexpr (requires { inside.hessian_times(x, v, out); })
+                inside.hessian_times(x, v, out);
+            else
+                no_hessian("hessian_times(x, v, out)");
         }
     };
     std::shared_ptr<face const> held_;

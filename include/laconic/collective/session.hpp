@@ -27,6 +27,10 @@ namespace laconic {
 /// know and throw the same, no rank waits for another in vain, and the next round can begin. Of several errors the
 /// least counts. Reuses its memory.
 class session {
+    struct same_place {
+        std::uint64_t operator()(std::uint64_t i) const { return i; }
+    };
+
   public:
     /// `positions` is how this rank encodes positions; the others need not agree.
     explicit session(position_code positions = position_code::smallest) : sink_(positions) {}
@@ -57,7 +61,7 @@ class session {
     }
     /// Reports where a sum of finite numbers has overflowed; its i-th number is coordinate `where(i)` in the error, or
     /// first + i.
-    template <class B, Scalar T, class Where = std::identity>
+    template <class B, Scalar T, class Where = same_place>
     void check_sum(B& on, sparse_sum<T, B> const& v, Where where = {}) {
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
             report({sum, -1, where(std::uint64_t{element(on, v.support(), j)}), {}});
