@@ -25,12 +25,15 @@
 #include <utility>
 #include <vector>
 
+#include "decentralized/bowl.hpp"
 #include "laconic/collective/dense/engine_all_reduce.hpp"
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/decentralized/gadmm.hpp"
+#include "laconic/decentralized/gossip.hpp"
 #include "laconic/hierarchy.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef_sgd.hpp"
@@ -781,6 +784,17 @@ TEST_CASE("a reducer's estimates are the same as over threads, and so are its by
         auto const other = shifted{rand_k{0.2}};
         same_as_over_threads([&](auto& comm) { return reduced_and_restored(comm, other, share_below); });
     }
+}
+
+TEST_CASE("runs among neighbours are the same as over threads, and so are their bytes") {
+    using networks::end_among_neighbours;
+    same_as_over_threads([](auto& comm) { return end_among_neighbours(comm, gadmm{1}); });
+    same_as_over_threads([](auto& comm) { return end_among_neighbours(comm, d_gadmm{1, 3, chain_by::greedy}); });
+    same_as_over_threads([](auto& comm) { return end_among_neighbours(comm, q_gadmm{1, 4}); });
+    same_as_over_threads([](auto& comm) {
+        return end_among_neighbours(comm, choco<top_k<>>{.compressor = {2}, .step = .1, .gamma = .3});
+    });
+    same_as_over_threads([](auto& comm) { return end_among_neighbours(comm, pair_gossip{.step = .1}); });
 }
 
 TEST_CASE("a run within a running MPI leaves it running") {

@@ -17,6 +17,11 @@ TEST_CASE("a round that broke off is an error until a saved state is restored") 
                          "the collective of round 7 broke off, and other ranks may have its sum: only a saved state "
                          "can be gone on from",
                          comm_error);
+    b.round_is_under_way();
+    CHECK_THROWS_WITH_AS(b.require_whole(2, 7),
+                         "round 7 broke off, and other ranks may have finished it: only a saved state can be gone on "
+                         "from",
+                         comm_error);
     b.rank_moves();
     CHECK_THROWS_WITH_AS(b.require_whole(2, 7),
                          "round 7 broke off while rank 2 moved: only a saved state can be gone on from", comm_error);

@@ -45,6 +45,10 @@ concept Loss = requires(double z, double y, std::pair<double, double> both) {
 template <Loss Each, Scalar T = double, Penalty Cost = squared_penalty>
 class linear_model {
   public:
+    /// Whether the Hessian is the same everywhere, as that of ridge regression.
+    static constexpr bool constant_hessian =
+        Each::smallest_bend == Each::largest_bend && Cost::smallest_bend == Cost::largest_bend;
+
     /// Throws argument_error where lambda is negative or not finite, where there are no rows or no features, or where
     /// the loss does not take a label; shape_error where there are more or fewer labels than rows.
     linear_model(dataset<T> data, double lambda) : rows_(std::move(data)), lambda_(lambda) {

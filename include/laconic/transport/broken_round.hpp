@@ -18,6 +18,8 @@ class broken_round {
     void sum_is_under_way() { why_ = why::sum; }
     /// From here on this rank's state is updated in part.
     void rank_moves() { why_ = why::move; }
+    /// From here on other ranks may have finished the round, which this one may have not.
+    void round_is_under_way() { why_ = why::round; }
     void make_whole() { why_ = why::none; }
 
     /// Throws comm_error on rank `rank` where round `round` was left after one of these.
@@ -27,13 +29,15 @@ class broken_round {
         if (why_ == why::sum)
             throw comm_error(-1, concat({"the collective of round ", round,
                                          " broke off, and other ranks may have its sum", ending}));
+        if (why_ == why::round)
+            throw comm_error(-1, concat({"round ", round, " broke off, and other ranks may have finished it", ending}));
         if (why_ == why::move)
             throw comm_error(rank, concat({"round ", round, " broke off while rank ", rank, " moved", ending}));
     }
 
   private:
     static constexpr char const* ending = ": only a saved state can be gone on from";
-    enum class why { none, answer, sum, move };
+    enum class why { none, answer, sum, round, move };
     why why_ = why::none;
 };
 

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/graph.hpp"
+#include "laconic/core/description.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/text.hpp"
+
+namespace laconic {
+
+/// Where a rank is, in metres.
+struct position {
+    double x = 0, y = 0;
+
+    bool operator==(position const&) const = default;
+};
+inline double squared_distance(position a, position b) { return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y); }
+
+/// How a chain is made from positions: `nearest` appends the nearest rank that is left, beginning with rank 0; `greedy`
+/// draws which half of the ranks are heads (rank 0 is one, the last rank none), and appends the nearest tail that is
+/// left after a head, the nearest head that is left after a tail. Of equal distances the lower rank counts.
+enum class chain_by { nearest, greedy };
+constexpr std::array<std::string_view, 2> words_of(chain_by) { return {"nearest", "greedy"}; }
+
+/// Makes chains; reuses its memory.
+class chain_builder {
+  public:
+    /// The order of the ranks in the chain; valid until the next call.
+    std::span<int const> operator()(chain_by how, std::span<position const> at, key from) {
+        auto const n = at.size();
+        order_.clear();
+        tail_.assign(n, false);
+        used_.assign(n, false);
+        if (how == chain_by::greedy) draw_tails(from);
+        for (std::size_t next = 0; order_.size() < n;) {
+            order_.push_back(static_cast<int>(next));
+            used_[next] = true;
+            std::size_t best = n;
+            double least = std::numeric_limits<double>::infinity();
+            for (std::size_t r = 0; r < n; ++r) {
+                if (used_[r] || (how == chain_by::greedy && tail_[r] == tail_[next])) continue;
+                if (double const away = squared_distance(at[next], at[r]); away < least) least = away, best = r;
+            }
+            next = best;
+        }
+        return order_;
+    }
+
+  private:
+    // floor(n / 2) tails, the last rank and others that are drawn, none of them rank 0.
+    void draw_tails(key from) {
+        auto const n = tail_.size();
+        if (n < 2) return;
+        tail_[n - 1] = true;
+        std::size_t wanted = n / 2 - 1, left = n - 2;
+        for (std::size_t r = 1; r + 1 < n; ++r, --left)
+            if (from.below(r, left) < wanted) tail_[r] = true, --wanted;
+    }
+
+    std::vector<int> order_;
+    std::vector<bool> tail_, used_;
+};
+
+/// Who exchanges with whom, and when that changes: `over` (the chain of the ranks in their order where it is empty),
+/// or, with refresh > 0, a new chain before each iteration i, counted from 1, for which i mod refresh = 0. The e-th
+/// chain, e = floor(i / refresh), is the one after the other of `chains`, or made by `chain` from `positions`, or from
+/// positions that are drawn anew each time in a square of 250 m. All of it comes from the seed, and takes no messages.
+struct topology {
+    graph over{};
+    std::uint64_t refresh = 0;
+    chain_by chain = chain_by::nearest;
+    std::vector<std::vector<int>> chains{};
+    std::vector<position> positions{};
+
+    bool operator==(topology const&) const = default;
+};
+
+namespace detail {
+
+/// Of a method whose topology is its member `among`.
+inline constexpr auto refresh_field = field(
+                                          "refresh", [](auto& m) -> auto& { return m.among.refresh; })
+                                          .between(0, 1e15)
+                                          .by_name();
+
+}  // namespace detail
+
+/// The graphs of a topology for some ranks; reuses its memory.
+class graph_schedule {
+  public:
+    /// Throws argument_error where a graph, a chain or the positions are for another number of ranks, and where there
+    /// are both a graph and new chains.
+    graph_schedule(topology how, int ranks, key seed) : how_(std::move(how)), seed_(seed) {
+        auto const n = static_cast<std::size_t>(ranks);
+        if (how_.refresh == 0 && how_.over.size() == 0) how_.over = graph::chain(ranks);
+        if (how_.refresh > 0 && how_.over.size() > 0)
+            throw argument_error("a topology has either one graph or chains that are refreshed");
+        auto const require = [ranks](std::size_t has, char const* what) {
+            if (has != static_cast<std::size_t>(ranks))
+                throw argument_error(detail::concat({what, " of ", has, " ranks, among ", ranks}));
+        };
+        if (how_.refresh == 0) require(static_cast<std::size_t>(how_.over.size()), "a graph");
+        for (auto const& order : how_.chains) require(order.size(), "a chain"), graph::chain(order);
+        if (!how_.positions.empty()) require(how_.positions.size(), "positions");
+        at_ = how_.positions;
+        at_.resize(n);
+    }
+
+    std::uint64_t era_of(std::uint64_t round) const { return how_.refresh == 0 ? 0 : (round + 1) / how_.refresh; }
+    void make(std::uint64_t era, graph& g) {
+        if (how_.refresh == 0)
+            g = how_.over;
+        else
+            g.become_chain(order_of(era));
+    }
+    /// Where the ranks are in that era, where its chain is made from positions.
+    std::span<position const> positions_of(std::uint64_t era) {
+        if (how_.positions.empty())
+            for (std::size_t r = 0; r < at_.size(); ++r) {
+                auto const from = seed_.child(era);
+                at_[r] = {side * from.uniform(2 * r), side * from.uniform(2 * r + 1)};
+            }
+        return at_;
+    }
+    /// The most neighbours that a rank has in any era.
+    std::size_t largest_degree() const {
+        return how_.refresh == 0 ? how_.over.largest_degree() : std::min<std::size_t>(2, at_.size() - 1);
+    }
+    friend std::string to_string(graph_schedule const& s) {
+        if (s.how_.refresh == 0) return to_string(s.how_.over);
+        std::string text = detail::concat({"a new chain every ", s.how_.refresh, " rounds"});
+        for (auto const& order : s.how_.chains) text += ", " + to_string(graph::chain(order));
+        if (s.how_.chains.empty()) text += detail::concat({", ", words_of(s.how_.chain)[std::size_t(s.how_.chain)]});
+        for (auto const p : s.how_.positions) text += detail::concat({" (", p.x, ", ", p.y, ")"});
+        return text;
+    }
+
+  private:
+    static constexpr double side = 250;
+
+    std::span<int const> order_of(std::uint64_t era) {
+        if (!how_.chains.empty()) return how_.chains[era % how_.chains.size()];
+        return builder_(how_.chain, positions_of(era), seed_.child(era).child(1));
+    }
+
+    topology how_;
+    key seed_;
+    std::vector<position> at_;
+    chain_builder builder_;
+};
+
+}  // namespace laconic

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/topology.hpp"
+#include "laconic/core/description.hpp"
+#include "laconic/estimate/local_solver.hpp"
+#include "laconic/session_loop.hpp"
+#include "laconic/wire/message.hpp"
+
+namespace laconic {
+
+/// The loop of ggadmm on one rank, with the shape of descent. Memory: 2 (1 + the most neighbours) + 5 vectors, and the
+/// solver's. After its first round it allocates only where the solver does.
+template <class M, class F, PointToPoint C, Scalar T>
+class gadmm_loop : public detail::session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
+    using compressor_type = decltype(M::compressor);
+    static_assert(detail::require_compressor<compressor_type, T, host>());
+    static_assert(LocalSolver<decltype(M::solver), F, T>, "the solver is none for this objective and these numbers");
+    using base = detail::session_loop<gadmm_loop, F, C, T>;
+    friend base;
+
+  public:
+    gadmm_loop(M const& how, F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
+        : gadmm_loop(how, graph_schedule(how.among, comm.size(), key{seed}.child(~std::uint64_t{0})), objective, comm,
+                     x, seed) {}
+
+    /// Throws non_finite_error on all ranks where a solution or its change is not finite, compression_error where a
+    /// solver or compressor throws, wire_error where a message is damaged; then nothing has changed on any rank. After
+    /// a comm_error all later calls throw comm_error until a state is restored.
+    void round() {
+        this->open_round();
+        auto const era = schedule_.era_of(this->round_);
+        schedule_.make(era, next_graph_);
+        next_known_ = known_;
+        if (!(next_graph_ == graph_)) refresh();
+        if (next_graph_.is_head(this->me()))
+            speak(), listen();
+        else
+            listen(), speak();
+        measure();
+        this->close_round(2, how_.balance > 0 ? std::as_bytes(std::span(next_squares_)) : std::span<std::byte const>());
+        double const rho = how_.balance > 0 ? balanced_rho() : rho_;
+        commit();
+        rho_ = rho;
+    }
+
+    /// a_n.
+    std::span<T const> dual() const { return dual_; }
+    /// q_n: what the neighbours know of this rank's model.
+    std::span<T const> known() const { return std::span(known_).first(this->x_.size()); }
+    double rho() const { return rho_; }
+    /// After the last round: (sum over the neighbours |q_n - q_m|^2)^(1/2).
+    double primal_residual() const { return std::sqrt(squares_[0]); }
+    /// After the last round: |rho sum_m (q_m - q_m of the round before)| of a head, 0 of a tail; what is left of the
+    /// Lagrangian's gradient.
+    double dual_residual() const { return std::sqrt(squares_[1]); }
+
+  private:
+    gadmm_loop(M const& how, graph_schedule schedule, F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
+        : base(to_string(how), to_string(schedule), objective, comm, x, seed),
+          how_(how),
+          schedule_(std::move(schedule)),
+          solver_(how.solver.template make<T>(x.size())),
+          rho_(how.rho),
+          dual_(x.size()),
+          pull_(x.size()),
+          next_(x.size()),
+          delta_(x.size()),
+          dual_left_(x.size()) {
+        detail::check_fields(how_);
+        how_.compressor.check(x.size());
+        schedule_.make(schedule_.era_of(0), graph_);
+        graph_.require_bipartite();
+        auto const models = 1 + schedule_.largest_degree();
+        for (std::size_t i = 0; i < models; ++i) known_.insert(known_.end(), x.begin(), x.end());
+    }
+
+    // The model of this rank (0) or of its i-th neighbour (i + 1).
+    std::span<T> model(std::vector<T>& all, std::size_t i) {
+        return std::span(all).subspan(i * this->x_.size(), this->x_.size());
+    }
+    double squared_distance_of(std::span<T const> a, std::span<T const> b) {
+        std::span<T> const apart(delta_);
+        copy(this->on_, a, apart);
+        add_scaled(this->on_, T(-1), b, apart);
+        return sum_of_squares(this->on_, std::span<T const>(apart));
+    }
+    // Those who were no neighbours before know nothing of each other's models.
+    void refresh() {
+        auto const me = this->me();
+        auto const before = graph_.neighbours(me), now = next_graph_.neighbours(me);
+        new_.clear();
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            auto const place = std::find(before.begin(), before.end(), now[i]);
+            if (place == before.end())
+                new_.push_back(now[i]);
+            else
+                copy(this->on_, std::span<T const>(model(known_, 1 + static_cast<std::size_t>(place - before.begin()))),
+                     model(next_known_, i + 1));
+        }
+        auto const bits_before = this->sent_.bits;
+        auto const bytes = this->session_.encode([&](bit_writer& sink) { put_numbers(sink, known()); }).finish();
+        this->send(new_, bytes);
+        for (std::size_t i = 0; i < now.size(); ++i)
+            if (std::find(new_.begin(), new_.end(), now[i]) != new_.end())
+                this->receive(now[i], [&](bit_reader& source) { take_numbers(source, model(next_known_, i + 1)); });
+        ++this->sent_.refreshes;
+        this->sent_.refresh_bits += this->sent_.bits - bits_before;
+        this->sent_.slots += 2;  // heads and tails
+    }
+
+    void speak() {
+        auto const neighbours = next_graph_.neighbours(this->me());
+        auto bytes = this->encode(
+            how_.compressor, std::span<T const>(delta_), [&] { solve(neighbours); }, message_);
+        auto const own = model(next_known_, 0);
+        if (!bytes.empty()) add_message(this->on_, own, T(1), message_);
+        double const least = how_.censor * std::pow(how_.censor_decay, static_cast<double>(this->round_ + 1));
+        if (how_.censor > 0 && squared_distance_of(own, known()) < least * least) {
+            copy(this->on_, known(), own);
+            bytes = {};
+        }
+        this->send(neighbours, bytes);
+    }
+    void solve(std::span<int const> neighbours) {
+        copy(this->on_, std::span<T const>(dual_), std::span<T>(pull_));
+        for (std::size_t i = 1; i <= neighbours.size(); ++i)
+            add_scaled(this->on_, static_cast<T>(-rho_), std::span<T const>(model(next_known_, i)),
+                       std::span<T>(pull_));
+        copy(this->on_, std::span<T const>(this->x_), std::span<T>(next_));
+        solver_.solve(this->on_, *this->objective_, rho_ * static_cast<double>(neighbours.size()),
+                      std::span<T const>(pull_), this->now_of(this->me()), std::span<T>(next_));
+        copy(this->on_, std::span<T const>(next_), std::span<T>(delta_));
+        add_scaled(this->on_, T(-1), known(), std::span<T>(delta_));
+    }
+
+    void listen() {
+        auto const neighbours = next_graph_.neighbours(this->me());
+        fill(this->on_, std::span<T>(dual_left_), T(0));
+        for (std::size_t i = 0; i < neighbours.size(); ++i)
+            this->receive(neighbours[i], how_.compressor, theirs_, [&](auto const& m) {
+                add_message(this->on_, model(next_known_, i + 1), T(1), m);
+                if (next_graph_.is_head(this->me()))
+                    add_message(this->on_, std::span<T>(dual_left_), static_cast<T>(-rho_), m);
+            });
+    }
+
+    void measure() {
+        next_squares_ = {0, sum_of_squares(this->on_, std::span<T const>(dual_left_))};
+        for (std::size_t i = 1; i <= next_graph_.degree(this->me()); ++i)
+            next_squares_[0] += squared_distance_of(model(next_known_, 0), model(next_known_, i));
+    }
+    // From the squares that all ranks have sent.
+    double balanced_rho() const {
+        double primal = 0, dual = 0;
+        for (int r = 0; r < this->comm_->size(); ++r) {
+            std::array<double, 2> theirs;
+            std::memcpy(&theirs, this->comm_->from(r).bytes.data(), sizeof theirs);
+            primal += theirs[0] / 2;  // each edge has two ends
+            dual += theirs[1];
+        }
+        double const factor = how_.balance * how_.balance;
+        return primal > factor * dual ? 2 * rho_ : dual > factor * primal ? rho_ / 2 : rho_;
+    }
+    void commit() {
+        auto const degree = next_graph_.degree(this->me());
+        std::span<T> const dual(dual_);
+        auto const share = static_cast<T>(how_.dual_step * rho_);
+        for (std::size_t i = 1; i <= degree; ++i) {
+            add_scaled(this->on_, share, std::span<T const>(model(next_known_, 0)), dual);
+            add_scaled(this->on_, -share, std::span<T const>(model(next_known_, i)), dual);
+        }
+        squares_ = next_squares_;
+        copy(this->on_, std::span<T const>(next_), this->x_);
+        known_.swap(next_known_);
+        std::swap(graph_, next_graph_);
+        solver_.commit();
+    }
+
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(rho_, dual_, known_, solver_);
+    }
+    void restored() {
+        schedule_.make(schedule_.era_of(this->round_ == 0 ? 0 : this->round_ - 1), graph_);
+        squares_ = {};
+    }
+
+    M how_;
+    graph_schedule schedule_;
+    decltype(std::declval<M>().solver.template make<T>(0)) solver_;
+    double rho_;
+    std::array<double, 2> squares_{}, next_squares_{};  // of the primal residual and the dual one
+    graph graph_, next_graph_;
+    std::vector<T> known_, next_known_;  // of this rank, then of its neighbours
+    std::vector<T> dual_, pull_, next_, delta_, dual_left_;
+    message_of<compressor_type, T> message_, theirs_;
+    std::vector<int> new_;
+};
+
+}  // namespace laconic

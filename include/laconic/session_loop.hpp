@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/collective/agreement.hpp"
+#include "laconic/collective/session.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/round_context.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/descent.hpp"
+#include "laconic/transport/broken_round.hpp"
+#include "laconic/wire/message.hpp"
+#include "laconic/wire/state.hpp"
+
+namespace laconic {
+
+/// What one rank has sent to its neighbours, counted as on a radio: a payload that several neighbours receive is one
+/// transmission, and its bits count once (`metered` counts the bytes for each receiver). A slot is a time in which all
+/// ranks that may send do so at once: the same on all ranks.
+struct traffic {
+    std::uint64_t transmissions = 0, slots = 0, bits = 0;
+    std::uint64_t refreshes = 0;     ///< new graphs
+    std::uint64_t refresh_bits = 0;  ///< of `bits`, those of models that went to new neighbours
+    bool operator==(traffic const&) const = default;
+};
+
+namespace detail {
+
+/// What loops have in common whose ranks exchange messages in pairs. `Loop` has state(archive) and restored(). A round
+/// is a transaction: a loop computes its next state beside the present one, and moves to it once close_round() returns.
+template <class Loop, class F, PointToPoint C, Scalar T>
+class session_loop {
+    static_assert(require_objective<F, T>());
+
+  public:
+    /// What an observer sees before a round: x is this rank's model, value() f_n(x).
+    observation<F, T> look() const { return {round_, x_, {}, objective_, std::nullopt}; }
+    std::uint64_t rounds() const { return round_; }
+    std::span<T const> x() const { return x_; }
+    traffic const& sent() const { return sent_; }
+
+    /// As those of descent: the next rounds are the same, bit for bit.
+    std::vector<std::byte> save() const {
+        broken_.require_whole(comm_->rank(), round_);
+        auto& self = const_cast<session_loop&>(*this);  // state() only reads here
+        state_writer archive(identity());
+        self.whole_state(archive);
+        return archive.finish();
+    }
+    void restore(std::span<std::byte const> saved) {
+        state_reader archive(saved, identity(), x_.size());
+        whole_state(archive);
+        archive.rewind();
+        whole_state(archive);
+        static_cast<Loop&>(*this).restored();
+        broken_.make_whole();
+    }
+
+  protected:
+    session_loop(std::string const& method, std::string const& among, F const& objective, C& comm, std::span<T> x,
+                 std::uint64_t seed)
+        : objective_(&objective), comm_(&comm), x_(x), seed_{seed} {
+        if (x.size() != static_cast<std::size_t>(objective.dimension()))
+            throw shape_error(
+                concat({"x has ", x.size(), " numbers, the objective's dimension is ", objective.dimension()}));
+        check_dimension(x.size());
+        items_ = {{"the method", method},
+                  {"the graph", among},
+                  {"the dimension", x.size()},
+                  {"the bytes of a number", sizeof(T)},
+                  {"the wire format", wire_version},
+                  {"the seed", seed}};
+        auto agreed = items_;
+        agreed.add({"the starting point", digest(std::as_bytes(x))});
+        require_agreement(comm, agreed);
+        session_.template make_room<T>(x.size());
+    }
+
+    int me() const { return comm_->rank(); }
+    round_context now_of(int rank) const { return round_context::of(seed_, round_, rank, comm_->size()); }
+
+    void open_round() {
+        broken_.require_whole(me(), round_);
+        broken_.round_is_under_way();
+        session_.start(round_);
+    }
+    /// make(), unless something is wrong already; what it throws all ranks will throw.
+    template <class Make>
+    void attempt(Make make) {
+        if (session_.failed()) return;
+        try {
+            make();
+        } catch (std::exception const& e) {
+            session_.give_up(me(), e.what());
+        }
+    }
+    /// Sends what was encoded to these ranks, as one transmission. Where `bytes` is empty they receive an empty
+    /// payload: silence, on a radio.
+    void send(std::span<int const> to, std::span<std::byte const> bytes) {
+        for (int const m : to) session_.send_bytes(*comm_, m, bytes);
+        if (session_.failed() || to.empty() || bytes.empty()) return;
+        ++sent_.transmissions;
+        sent_.bits += 8 * bytes.size();
+    }
+    template <class Receive>
+    void receive(int from, Receive read) {
+        session_.receive(*comm_, from, read);
+    }
+    /// Encodes m = C(delta), once make_delta() has made delta. Nothing where something is wrong, or the message has no
+    /// bits: then no rank uses it.
+    template <class Compressor, class Make, class M>
+    std::span<std::byte const> encode(Compressor const& c, std::span<T const> delta, Make make_delta, M& m) {
+        attempt([&] {
+            make_delta();
+            session_.check_input(on_, me(), delta, delta.size());
+        });
+        std::span<std::byte const> bytes;
+        attempt([&] {
+            c(on_, delta, now_of(me()).own, m);
+            bytes = session_.encode([&](bit_writer& sink) { write(sink, m); }).finish();
+        });
+        return bytes;
+    }
+    /// use(m), where m becomes what rank `from` has encoded so, unless it has sent nothing.
+    template <class Compressor, class M, class Use>
+    void receive(int from, Compressor const& c, M& m, Use use) {
+        receive(from, [&](bit_reader& source) {
+            if (source.left() == 0) return;
+            c.blank(on_, x_.size(), now_of(from).own, m);
+            read(on_, source, m);
+            use(std::as_const(m));
+        });
+    }
+    /// Ends a round of so many slots on all ranks alike: throws the same on all, or returns on all, and then the state
+    /// is to become that of the next round. One all-gather, in which each rank sends as many
+    /// `bytes`.
+    void close_round(std::uint64_t slots, std::span<std::byte const> bytes = {}) {
+        sent_.slots += slots;
+        session_.share_failure(*comm_, bytes);
+        for (int r = 0; r < comm_->size(); ++r)
+            if (auto const theirs = comm_->from(r); !theirs.is_error && theirs.bytes.size() != bytes.size())
+                throw comm_error(r, concat({"rank ", r, " ended the round with ", theirs.bytes.size(), " bytes"}));
+        broken_.make_whole();  // nothing has changed yet, on any rank
+        session_.finish();
+        ++round_;
+    }
+
+    F const* objective_;
+    C* comm_;
+    std::span<T> x_;
+    key seed_;
+    host on_;
+    session session_;
+    std::uint64_t round_ = 0;
+    traffic sent_;
+
+  private:
+    template <class Archive>
+    void whole_state(Archive& archive) {
+        archive(round_);
+        archive.span_there(x_);
+        static_cast<Loop&>(*this).state(archive);
+    }
+    std::string identity() const {
+        return concat({items_.lines(), "rank ", comm_->rank(), " of ", comm_->size(), "\n"});
+    }
+
+    agreed_items items_;
+    broken_round broken_;
+};
+
+}  // namespace detail
+
+}  // namespace laconic
