@@ -59,6 +59,7 @@ set(standard
     "memory: make_shared make_unique shared_ptr unique_ptr"
     "mutex: call_once lock_guard mutex once_flag unique_lock"
     "new: bad_array_new_length"
+    "numbers: numbers"
     "numeric: accumulate exclusive_scan gcd inclusive_scan inner_product iota lcm midpoint partial_sum reduce transform_reduce"
     "optional: nullopt optional"
     "queue: priority_queue"

@@ -15,3 +15,4 @@
 #include "laconic/packet.hpp"
 #include "laconic/parse.hpp"
 #include "laconic/simulate.hpp"
+#include "laconic/vertical/fed_bcd.hpp"

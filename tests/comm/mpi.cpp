@@ -37,8 +37,11 @@
 #include "laconic/hierarchy.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef_sgd.hpp"
+#include "laconic/objective/linear_party.hpp"
+#include "laconic/objective/ridge.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/transport/in_background.hpp"
+#include "laconic/vertical/fed_bcd.hpp"
 #include "support/end_of_a_run.hpp"
 #include "support/schedules.hpp"
 #include "support/subgroups.hpp"
@@ -784,6 +787,37 @@ TEST_CASE("a reducer's estimates are the same as over threads, and so are its by
         auto const other = shifted{rand_k{0.2}};
         same_as_over_threads([&](auto& comm) { return reduced_and_restored(comm, other, share_below); });
     }
+}
+
+// What a party has after some rounds of FedBCD, and how many bytes it sent.
+template <class C, class M>
+std::vector<double> block_of(C& comm, M const& method) {
+    metered wire(comm);
+    dataset<double> data{"drawn", {}, {}};
+    data.rows.resize(40, 3);
+    for (std::ptrdiff_t i = 0; i < 40; ++i)
+        for (std::ptrdiff_t j = 0; j < 3; ++j)
+            data.rows.insert(i, j) = key{std::uint64_t(comm.rank())}.uniform(std::uint64_t(3 * i + j)) - .5;
+    for (int i = 0; comm.rank() == 0 && i < 40; ++i) data.labels.push_back(i % 3);
+    linear_party<squared_loss, double> const party(data, .1);
+    std::vector<double> x(3);
+    auto run = method.start(problem{}, party, wire, std::span(x), 7);
+    for (int k = 0; k < 12; ++k) run.round();
+    x.push_back(run.look().value());
+    x.push_back(double(wire.bytes_sent() + wire.bytes_broadcast() + wire.bytes_received()));
+    return x;
+}
+
+TEST_CASE("FedBCD is the same as over threads, and so are its bytes") {
+    auto const same = [](auto const& method) {
+        same_as_over_threads([&](auto& comm) { return block_of(comm, method); });
+    };
+    same(fed_bcd_p<>{.local_steps = 3, .step = .2});
+    same(fed_bcd_p<ef21_shift<top_k<>>>{.local_steps = 3, .step = .1, .send = {top_k<>{8}}});
+    same(fed_bcd_p<plain<identity, served<identity>>>{.step = .2, .batch = 10});
+    same(fed_bcd_s<>{.local_steps = 3, .step = .2});
+    same(fed_bcd_s<>{.local_steps = 3, .step = .2, .batch = 10});
+    same(fed_bcd_frozen<>{.step = .2});
 }
 
 TEST_CASE("runs among neighbours are the same as over threads, and so are their bytes") {

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "laconic/collective/agreement.hpp"
+#include "laconic/core/description.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/objective/party.hpp"
+#include "laconic/objective/problem.hpp"
+#include "laconic/optim/divergence_guard.hpp"
+#include "laconic/recursion.hpp"
+#include "laconic/reduction/reduction.hpp"
+#include "laconic/transport/by_turns.hpp"
+#include "laconic/transport/served.hpp"
+#include "laconic/vertical/block_descent.hpp"
+#include "laconic/vertical/local_blocks.hpp"
+
+/// FedBCD (Liu, Zhang, Kang, Li, Chen, Hong, Yang, IEEE TSP 70, 2022): each rank is a Party. Parties exchange their
+/// embeddings z^k of S samples, S c numbers a party and round, and then take local_steps steps in their own blocks, as
+/// if the others stood still. Nothing else travels: neither data, labels nor models. (Residuals z - target are as good
+/// as labels to whoever knows z, and z is 0 at x = 0.)
+///
+/// Labels: where all parties have them, any loss will do. Where one has them, the slopes of the loss must be affine
+/// (AffineParty: squared_loss, taylor_logistic_loss), or the party with the labels sends slopes (fed_bcd_frozen).
+///
+/// `local_steps` is Q, `prox` mu of the term prox (x - x_before) in a local step, `batch` the number S of samples of a
+/// round, drawn without repetition from the shared seed, the same in all local steps; 0: all. `growth` is what happens
+/// where the loss, as all ranks know it, grows in three rounds in a row; it is watched where all samples are taken and
+/// embeddings are sent in full. `send` is the reduction (reduction/reduction.hpp) by which embeddings become their sum:
+/// plain{} sends them in full; ef21_shift{C} sends differences, so that with all samples the optimum is still reached
+/// (EF-VFL, Valdeira et al., arXiv:2406.14420). With batches it must not remember anything. plain{identity{},
+/// served<identity, T>{}} is the star of the paper: 2 (K - 1) S c numbers a round for K parties.
+///
+/// The constants of a problem are those of the blocks (agree_on_problem), and L, the smoothness of f, is taken to be K
+/// times their mean, which bounds it. `step` is 0 for the one of theory, where there is one.
+namespace laconic {
+
+namespace detail {
+
+inline double block_step(problem const& p, double given, double steps, double prox, std::size_t batch,
+                         char const* name) {
+    if (!(given >= 0 && std::isfinite(given)))
+        throw argument_error(concat({name, ": the step ", given, " is not above 0"}));
+    if (given > 0) return given;
+    double const l = p.smoothness * p.workers;
+    if (batch > 0 || !(l > 0))
+        throw theory_error(concat({name,
+                                   (batch > 0 ? ": no theorem gives the step of batches"
+                                              : ": its step needs smoothness(), which a party lacks"),
+                                   "; give the step yourself"}));
+    return 1 / (steps * l + prox);
+}
+
+/// Which ranks have labels: 1 or 0 for each. A collective call of one byte.
+template <Communicator C>
+std::vector<int> holders_of_labels(bool mine, C& comm) {
+    std::byte const flag{mine};
+    comm.all_gather({std::span(&flag, 1)});
+    std::vector<int> all;
+    for (int r = 0; r < comm.size(); ++r) {
+        auto const theirs = comm.from(r).bytes;
+        if (theirs.size() != 1) throw comm_error(r, concat({"rank ", r, " did not say whether it has labels"}));
+        all.push_back(theirs[0] != std::byte{});
+    }
+    return all;
+}
+/// Where the labels are: on all ranks, so that any loss will do, or on one. A collective call.
+template <Scalar T, class P, Communicator C>
+slope_source agree_on_labels(P const& party, C& comm) {
+    auto const all = holders_of_labels(party.has_labels(), comm);
+    auto const holders = std::count(all.begin(), all.end(), 1);
+    if (holders == comm.size() && LabelledParty<P, T>) return slope_source::labels;
+    bool affine = false;
+    if constexpr (AffineParty<P, T>) affine = party.curvature() > 0;
+    if (holders == 1 && affine) return slope_source::residual;
+    throw argument_error(concat({holders, " of ", comm.size(), " parties have labels, and the loss ",
+                                 (affine ? "is affine: all or one must have them"
+                                         : "is not affine: all must have them, or take fed_bcd_frozen")}));
+}
+
+/// What the parts of a method share on this rank. Throws argument_error and shape_error, on all ranks alike unless the
+/// reason is this rank's own x.
+template <Scalar T, class M, class P, Communicator C>
+auto block_work_of(M const& method, double step, bool in_turns, P const& party, C& comm, std::span<T> x,
+                   std::uint64_t seed) {
+    using R = std::remove_cvref_t<decltype(method.send)>;
+    static_assert(Party<P, T>, "the objective of FedBCD is a Party of numbers of T (objective/party.hpp)");
+    static_assert(Reduction<R, T, host>, "embeddings are sent by a reduction (reduction/reduction.hpp)");
+    static_assert(
+        R::is_proved && !FollowsSteps<R> && !FinishesEstimate<R, message_of<decltype(R::compressor), T>, T, host>,
+        "the reduction of embeddings has a theorem, or unproved{...} around it, and does not change with time");
+    check_fields(method);
+    if (x.size() != party.dimension())
+        throw shape_error(concat({"x has ", x.size(), " numbers, the party's block ", party.dimension()}));
+    if (method.batch > party.samples())
+        throw argument_error(concat({"a batch of ", method.batch, " of ", party.samples(), " samples"}));
+    require_agreement(comm, {{"the samples", std::size_t{party.samples()}},
+                             {"the outputs", std::size_t{party.outputs()}},
+                             {"the batch", method.batch}});
+    auto work = std::make_shared<block_work<P, T>>(
+        block_work<P, T>{&party, comm.rank(), turn_schedule{comm.size(), in_turns, method.batch > 0},
+                         slope_source::received, method.local_steps, step, method.prox, method.batch, key{seed}});
+    check_dimension(work->numbers());
+    method.send.check_proof(work->numbers());
+    auto const memory = method.send.template feedback<T, host>(work->numbers());
+    if (memory.decay() != 0)
+        throw argument_error(
+            "error feedback corrects a sum over the rounds, which embeddings are not: take ef21_shift{...}");
+    if (memory.rate() != 0 && method.batch > 0)
+        throw argument_error("the shift of one batch is not that of the next: with batches take plain{...}");
+    return work;
+}
+
+// The fields that all forms have, and others.
+template <class M>
+constexpr void describe_blocks(auto&& describe, char const* name, char const* about, auto const&... others) {
+    describe(name, about, "Liu et al., IEEE TSP 70, 2022",
+             field("local_steps", &M::local_steps).between(1, 1e9).by_name(),
+             field("step", &M::step).between(0, 1e300).by_name(), field("prox", &M::prox).between(0, 1e300).by_name(),
+             field("batch", &M::batch).between(0, 1e9).by_name(), field("growth", &M::growth).by_name(),
+             field("send", &M::send).written().by_name(), others...);
+}
+
+}  // namespace detail
+
+/// FedBCD-p: all parties move at the same time. For an affine loss and all samples, f falls in each round where
+/// local_steps x step < 2 / L, the default being 1 / (Q L + prox). A round on a quadratic function with the blocks H_kk
+/// is x_k <- x_k - (1 - (1 - step (H_kk + prox))^Q) (H_kk + prox)^-1 grad_k f: so prox bounds the move, however large Q
+/// is. A round sends S c numbers from each party to each other one.
+template <class R = plain<>>
+struct fed_bcd_p {
+    std::size_t local_steps = 1;
+    double step = 0, prox = 0;
+    std::size_t batch = 0;
+    on_growth growth = on_growth::raise;
+    R send{};
+
+    template <Scalar T, class P, Communicator C>
+    auto start(problem const& p, P const& party, C& comm, std::span<T> x, std::uint64_t seed) const {
+        double const eta = detail::block_step(p, step, static_cast<double>(local_steps), prox, batch, "fed_bcd_p");
+        auto const work = detail::block_work_of(*this, eta, false, party, comm, x, seed);
+        work->source = detail::agree_on_labels<T>(party, comm);
+        auto feedback = send.template feedback<T, host>(work->numbers());
+        recursion<decltype(R::compressor), decltype(feedback), replace_by, fixed_level, local_blocks<P, T>,
+                  decltype(R::over)>
+            how{send.compressor, feedback, {1.0 * comm.size()}, {}, {work, x}, send.over, 1};
+        return block_descent<P, C, T, decltype(how)>(std::move(how), work, comm, x, growth);
+    }
+    bool operator==(fed_bcd_p const&) const = default;
+    static constexpr void description(auto&& describe) {
+        detail::describe_blocks<fed_bcd_p>(describe, "fed_bcd_p",
+                                           "local steps of parties with other features, at once");
+    }
+};
+
+/// FedBCD-s: the parties move one after another, in the order of ranks, and each broadcasts its new embeddings before
+/// the next one moves: S c numbers a party and round, and with batches as many again but one. It is block SOR, and for
+/// a convex f and all samples it converges where step <= 1 / L_k, whatever local_steps is; the default is 1 / (L +
+/// prox). `send` is plain{}, or ef21_shift{C} with all samples: the messages are differences to what the others know.
+template <class R = plain<>>
+struct fed_bcd_s {
+    std::size_t local_steps = 1;
+    double step = 0, prox = 0;
+    std::size_t batch = 0;
+    on_growth growth = on_growth::raise;
+    R send{};
+
+    template <Scalar T, class P, Communicator C>
+    auto start(problem const& p, P const& party, C& comm, std::span<T> x, std::uint64_t seed) const {
+        static_assert(std::same_as<decltype(R::over), gather_all>, "turns have a transport of their own");
+        double const eta = detail::block_step(p, step, 1, prox, batch, "fed_bcd_s");
+        auto const work = detail::block_work_of(*this, eta, true, party, comm, x, seed);
+        if (!std::same_as<decltype(R::compressor), identity> &&
+            send.template feedback<T, host>(work->numbers()).rate() != 1)
+            throw argument_error("fed_bcd_s sends differences: by plain{}, or by ef21_shift{...}");
+        work->source = detail::agree_on_labels<T>(party, comm);
+        recursion<decltype(R::compressor), turn_memory<T>, replace_by, fixed_level, local_blocks<P, T>, by_turns> how{
+            send.compressor, {work->when, comm.rank()}, {1.0 * comm.size()}, {}, {work, x}, {work->when}, 1};
+        return block_descent<P, C, T, decltype(how)>(std::move(how), work, comm, x, growth);
+    }
+    bool operator==(fed_bcd_s const&) const = default;
+    static constexpr void description(auto&& describe) {
+        detail::describe_blocks<fed_bcd_s>(describe, "fed_bcd_s",
+                                           "local steps of parties with other features, in turns");
+    }
+};
+
+/// FedBCD-p with frozen residuals, for any loss: rank 0 alone has the labels, receives the embeddings, and answers with
+/// the slopes of the sums, which stay as they are during all local steps: 2 (K - 1) S c numbers a round. So a round is
+/// about one step of local_steps x step, and no more: local_steps above 1 are refused with theory_error unless step <=
+/// 1 / (Q L), or `unproved` asks for them.
+template <class R = plain<>>
+struct fed_bcd_frozen {
+    std::size_t local_steps = 1;
+    double step = 0, prox = 0;
+    std::size_t batch = 0;
+    on_growth growth = on_growth::raise;
+    R send{};
+    bool unproved = false;
+
+    template <Scalar T, class P, Communicator C>
+    auto start(problem const& p, P const& party, C& comm, std::span<T> x, std::uint64_t seed) const {
+        static_assert(std::same_as<decltype(R::over), gather_all>, "rank 0 is the server of fed_bcd_frozen");
+        static_assert(LabelledParty<P, T>, "fed_bcd_frozen needs slopes(rows, z, s) of the party with the labels");
+        double const steps = static_cast<double>(local_steps), l = p.smoothness * p.workers;
+        double const eta = detail::block_step(p, step, steps, prox, batch, "fed_bcd_frozen");
+        if (local_steps > 1 && !unproved && !(l > 0 && eta * steps * l <= 1 + 1e-12))
+            throw theory_error(detail::concat(
+                {"fed_bcd_frozen: ", local_steps, " local steps of ", eta, " along slopes that stay as they are need ",
+                 "local_steps x step <= 1 / L, with L = ", l, "; take fed_bcd_p, or .unproved = true"}));
+        auto const work = detail::block_work_of(*this, eta, false, party, comm, x, seed);
+        if (detail::holders_of_labels(party.has_labels(), comm)[0] == 0)
+            throw argument_error("fed_bcd_frozen: rank 0, the server, has no labels");
+        auto feedback = send.template feedback<T, host>(work->numbers());
+        using server = served<slopes_of_mean<P, T>, T>;
+        recursion<decltype(R::compressor), decltype(feedback), replace_by, fixed_level, local_blocks<P, T>, server> how{
+            send.compressor, feedback, {1}, {}, {work, x}, server{{work}}, 1};
+        return block_descent<P, C, T, decltype(how)>(std::move(how), work, comm, x, growth);
+    }
+    bool operator==(fed_bcd_frozen const&) const = default;
+    static constexpr void description(auto&& describe) {
+        detail::describe_blocks<fed_bcd_frozen>(describe, "fed_bcd_frozen",
+                                                "local steps along slopes that the party with the labels sends",
+                                                field("unproved", &fed_bcd_frozen::unproved).by_name());
+    }
+};
+
+}  // namespace laconic

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of block descent: what it reports, its errors on all ranks, its guard, and runs that go on from their state.
+#include "laconic/vertical/block_descent.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/objective/logistic_regression.hpp"
+#include "laconic/objective/ridge.hpp"
+#include "support/parties.hpp"
+
+using namespace laconic;
+
+namespace tests_of_block_descent {
+
+using namespace parties;
+
+dataset<double> det6_signs() {
+    auto data = det6();
+    for (auto& y : data.labels) y = y < 0 ? -1 : 1;
+    return data;
+}
+
+template <class M, class P, class F>
+void values_are_those_of(M const& method, std::vector<P> const& all, F const& f) {
+    fibers::run(int(all.size()), [&](fibers::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        vec x(all[r].dimension(), .5 - double(r));
+        auto run = method.start(problem{}, all[r], comm, std::span(x), 0);
+        for (std::uint64_t n = 0; n < 5; ++n) {
+            auto const now = run.look();
+            CHECK(now.round == n);
+            CHECK(run.rounds() == n);
+            CHECK(now.x.data() == x.data());
+            vec mine(6, std::numeric_limits<double>::quiet_NaN());
+            std::copy(x.begin(), x.end(), mine.begin());
+            mine[4] = double(x.size()), mine[5] = now.value();
+            comm.all_gather({std::as_bytes(std::span(mine))});
+            vec whole;
+            double value = 0;
+            for (int k = 0; k < comm.size(); ++k) {
+                vec theirs(6);
+                std::memcpy(theirs.data(), comm.from(k).bytes.data(), 48);
+                whole.insert(whole.end(), theirs.begin(), theirs.begin() + std::ptrdiff_t(theirs[4]));
+                value += theirs[5] / comm.size();
+            }
+            CHECK(value == doctest::Approx(f.value(whole)).epsilon(1e-13));
+            run.round();
+        }
+    });
+}
+
+TEST_CASE("the mean of the parties' values is f, before every round") {
+    auto const data = det6_signs();
+    ridge<> const squares(data, .2);
+    logistic_regression<> const logistic(data, .2);
+    for (int const active : {-1, 2}) {
+        auto const all = split<squared_loss>(data, {0, 1, 2, 4}, .2, active);
+        values_are_those_of(fed_bcd_p<>{.local_steps = 3, .step = .5}, all, squares);
+        values_are_those_of(fed_bcd_s<>{.local_steps = 3, .step = .5}, all, squares);
+    }
+    auto const all = split<logistic_loss>(data, {0, 1, 2, 4}, .2);
+    values_are_those_of(fed_bcd_p<>{.local_steps = 3, .step = .5}, all, logistic);
+    values_are_those_of(fed_bcd_s<>{.local_steps = 3, .step = .5}, all, logistic);
+}
+
+// A party whose embedding is spoiled at one coordinate while `bad` is at least 0.
+struct spoiled : linear_party<squared_loss, double> {
+    int bad = -1;
+
+    void embedding(row_choice rows, std::span<double const> x, std::span<double> z) const {
+        linear_party::embedding(rows, x, z);
+        if (bad >= 0) z[std::size_t(bad)] = bad % 2 ? NAN : HUGE_VAL;
+    }
+};
+
+template <class M>
+void errors_change_nothing(M const& method, std::size_t rows, bool in_turns = false) {
+    auto const parties = split<squared_loss>(det6(), {0, 2, 3, 4}, .1, 0);
+    auto const undisturbed = run_until(
+        method, parties, [](vec const&) { return false; }, 9, 4);
+    std::vector<vec> blocks(3);
+    fibers::run(3, [&](fibers::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        spoiled mine{parties[r]};
+        vec x(mine.dimension());
+        auto run = method.start(problem{}, mine, comm, std::span(x), 4);
+        for (std::uint64_t n = 0; n < 9;) {
+            auto const at = run.rounds();
+            int const rank = int(n % 3), where = int((5 * n) % rows);
+            run.look();
+            vec const before = x;
+            if (comm.rank() == rank) mine.bad = where;
+            auto const check = [&](auto call) {
+                try {
+                    call();
+                    CHECK(false);
+                } catch (non_finite_error const& e) {
+                    CHECK(e.rank == rank);
+                    CHECK(e.round == at);
+                    CHECK(e.coordinate == std::size_t(where));
+                    CHECK(e.of == "the embeddings");
+                }
+            };
+            check([&] { run.round(); });
+            if (!in_turns || rank == 0) CHECK(x == before);  // those before the failed one have moved
+            check([&] { run.round(); });
+            mine.bad = -1;
+            CHECK(run.rounds() == at);
+            run.round();
+            n = run.rounds();
+        }
+        blocks[r] = x;
+    });
+    CHECK(joined(blocks) == undisturbed.x);
+}
+
+TEST_CASE("a number that is not finite is an error on all ranks, and the run is as if it had not been tried") {
+    errors_change_nothing(fed_bcd_p<>{.step = .5}, 48);
+    errors_change_nothing(fed_bcd_p<>{.step = .5, .batch = 10}, 10);
+    errors_change_nothing(fed_bcd_s<>{.step = .5}, 48, true);
+    errors_change_nothing(fed_bcd_p<ef21_shift<top_k<>>>{.step = .2, .send = {top_k<>{20}}}, 48);
+    errors_change_nothing(fed_bcd_p<plain<identity, served<identity>>>{.step = .5}, 48);
+}
+
+TEST_CASE("in the exchange of the starting point, too, and blocks never move to what is not finite") {
+    auto const parties = split<squared_loss>(det6(), {0, 2, 4}, .1, 0);
+    fibers::run(2, [&](fibers::member& comm) {
+        vec x(2);
+        if (comm.rank() == 1) x[0] = HUGE_VAL;
+        auto run = fed_bcd_p<>{.step = .5}.start(problem{}, parties[std::size_t(comm.rank())], comm, std::span(x), 0);
+        CHECK_THROWS_AS(run.look(), non_finite_error);
+        x[0] = 0;
+        run.look();
+        x[0] = 0;
+    });
+    fibers::run(2, [&](fibers::member& comm) {
+        vec x(2);
+        fed_bcd_p<> const wild{.local_steps = 50, .step = 1e6, .growth = on_growth::ignore};
+        auto run = wild.start(problem{}, parties[std::size_t(comm.rank())], comm, std::span(x), 0);
+        CHECK_THROWS_AS(([&] {
+                            for (int n = 0; n < 100; ++n) run.round();
+                        }()),
+                        non_finite_error);
+        for (double const v : x) CHECK(std::isfinite(v));
+    });
+}
+
+TEST_CASE("growth: an error, fewer local steps, or nothing") {
+    auto const all = correlated(3);
+    auto const run = [&](on_growth growth, auto body) {
+        fibers::run(3, [&](fibers::member& comm) {
+            vec x(1);
+            fed_bcd_p<> const method{.local_steps = 40, .step = .1, .growth = growth};
+            auto loop = method.start(problem{}, all[std::size_t(comm.rank())], comm, std::span(x), 0);
+            body(loop, x);
+        });
+    };
+    run(on_growth::raise, [](auto& loop, vec const&) {
+        try {
+            for (int n = 0; n < 500; ++n) loop.round();
+            CHECK(false);
+        } catch (divergence_error const& e) {
+            CHECK(e.round == loop.rounds());
+            CHECK(e.round < 30);
+            CHECK(e.value > 0);
+        }
+        loop.round();  // the state is whole
+    });
+    run(on_growth::halve_steps, [&](auto& loop, vec const& x) {
+        for (int n = 0; n < 500; ++n) loop.round();
+        CHECK(loop.local_steps() == 10);
+        CHECK(std::abs(x[0] - optimum_of(all)[0]) * std::abs(x[0] - optimum_of(all)[1]) *
+                  std::abs(x[0] - optimum_of(all)[2]) <
+              1e-6);
+    });
+    run(on_growth::ignore, [](auto& loop, vec const& x) {
+        for (int n = 0; n < 100; ++n) loop.round();
+        CHECK(std::abs(x[0]) > 1e8);
+    });
+    fibers::run(3, [&](fibers::member& comm) {
+        vec x(1);
+        fed_bcd_p<> const method{.step = 1.5, .growth = on_growth::halve_steps};
+        auto loop = method.start(problem{}, all[std::size_t(comm.rank())], comm, std::span(x), 0);
+        CHECK_THROWS_AS(([&] {
+                            for (int n = 0; n < 100; ++n) loop.round();
+                        }()),
+                        divergence_error);
+    });
+}
+
+// The blocks after eleven rounds, where each rank starts anew from its saved state after `stop` of them.
+template <class Engine, class T = double, class M, class P>
+std::vector<T> interrupted(M const& method, std::vector<P> const& all, std::uint64_t stop) {
+    std::vector<std::vector<T>> blocks(all.size());
+    Engine::run(int(all.size()), [&](auto& comm) {
+        auto const r = std::size_t(comm.rank());
+        std::vector<std::byte> state;
+        std::vector<T> x(all[r].dimension()), y(x.size(), T(3));
+        {
+            auto run = method.start(problem{}, all[r], comm, std::span(x), 9);
+            while (run.rounds() < stop) run.round();
+            if (stop > 0) run.look();
+            state = run.save();
+            for (int n = 0; n < 3; ++n) run.round();
+        }
+        auto run = method.start(problem{}, all[r], comm, std::span(y), 9);
+        run.round();
+        run.restore(state);
+        CHECK(run.rounds() == stop);
+        auto damaged = state;
+        damaged[damaged.size() / 2] ^= std::byte{1};
+        CHECK_THROWS_AS(run.restore(damaged), wire_error);
+        while (run.rounds() < 11) run.round();
+        blocks[r] = y;
+        auto other = method;
+        other.local_steps += 1;
+        CHECK_THROWS_AS(other.start(problem{}, all[r], comm, std::span(x), 9).restore(state), shape_error);
+    });
+    return joined(blocks);
+}
+
+template <class T = double, class M, class P>
+void goes_on(M const& method, std::vector<P> const& all) {
+    auto const straight = interrupted<fibers, T>(method, all, 0);
+    for (std::uint64_t const stop : {1u, 6u}) CHECK(interrupted<fibers, T>(method, all, stop) == straight);
+    CHECK(interrupted<threads, T>(method, all, 4) == straight);
+}
+
+TEST_CASE("a saved run goes on, bit for bit, over fibers and threads") {
+    auto const all = split<squared_loss>(det6(), {0, 2, 3, 4}, .1, 0);
+    auto const logistic = split<logistic_loss>(det6_signs(), {0, 2, 3, 4}, .1);
+    goes_on(fed_bcd_p<>{.local_steps = 2, .step = .5}, all);
+    goes_on(fed_bcd_p<>{.local_steps = 2, .step = .5, .prox = .3, .batch = 7}, logistic);
+    goes_on(fed_bcd_p<ef21_shift<top_k<>>>{.local_steps = 2, .step = .2, .send = {top_k<>{5}}}, all);
+    goes_on(fed_bcd_p<plain<identity, served<identity>>>{.step = .5, .batch = 20}, all);
+    goes_on(fed_bcd_s<>{.local_steps = 2, .step = .5}, logistic);
+    goes_on(fed_bcd_s<>{.local_steps = 2, .step = .5, .batch = 7}, all);
+    goes_on(fed_bcd_s<ef21_shift<top_k<>>>{.local_steps = 2, .step = .2, .send = {top_k<>{5}}}, all);
+    goes_on(fed_bcd_frozen<>{.local_steps = 2, .step = .1, .batch = 20, .unproved = true}, logistic);
+    goes_on(fed_bcd_p<>{.local_steps = 40, .step = .1, .growth = on_growth::halve_steps}, correlated(3));
+    auto const floats = split<squared_loss>(det6<float>(), {0, 2, 3, 4}, .1, 0);
+    goes_on<float>(fed_bcd_p<>{.local_steps = 2, .step = .5}, floats);
+    goes_on<float>(fed_bcd_s<>{.local_steps = 2, .step = .5, .batch = 7}, floats);
+}
+
+}  // namespace tests_of_block_descent

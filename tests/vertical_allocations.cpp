@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// FedBCD allocates nothing after its first round.
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/vertical/fed_bcd.hpp"
+#include "support/allocations.hpp"
+#include "support/parties.hpp"
+
+using namespace laconic;
+
+namespace tests_of_vertical_allocations {
+
+template <class M>
+void allocates_in_the_first_round_only(M const& method) {
+    auto const all = parties::split<squared_loss>(parties::det6(), {0, 2, 3, 4}, .1, 0);
+    fibers::run(3, [&](fibers::member& comm) {
+        auto const& mine = all[std::size_t(comm.rank())];
+        std::vector<double> x(mine.dimension());
+        auto run = method.start(problem{}, mine, comm, std::span(x), 0);
+        run.round(), run.round();
+        std::vector<std::byte> const long_message(4096);  // the engine has room for longer messages than the first
+        for (int n = 0; n < 4; ++n) {
+            comm.all_gather({long_message});
+            comm.start_all_gather({long_message});
+            comm.finish();
+        }
+        auto const before = allocations();
+        for (int n = 0; n < 20; ++n) run.round();
+        comm.all_gather({});
+        CHECK(allocations() == before);
+    });
+}
+
+TEST_CASE("FedBCD allocates nothing after its first two rounds, in which both places for batches are filled") {
+    allocates_in_the_first_round_only(fed_bcd_p<>{.local_steps = 2, .step = .3});
+    allocates_in_the_first_round_only(fed_bcd_p<>{.local_steps = 2, .step = .3, .prox = .1, .batch = 20});
+    allocates_in_the_first_round_only(fed_bcd_p<plain<identity, served<identity>>>{.step = .3});
+    allocates_in_the_first_round_only(fed_bcd_p<ef21_shift<top_k<>>>{.step = .1, .send = {top_k<>{5}}});
+    allocates_in_the_first_round_only(fed_bcd_s<>{.local_steps = 2, .step = .3});
+    allocates_in_the_first_round_only(fed_bcd_s<>{.local_steps = 2, .step = .3, .batch = 20});
+    allocates_in_the_first_round_only(fed_bcd_frozen<>{.step = .3});
+}
+
+}  // namespace tests_of_vertical_allocations
