@@ -21,7 +21,7 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/feedback/last_gradient.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
-#include "laconic/method/parse.hpp"
+#include "laconic/parse_method.hpp"
 #include "laconic/run.hpp"
 #include "named_methods.hpp"
 #include "support/allocations.hpp"

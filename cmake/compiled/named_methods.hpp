@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/method/parse.hpp"
+#include "laconic/parse_method.hpp"
 #include "named.hpp"
 
 namespace laconic::detail {

@@ -6,4 +6,4 @@
 #include "laconic/any/parse.hpp"
 #include "laconic/any/parse_collective.hpp"
 #include "laconic/any/parse_reduction.hpp"
-#include "laconic/method/parse.hpp"
+#include "laconic/parse_method.hpp"

@@ -12,6 +12,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/agreement.hpp"
+#include "laconic/collective/consensus.hpp"
 #include "laconic/collective/session.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
@@ -43,11 +44,18 @@ class session_loop {
     static_assert(require_objective<F, T>());
 
   public:
+    static constexpr bool own_iterates = true;
+
     /// What an observer sees before a round: x is this rank's model, value() f_n(x).
     observation<F, T> look() const { return {round_, x_, {}, objective_, std::nullopt}; }
     std::uint64_t rounds() const { return round_; }
     std::span<T const> x() const { return x_; }
     traffic const& sent() const { return sent_; }
+    /// The mean of all f_n at the mean of all models. A collective call over `comm`, which should not be counted.
+    template <Communicator Other>
+    double value_at_mean(Other& comm) const {
+        return report_consensus(*objective_, x(), comm).value_at_mean;
+    }
 
     /// As those of descent: the next rounds are the same, bit for bit.
     std::vector<std::byte> save() const {

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "laconic/method/parse.hpp"
+#include "laconic/parse_method.hpp"
 #include "named_methods.hpp"
 
 using namespace laconic;

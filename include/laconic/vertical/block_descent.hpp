@@ -44,6 +44,8 @@ struct block_observation {
 template <class P, Communicator C, Scalar T, Recursion R>
 class block_descent {
   public:
+    static constexpr bool own_iterates = true;
+
     block_descent(R how, std::shared_ptr<block_work<P, T>> work, C& comm, std::span<T> x, on_growth growth)
         : work_(std::move(work)),
           x_(x),

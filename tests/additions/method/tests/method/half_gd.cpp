@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "laconic/method/parse.hpp"
+#include "laconic/parse_method.hpp"
 
 TEST_CASE("half_gd is known by its name, with its fields") {
     laconic::problem p{8, 5};

@@ -11,6 +11,7 @@
 #include "laconic/any/parse.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/type_list.hpp"
+#include "laconic/families.hpp"
 #include "laconic/method/any_method.hpp"
 #include "laconic/method/arguments.hpp"
 #include "laconic/method/cat_arguments.hpp"
@@ -39,9 +40,10 @@ void read_item(grammar::arguments& a, grammar::item const& i, any_method<T>& m) 
 
 namespace detail {
 
-template <Scalar T, Described... M>
-std::vector<named_method<T>> named_methods_of(type_list<M...>) {
+template <Scalar T, Described... M, Described... L>
+std::vector<named_method<T>> named_methods_of(type_list<M...>, type_list<L...>) {
     return {{listed<M>(), [](grammar::arguments& a) -> any_method<T> { return grammar::read_fields<M>(a); }}...,
+            {listed<L>(), [](grammar::arguments& a) -> any_method<T> { return grammar::read_fields<L>(a); }}...,
             {{"cat", "(C or C, D or METHOD(C), cost=bits, sizes=formula, step=)",
               "g full, C at its best level for the cost, alpha 0; or another method, diana(rand_k), say, with such a C",
               "Khirirat, Magnusson, Aytekin, Johansson, arXiv:2003.06377"},
@@ -50,7 +52,8 @@ std::vector<named_method<T>> named_methods_of(type_list<M...>) {
 
 template <Scalar T>
 std::vector<named_method<T>> const& named_methods() {
-    static auto const all = named_methods_of<T>(library_methods<any_compressor<T>, any_method<T>>{});
+    static auto const all = named_methods_of<T>(library_methods<any_compressor<T>, any_method<T>>{},
+                                                library_loop_methods<any_compressor<T>>{});
     return all;
 }
 

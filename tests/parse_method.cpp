@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every method is read from its text and written back, composes as in C++, and each mistake has its column.
-#include "laconic/method/parse.hpp"
+#include "laconic/parse_method.hpp"
 
 #include <doctest/doctest.h>
 

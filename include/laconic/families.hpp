@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "laconic/core/type_list.hpp"
+#include "laconic/decentralized/gadmm.hpp"
+#include "laconic/decentralized/gossip.hpp"
+
+namespace laconic {
+
+/// The methods of other families that minimise the mean of the ranks' objectives, each by a loop of its own (loop.hpp),
+/// where a compressor that they take is a C.
+template <class C>
+using library_loop_methods = type_list<gadmm, d_gadmm, q_gadmm, choco<C>, pair_gossip>;
+
+}  // namespace laconic
