@@ -63,5 +63,7 @@ TEST_CASE("each is read from its text, is the typed one bit for bit, and reaches
     same("q_gadmm(rho=1, bits=8)", q_gadmm{1, 8}, 2000, 1e-6);
     same("choco(top_k(2), step=0.02, gamma=0.3)",
          choco<any_compressor<>>{.compressor = top_k{2}, .step = .02, .gamma = .3}, 1000, 0.5);
+    same("fednl(top_k(0.5))", fednl<any_compressor<>>{.compressor = top_k{0.5}}, 30, 1e-9);
+    same("ds_lsr1(memory=4)", ds_lsr1<>{.memory = 4}, 30, 1e-9);
     same("pair_gossip(step=0.05)", pair_gossip{.step = .05}, 500, 2);
 }

@@ -14,5 +14,7 @@
 #include "laconic/objective.hpp"
 #include "laconic/packet.hpp"
 #include "laconic/parse.hpp"
+#include "laconic/second_order/ds_lsr1.hpp"
+#include "laconic/second_order/fednl.hpp"
 #include "laconic/simulate.hpp"
 #include "laconic/vertical/fed_bcd.hpp"

@@ -40,6 +40,8 @@
 #include "laconic/objective/linear_party.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/reducer.hpp"
+#include "laconic/second_order/ds_lsr1.hpp"
+#include "laconic/second_order/fednl.hpp"
 #include "laconic/transport/in_background.hpp"
 #include "laconic/vertical/fed_bcd.hpp"
 #include "support/end_of_a_run.hpp"
@@ -829,6 +831,53 @@ TEST_CASE("runs among neighbours are the same as over threads, and so are their 
         return end_among_neighbours(comm, choco<top_k<>>{.compressor = {2}, .step = .1, .gamma = .3});
     });
     same_as_over_threads([](auto& comm) { return end_among_neighbours(comm, pair_gossip{.step = .1}); });
+}
+
+namespace {
+
+struct own_bowl {  // sum_i (1 + i) sqrt(1 + (x_i - c)^2)
+    double c;
+    std::size_t dimension() const { return 9; }
+    double root(double x) const { return std::sqrt(1 + (x - c) * (x - c)); }
+    double value(std::span<double const> x) const {
+        double sum = 0;
+        for (std::size_t i = 0; i < 9; ++i) sum += double(1 + i) * root(x[i]);
+        return sum;
+    }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        for (std::size_t i = 0; i < 9; ++i) g[i] = double(1 + i) * (x[i] - c) / root(x[i]);
+    }
+    double bend(double x, std::size_t i) const { return double(1 + i) / (root(x) * root(x) * root(x)); }
+    void hessian_times(std::span<double const> x, std::span<double const> v, std::span<double> out) const {
+        for (std::size_t i = 0; i < 9; ++i) out[i] = bend(x[i], i) * v[i];
+    }
+    void hessian(std::span<double const> x, Eigen::MatrixXd& h) const {
+        h.setZero(9, 9);
+        for (std::size_t i = 0; i < 9; ++i) h(Eigen::Index(i), Eigen::Index(i)) = bend(x[i], i);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("second-order loops are the same as over threads, and so are their bytes") {
+    same_as_over_threads([](auto& comm) {
+        std::vector<double> all;
+        auto const run = [&](auto const& method) {
+            metered wire(comm);
+            own_bowl const f{double(comm.rank())};
+            std::vector<double> x(9, .5);
+            auto loop = method.template start<double>(problem{}, f, wire, std::span<double>(x), 1);
+            for (int k = 0; k < 6; ++k) loop.round();
+            all.insert(all.end(), x.begin(), x.end());
+            all.push_back(double(wire.bytes_sent() + wire.bytes_broadcast()));
+        };
+        for (auto const how : {curvature_transport::ship_y, curvature_transport::ship_s_and_y,
+                               curvature_transport::ship_m, curvature_transport::gram})
+            run(ds_lsr1<>{.memory = 4, .curvature = how});
+        run(ds_lsr1<ring>{.memory = 4, .curvature = curvature_transport::ship_m});
+        run(fednl<top_k<>>{.compressor = {7}});
+        return all;
+    });
 }
 
 TEST_CASE("a run within a running MPI leaves it running") {

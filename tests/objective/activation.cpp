@@ -48,6 +48,17 @@ TEST_CASE_TEMPLATE("activation: slopes are those of central differences, and at 
     CHECK(std::isnan(at<A>(std::nan(""))));
 }
 
+TEST_CASE_TEMPLATE("activation: bends are those of the slopes' central differences", A, activation::relu,
+                   activation::tanh) {
+    for (double u = -5.05; u < 5; u += 0.1) {
+        CAPTURE(u);
+        Eigen::MatrixXd h = Eigen::MatrixXd::Constant(1, 1, u), d = Eigen::MatrixXd::Constant(1, 1, 3);
+        A::apply(h);
+        A::multiply_by_bend(d, h);
+        CHECK(std::abs(d(0, 0) / 3 - (slope<A>(u + 1e-6) - slope<A>(u - 1e-6)) / 2e-6) < 1e-9);
+    }
+}
+
 TEST_CASE("activation: by hand") {
     CHECK(at<activation::relu>(-2) == 0);
     CHECK(at<activation::relu>(2) == 2);

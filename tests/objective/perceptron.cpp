@@ -104,6 +104,25 @@ TEST_CASE_TEMPLATE("perceptron: as defined, gradient by differences, batches are
     drawn::batches_are_means(f, x);
 }
 
+TEST_CASE_TEMPLATE("perceptron: products of the Hessian are those of the gradient's differences", F, relu_net,
+                   tanh_net) {
+    F const f(drawn::data(150, 4, 0.7, 3), 5, 0.02);
+    auto const x = drawn::point(f.dimension(), 1), v = drawn::point(f.dimension(), 5);
+    drawn::products_are_true(f, x, v);
+}
+
+TEST_CASE("perceptron: the Hessian is symmetric where matrices are larger than what is multiplied at once") {
+    tanh_net const f(drawn::data(3, 300, 0.3, 2), 70, 0.01);
+    auto const x = drawn::point(f.dimension(), 2, 0.1), v = drawn::point(f.dimension(), 3),
+               w = drawn::point(f.dimension(), 4);
+    std::vector<double> of_v(f.dimension()), of_w(f.dimension());
+    f.hessian_times(x, v, of_v);
+    f.hessian_times(x, w, of_w);
+    CHECK(std::inner_product(w.begin(), w.end(), of_v.begin(), 0.) ==
+          doctest::Approx(std::inner_product(v.begin(), v.end(), of_w.begin(), 0.)).epsilon(1e-12));
+    drawn::products_are_true(f, x, drawn::point(f.dimension(), 3, 0.1));
+}
+
 TEST_CASE("perceptron: matrices larger than what is multiplied at once") {
     tanh_net const f(drawn::data(3, 300, 0.3, 2), 70, 0.01);
     auto const x = drawn::point(f.dimension(), 2, 0.1), v = drawn::point(f.dimension(), 3, 1);

@@ -10,11 +10,13 @@
 namespace laconic {
 
 /// The activation of a hidden unit: apply() works in place, on a matrix of inputs; multiply_by_slope() takes the
-/// derivative from the outputs; first_weight() is the bound of the uniform distribution of a layer's first weights.
+/// derivative from the outputs, and multiply_by_bend() the second one; first_weight() is the bound of the uniform
+/// distribution of a layer's first weights.
 template <class A>
 concept Activation = requires(Eigen::MatrixXd& h, Eigen::MatrixXd const& there, double inputs, double outputs) {
     A::apply(h);
     A::multiply_by_slope(h, there);
+    A::multiply_by_bend(h, there);
     { A::first_weight(inputs, outputs) } -> std::same_as<double>;
     { A::smooth } -> std::convertible_to<bool>;
 };
@@ -33,6 +35,10 @@ struct relu {
     static void multiply_by_slope(Eigen::MatrixBase<D>& d, Eigen::MatrixBase<H> const& h) {
         d = (h.array() > typename H::Scalar(0)).select(d, typename D::Scalar(0));
     }
+    template <class D, class H>
+    static void multiply_by_bend(Eigen::MatrixBase<D>& d, Eigen::MatrixBase<H> const&) {
+        d.setZero();
+    }
     /// A uniform distribution up to this bound has the variance 2 / inputs (He, Zhang, Ren, Sun 2015).
     static double first_weight(double inputs, double) { return std::sqrt(6 / inputs); }
 };
@@ -50,6 +56,10 @@ struct tanh {
     template <class D, class H>
     static void multiply_by_slope(Eigen::MatrixBase<D>& d, Eigen::MatrixBase<H> const& h) {
         d.array() *= 1 - h.array().square();
+    }
+    template <class D, class H>
+    static void multiply_by_bend(Eigen::MatrixBase<D>& d, Eigen::MatrixBase<H> const& h) {
+        d.array() *= -2 * h.array() * (1 - h.array().square());
     }
     /// A uniform distribution up to this bound has the variance 2 / (inputs + outputs) (Glorot, Bengio 2010).
     static double first_weight(double inputs, double outputs) { return std::sqrt(6 / (inputs + outputs)); }

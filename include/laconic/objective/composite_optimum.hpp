@@ -13,6 +13,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
+#include "laconic/objective/hessian.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/objective/optimum.hpp"
 

@@ -13,22 +13,10 @@
 #include "laconic/core/dependent.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
+#include "laconic/objective/hessian.hpp"
 #include "laconic/objective/objective.hpp"
 
 namespace laconic {
-
-/// An objective with f.hessian(x, H): writes the d x d Hessian at x to the Eigen::MatrixXd H, both triangles.
-template <class F>
-concept HessianObjective = Objective<F> && requires(F const& f, std::span<double const> x, Eigen::MatrixXd& h) {
-    f.hessian(x, h);
-};
-
-/// An objective with f.hessian_times(x, v, out): writes (Hessian at x) v to out.
-template <class F>
-concept HessianProductObjective = Objective<F> &&
-    requires(F const& f, std::span<double const> x, std::span<double> out) {
-    f.hessian_times(x, x, out);
-};
 
 /// The objectives that find_optimum takes: either of the two.
 template <class F>

@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,35 +25,10 @@
 #include "laconic/objective/exact_sum.hpp"
 #include "laconic/objective/finite_sum.hpp"
 #include "laconic/objective/matrix_block.hpp"
+#include "laconic/objective/perceptron_parts.hpp"
 #include "laconic/objective/shared_rows.hpp"
 
 namespace laconic {
-
-namespace detail {
-
-// out += a b, without an allocation: in tiles, for which Eigen packs its operands on the stack.
-template <class Out, class A, class B>
-void add_product(Out& out, A const& a, B const& b) {
-    constexpr Eigen::Index depth = 256, side = 128 * 1024 / (depth * sizeof(typename Out::Scalar));
-    for (Eigen::Index k = 0; k < a.cols(); k += depth)
-        for (Eigen::Index i = 0; i < out.rows(); i += side)
-            for (Eigen::Index j = 0; j < out.cols(); j += side) {
-                auto const m = std::min(side, out.rows() - i), n = std::min(side, out.cols() - j);
-                auto const inner = std::min(depth, a.cols() - k);
-                out.block(i, j, m, n).noalias() += a.block(i, k, m, inner) * b.block(k, j, inner, n);
-            }
-}
-
-// n numbers at an address that is a multiple of 64: Eigen's rounding depends on the alignment of its operands.
-template <class T>
-std::span<T> aligned(std::vector<T>& room, std::size_t n) {
-    constexpr std::size_t line = 64 / sizeof(T);
-    if (room.size() < n + line) room.resize(n + line);
-    auto const past = reinterpret_cast<std::uintptr_t>(room.data()) / sizeof(T) % line;
-    return std::span(room).subspan(past == 0 ? 0 : line - past, n);
-}
-
-}  // namespace detail
 
 /// A perceptron of two layers that classifies into k classes: f(x) = (1/N) sum_j cross_entropy(W' act(W a_j + b) + b',
 /// y_j) + (lambda/2) (|W|^2 + |W'|^2) over N rows a_j, which the caller has brought to a common scale, and whose labels
@@ -156,6 +129,55 @@ class perceptron {
         backward(row_choice::of(rows), x, g);
     }
 
+    /// Writes (Hessian at x) v to out, by derivatives along v (Pearlmutter 1994), in about three gradients' time; with
+    /// relu it is that of the smooth piece on which x lies.
+    void hessian_times(std::span<T const> x, std::span<T const> v, std::span<T> out) const {
+        LACONIC_EXPECTS(x.size() == dimension() && v.size() == dimension() && out.size() == dimension());
+        thread_local std::vector<T> parameters, direction, products, room;
+        auto const at = parts_of(detail::aligned_copy(parameters, x));
+        auto const along = parts_of(detail::aligned_copy(direction, v));
+        auto const sums = detail::aligned(products, out.size());
+        std::fill(sums.begin(), sums.end(), T(0));
+        auto to = parts_of(sums);
+        auto const m = at.first.rows(), k = at.second.rows();
+        T* const p = detail::aligned(room, height * static_cast<std::size_t>(2 * m + k)).data();
+        forward(row_choice::all(samples()), x, [&](block& b) {
+            auto const count = b.hidden.rows();
+            Eigen::Map<matrix> inner(p, count, m), hidden(p + count * m, count, m),
+                outputs(p + 2 * count * m, count, k);
+            inner.rowwise() = along.first_bias;
+            detail::add_product(inner, b.inputs, along.first.transpose());
+            hidden = inner;
+            Act::multiply_by_slope(hidden, b.hidden);
+            outputs.rowwise() = along.second_bias;
+            detail::add_product(outputs, b.hidden, along.second.transpose());
+            detail::add_product(outputs, hidden, at.second.transpose());
+            b.losses(*this);
+            for (Eigen::Index r = 0; r < count; ++r) {  // (diag(p) - p p') times the outputs' derivative
+                auto const own = static_cast<Eigen::Index>(right(b.row(r)));
+                b.outputs(r, own) += 1;
+                T const mean = b.outputs.row(r).dot(outputs.row(r));
+                outputs.row(r).array() = b.outputs.row(r).array() * (outputs.row(r).array() - mean);
+                b.outputs(r, own) -= 1;
+            }
+            detail::add_product(to.second, outputs.transpose(), b.hidden);
+            detail::add_product(to.second, b.outputs.transpose(), hidden);
+            to.second_bias += outputs.colwise().sum();
+            b.back.setZero();
+            detail::add_product(b.back, b.outputs, at.second);
+            inner.array() *= b.back.array();
+            Act::multiply_by_bend(inner, b.hidden);
+            hidden.setZero();
+            detail::add_product(hidden, outputs, at.second);
+            detail::add_product(hidden, b.outputs, along.second);
+            Act::multiply_by_slope(hidden, b.hidden);
+            inner += hidden;
+            detail::add_product(to.first, inner.transpose(), b.inputs);
+            to.first_bias += inner.colwise().sum();
+        });
+        write_mean(sums, samples(), v, out);
+    }
+
     /// A bound on the smoothness of every f_j, and so of f, where |x| <= radius: f has none everywhere. Only for smooth
     /// activations: with relu the gradient jumps.
     ///
@@ -172,18 +194,8 @@ class perceptron {
 
   private:
     using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    using row_vector = Eigen::Matrix<T, 1, Eigen::Dynamic>;
 
     static constexpr std::size_t height = 64;
-
-    // The four parts of x, or of a gradient.
-    template <class M, class V>
-    struct parts {
-        Eigen::Map<M> first;
-        Eigen::Map<V> first_bias;
-        Eigen::Map<M> second;
-        Eigen::Map<V> second_bias;
-    };
 
     // Rows of the data that are processed together, in scratch memory.
     struct block {
@@ -207,12 +219,7 @@ class perceptron {
 
     template <class U>
     auto parts_of(std::span<U> x) const {
-        using M = std::conditional_t<std::is_const_v<U>, matrix const, matrix>;
-        using V = std::conditional_t<std::is_const_v<U>, row_vector const, row_vector>;
-        auto const n = static_cast<Eigen::Index>(features()), m = static_cast<Eigen::Index>(hidden_),
-                   k = static_cast<Eigen::Index>(classes_.size());
-        auto* const p = x.data();
-        return parts<M, V>{{p, m, n}, {p + m * n, m}, {p + m * (n + 1), k, m}, {p + m * (n + 1) + k * m, k}};
+        return detail::perceptron_parts(x, features(), hidden_, classes_.size());
     }
 
     double penalty(std::span<T const> x) const {
@@ -227,9 +234,7 @@ class perceptron {
     void forward(row_choice rows, std::span<T const> x, Then&& then) const {
         LACONIC_EXPECTS(x.size() == dimension());
         thread_local std::vector<T> parameters, room;
-        auto const mine = detail::aligned(parameters, x.size());
-        std::copy(x.begin(), x.end(), mine.begin());
-        auto const [first, first_bias, second, second_bias] = parts_of(std::span<T const>(mine));
+        auto const [first, first_bias, second, second_bias] = parts_of(detail::aligned_copy(parameters, x));
         auto const n = first.cols(), m = first.rows(), k = second.rows();
         auto const blocks = detail::aligned(room, height * static_cast<std::size_t>(n + 2 * m + k));
 
@@ -258,10 +263,9 @@ class perceptron {
     double backward(row_choice rows, std::span<T const> x, std::span<T> g) const {
         LACONIC_EXPECTS(g.size() == dimension());
         thread_local std::vector<T> parameters, slopes;
-        auto const point = detail::aligned(parameters, x.size()), sums = detail::aligned(slopes, g.size());
-        std::copy(x.begin(), x.end(), point.begin());
+        auto const sums = detail::aligned(slopes, g.size());
         std::fill(sums.begin(), sums.end(), T(0));
-        auto const at = parts_of(std::span<T const>(point));
+        auto const at = parts_of(detail::aligned_copy(parameters, x));
         auto slope = parts_of(sums);
         exact_sum sum;
         forward(rows, x, [&](block& b) {
@@ -274,13 +278,16 @@ class perceptron {
             detail::add_product(slope.first, b.back.transpose(), b.inputs);
             slope.first_bias += b.back.colwise().sum();
         });
-        double const count = double(rows.size());
-        for (std::size_t i = 0; i < g.size(); ++i) g[i] = static_cast<T>(double(sums[i]) / count);
+        write_mean(sums, rows.size(), x, g);
+        return sum.total() / double(rows.size());
+    }
+    // g <- sums / count, + the slope of the penalty at x.
+    void write_mean(std::span<T const> sums, std::size_t count, std::span<T const> x, std::span<T> g) const {
+        for (std::size_t i = 0; i < g.size(); ++i) g[i] = static_cast<T>(double(sums[i]) / double(count));
         if (lambda_ > 0)
             for (auto const m : matrices())
                 for (std::size_t i = m.offset; i < m.offset + m.size(); ++i)
                     g[i] += static_cast<T>(lambda_ * double(x[i]));
-        return sum.total() / count;
     }
 
     shared_rows<T> rows_;

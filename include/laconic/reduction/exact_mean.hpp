@@ -9,11 +9,12 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/identity.hpp"
+#include "laconic/core/key.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/statistics.hpp"
 #include "laconic/transport/error_frame.hpp"
-#include "laconic/transport/gathered.hpp"
+#include "laconic/transport/full_mean.hpp"
 
 namespace laconic::detail {
 
@@ -42,24 +43,20 @@ struct blank_in_full {
 template <Scalar T, class B>
 class exact_mean {
   public:
-    explicit exact_mean(std::size_t d) : d_(d), means_({}, d, position_code::fastest) {}
+    explicit exact_mean(std::size_t d) : d_(d), means_({}, d) {}
 
     /// Gathers the mean of all ranks' scale x; an absent x counts as zeros. Throws comm_error.
     template <Communicator C>
     void gather(B& on, C& comm, std::uint64_t round, T scale, caller_vector<T> const& x) {
         mean_.resize(d_);
         std::span<T> const mean(mean_);
-        if (x.is_there() && scale != 0) {
-            if (auto const numbers = x.as_numbers(mean); numbers.data() != mean.data()) copy(on, numbers, mean);
-            if (scale != 1) multiply(on, scale, mean);
-        } else {
-            fill(on, mean, T(0));
-        }
-        identity{}(on, std::span<T const>(mean), key{}, mine_);
         round_context now;
         now.round = round;
-        means_.send(on, comm, now, mine_, frame_);
-        means_.receive(on, comm, now, mine_, frame_, blank_in_full{d_}, nullptr, mean);
+        means_(on, comm, now, mean, [&](error_frame&) {
+            if (!x.is_there() || scale == 0) return fill(on, mean, T(0));
+            if (auto const numbers = x.as_numbers(mean); numbers.data() != mean.data()) copy(on, numbers, mean);
+            if (scale != 1) multiply(on, scale, mean);
+        });
     }
     /// Adds the deviation of the estimate to `far`, and overwrites the mean. Three passes.
     void compare(B& on, std::span<T const> estimate, deviation& far) {
@@ -72,10 +69,8 @@ class exact_mean {
 
   private:
     std::size_t d_;
-    gathered<full_vector<T, B>, T, B> means_;
+    full_mean<gather_all, T, B> means_;
     typename B::template array<T> mean_;
-    full_vector<T, B> mine_;
-    error_frame frame_;
 };
 
 /// The deviation of the estimates of all layers that were not skipped from their exact means, in that step.

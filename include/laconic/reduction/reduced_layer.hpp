@@ -74,6 +74,7 @@ class reduced_layer {
     std::string described() const { return concat({is_.size, " numbers, ", (in_full_ ? "in full" : to_string(how_))}); }
     R const& reduction() const { return how_; }
     feedback_type const& feedback() const { return memory_.feedback(); }
+    message_type const& message() const { return message_; }  // the last that was not in full
     layer_memory<feedback_type, T, B> const& memory() const { return memory_; }
 
     /// Stores the caller's vector for this step; its numbers must stay until end_step().
@@ -229,10 +230,7 @@ class reduced_layer {
 
   private:
     // Calls use(transport, message) with those of this step.
-    template <class Use>
-    void with_message(Use use) {
-        goes_in_full_ ? use(full_means_, full_message_) : use(means_, message_);
-    }
+    void with_message(auto use) { goes_in_full_ ? use(full_means_, full_message_) : use(means_, message_); }
     template <Communicator C>
     round_context now(C const& comm, std::uint64_t round) const {
         return round_context::of(seed_, round, comm.rank(), comm.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -94,10 +95,11 @@ class summed : public plain_transport {
         if (nothing_to_spoil_) return;
         if (!frame.is_set()) return terms ? list(on, mine, shared) : write_out(on, mine, shared);
         T const bad = std::numeric_limits<T>::quiet_NaN();
-        auto const at = static_cast<coordinate>(frame.coordinate());
+        // The frame may name a coordinate of a longer vector, of which this one was made.
+        auto const at = static_cast<coordinate>(std::min(frame.coordinate(), shared.size() - 1));
         if (terms) return mine_.assign(on, shared.size(), std::span(&at, 1), std::span(&bad, 1));
         fill(on, shared, T(0));
-        copy_from_host(on, std::span(&bad, 1), shared.subspan(frame.coordinate(), 1));
+        copy_from_host(on, std::span(&bad, 1), shared.subspan(at, 1));
     }
     template <Communicator C>
     void add_up(B& on, C& comm, std::uint64_t round, std::span<T> shared) {

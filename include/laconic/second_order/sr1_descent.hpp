@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/round_context.hpp"
+#include "laconic/loop_base.hpp"
+#include "laconic/objective/hessian.hpp"
+#include "laconic/second_order/shared_pairs.hpp"
+#include "laconic/transport/full_mean.hpp"
+
+namespace laconic {
+
+/// The loop of ds_lsr1, on one rank: M is its settings. Each rank makes one, with the same settings, seed and starting
+/// point. After its first round it allocates nothing of its own.
+template <class M, class F, Communicator C, Scalar T = double>
+class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
+    static_assert(HessianProductObjective<F, T>,
+                  "ds_lsr1 needs an objective with hessian_times(x, v, out), which writes (Hessian at x) v to out");
+    using base = loop_base<sr1_descent, F, C, T>;
+    friend base;
+    using base::comm_, base::gradient_, base::looked_, base::objective_, base::on_, base::round_, base::x_;
+
+  public:
+    /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the transport does
+    /// not suit the dimension, shape_error where x does not suit it or, on every rank, where ranks disagree.
+    sr1_descent(M method, F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
+        : base(objective, comm, x, seed),
+          method_(std::move(method)),
+          gradients_(method_.over, x.size() + 1),
+          pairs_(method_.over, method_.curvature, x.size(), method_.memory, method_.gamma),
+          values_(method_.over, 1),
+          mean_(x.size() + 1),
+          step_(x.size()),
+          trial_(x.size()),
+          radius_(method_.radius) {
+        this->agree(to_string(method_));
+        each_mean([&](auto& mean) { mean.start(comm); });
+    }
+
+    /// One round: fresh pairs, a search in the trust region, and a step where it lowers f. Throws non_finite_error on
+    /// every rank where the gradient of a rank or a product with its Hessian is not finite, with the coordinate of x,
+    /// and compression_error where a rank's objective throws or its value is not finite: x and the radius have not
+    /// changed then, and the next round() computes anew. Where a trial value is not finite the step is refused.
+    void round() {
+        this->look();
+        auto const at = this->now();
+        if (!known_) share_gradient(at);
+        auto const g = std::span<T const>(mean_).first(x_.size());
+        pairs_.share(on_, *comm_, at, g, [&](std::span<T const> s, std::span<T> out) {
+            objective_->hessian_times(std::span<T const>(x_), s, out);
+        });
+        found_ = pairs_.search(on_, *comm_, at, g, radius_, method_.forcing, step_);
+        double const before = double(mean_.back()), after = share_trial(at);
+        // Where the two differ by rounding only, it must not decide (Conn, Gould, Toint, Trust-region methods, 17.4.2).
+        double const noise = 10 * double(std::numeric_limits<T>::epsilon()) * std::abs(before);
+        double const ratio = found_.decrease > 0 ? (before - after + noise) / (found_.decrease + noise) : -1;
+        accepted_ = ratio > 1e-6;
+        if (accepted_) copy(on_, std::span<T const>(trial_), x_), looked_ = known_ = false;
+        if (found_.norm > 0) radius_ *= !(ratio >= .1) ? .5 : ratio > .75 && radius_ < 1e30 ? 2 : 1;
+        ++round_;
+    }
+
+    double radius() const { return radius_; }
+    /// Of the last round: what the search found, whether x moved, and the pairs.
+    steihaug_result const& last_search() const { return found_; }
+    bool accepted() const { return accepted_; }
+    sr1<T> const& pairs() const { return pairs_.pairs(); }
+
+  private:
+    void share_gradient(round_context const& at) {
+        looked_ = false;  // where this fails, the next round computes it anew
+        gradients_(on_, *comm_, at, std::span<T>(mean_), [&](error_frame& frame) {
+            std::copy(gradient_.begin(), gradient_.end(), mean_.begin());
+            mean_.back() = static_cast<T>(this->value_);
+            if (!std::isfinite(mean_.back()) && first_non_finite(on_, std::span<T const>(gradient_)) == x_.size())
+                frame.because("the value of the objective is not finite");
+        });
+        looked_ = known_ = true;
+    }
+    // The mean value at x + step. A rank whose value is not finite brings one for which no step is accepted.
+    double share_trial(round_context const& at) {
+        copy(on_, std::span<T const>(x_), std::span<T>(trial_));
+        add_scaled(on_, T(1), std::span<T const>(step_), std::span<T>(trial_));
+        T value = 0;
+        values_(on_, *comm_, at, std::span<T>(&value, 1), [&](error_frame&) {
+            value = static_cast<T>(objective_->value(std::span<T const>(trial_)));
+            if (!std::isfinite(value)) value = std::numeric_limits<T>::max() / static_cast<T>(2 * comm_->size());
+        });
+        return double(value);
+    }
+
+    void each_mean(auto use) { use(gradients_), pairs_.each_mean(use), use(values_); }
+    void require_whole() {
+        each_mean([](auto const& mean) { mean.require_whole(); });
+    }
+    void make_whole() {
+        each_mean([](auto& mean) { mean.make_whole(); });
+    }
+    template <class Archive>
+    void state(Archive& archive) {
+        base::state(archive);
+        archive(radius_, known_, mean_);
+        each_mean([&](auto& mean) { archive(mean); });
+    }
+
+    M method_;
+    full_mean<decltype(M::over), T> gradients_;
+    detail::shared_pairs<decltype(M::over), T> pairs_;
+    full_mean<decltype(M::over), T> values_;
+    host::array<T> mean_;  // the mean gradient and the mean value at x, where known_
+    host::array<T> step_, trial_;
+    double radius_;
+    bool known_ = false, accepted_ = false;
+    steihaug_result found_;
+};
+
+}  // namespace laconic

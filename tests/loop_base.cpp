@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// What loops have in common: they look once, agree, save and restore; and those of second_order/ allocate nothing after
+// their first round.
+#include "laconic/loop_base.hpp"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Core>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "laconic/comm/metered.hpp"
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/second_order/ds_lsr1.hpp"
+#include "laconic/second_order/fednl.hpp"
+#include "support/allocations.hpp"
+
+using namespace laconic;
+
+namespace {
+
+struct counted_bowl {  // |x|^2 / 2
+    int* calls;
+    std::size_t dimension() const { return 3; }
+    double value(std::span<double const> x) const { return (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) / 2; }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        if (++*calls == 100) throw std::runtime_error("tired");
+        std::copy(x.begin(), x.end(), g.begin());
+    }
+};
+
+template <class F, class C>
+class halving : public loop_base<halving<F, C>, F, C, double> {
+    using base = loop_base<halving, F, C, double>;
+    friend base;
+
+  public:
+    halving(F const& f, C& comm, std::span<double> x, std::uint64_t seed, std::string const& method = "halving")
+        : base(f, comm, x, seed) {
+        this->agree(method);
+    }
+    void round() {
+        this->look();
+        for (std::size_t i = 0; i < this->x_.size(); ++i) this->x_[i] -= .5 * this->gradient_[i];
+        ++sum_, ++this->round_, this->looked_ = false;
+    }
+    int sum() const { return sum_; }
+    bool broken = false;
+
+  private:
+    void require_whole() const {
+        if (broken) throw comm_error(0, "broken");
+    }
+    void make_whole() { broken = false; }
+    template <class Archive>
+    void state(Archive& archive) {
+        base::state(archive);
+        archive(sum_);
+    }
+    int sum_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("loop: look() computes once, and passes on what the objective throws") {
+    threads::run(1, [](threads::member& comm) {
+        int calls = 0;
+        counted_bowl const f{&calls};
+        std::vector<double> x{4, 2, 0};
+        halving run(f, comm, std::span<double>(x), 1);
+        CHECK(run.look().value() == 10);
+        CHECK(run.look().gradient[0] == 4);
+        CHECK(calls == 1);
+        run.round();
+        CHECK(calls == 1);
+        CHECK(x == std::vector<double>{2, 1, 0});
+        CHECK(run.look().round == 1);
+        CHECK(run.rounds() == 1);
+        calls = 99;
+        run.round();
+        CHECK_THROWS_WITH(run.look(), "tired");
+        CHECK(run.look().value() == .625);
+        run.broken = true;
+        CHECK_THROWS_AS(run.look(), comm_error);
+        CHECK_THROWS_AS(run.save(), comm_error);
+    });
+}
+
+TEST_CASE("loop: states are restored, and only those of the same run; a restored loop is whole") {
+    threads::run(2, [](threads::member& comm) {
+        int calls = 0;
+        counted_bowl const f{&calls};
+        std::vector<double> x{4, 2, 0}, y(x);
+        halving run(f, comm, std::span<double>(x), 1), other(f, comm, std::span<double>(y), 1);
+        run.round(), run.round();
+        other.look();
+        other.broken = true;
+        other.restore(run.save());
+        CHECK(y == x);
+        CHECK(other.sum() == 2);
+        CHECK(other.rounds() == 2);
+        CHECK(other.look().gradient[0] == 1);
+        halving named(f, comm, std::span<double>(y), 1, "another"), seeded(f, comm, std::span<double>(y), 2);
+        CHECK_THROWS_WITH_AS(named.restore(run.save()), doctest::Contains("another"), shape_error);
+        CHECK_THROWS_AS(seeded.restore(run.save()), shape_error);
+        auto const saved = run.save();
+        CHECK_THROWS_AS(other.restore(std::span(saved).first(saved.size() - 1)), wire_error);
+        CHECK(other.sum() == 2);
+    });
+}
+
+TEST_CASE("loop: ranks must agree, and x must suit the objective") {
+    threads::run(2, [](threads::member& comm) {
+        int calls = 0;
+        counted_bowl const f{&calls};
+        std::vector<double> x(3), few(2);
+        auto const seed = std::uint64_t(comm.rank());
+        CHECK_THROWS_WITH_AS((halving(f, comm, std::span<double>(x), seed)), doctest::Contains("the seed"),
+                             shape_error);
+        CHECK_THROWS_WITH_AS((halving(f, comm, std::span<double>(x), 1, comm.rank() == 0 ? "a" : "b")),
+                             doctest::Contains("the method"), shape_error);
+        CHECK_THROWS_WITH_AS((halving(f, comm, std::span<double>(few), 1)),
+                             "x has 2 numbers, the objective's dimension is 3", shape_error);
+        x[0] = comm.rank();
+        CHECK_THROWS_WITH_AS((halving(f, comm, std::span<double>(x), 1)), doctest::Contains("the starting point"),
+                             shape_error);
+    });
+}
+
+namespace {
+
+// sum_i c_i (1 + i) (sqrt(1 + x_i^2)), nothing of which allocates.
+struct separable_bowl {
+    double c;
+    std::size_t dimension() const { return 6; }
+    double value(std::span<double const> x) const {
+        double sum = 0;
+        for (std::size_t i = 0; i < 6; ++i) sum += c * double(1 + i) * std::sqrt(1 + (x[i] - 1) * (x[i] - 1));
+        return sum;
+    }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        for (std::size_t i = 0; i < 6; ++i)
+            g[i] = c * double(1 + i) * (x[i] - 1) / std::sqrt(1 + (x[i] - 1) * (x[i] - 1));
+    }
+    double bend(std::span<double const> x, std::size_t i) const {
+        return c * double(1 + i) * std::pow(1 + (x[i] - 1) * (x[i] - 1), -1.5);
+    }
+    void hessian_times(std::span<double const> x, std::span<double const> v, std::span<double> out) const {
+        for (std::size_t i = 0; i < 6; ++i) out[i] = bend(x, i) * v[i];
+    }
+    void hessian(std::span<double const> x, Eigen::MatrixXd& h) const {
+        h.setZero(6, 6);
+        for (std::size_t i = 0; i < 6; ++i) h(Eigen::Index(i), Eigen::Index(i)) = bend(x, i);
+    }
+};
+
+template <class M>
+void allocates_nothing(M const& method) {
+    threads::run(3, [&](threads::member& comm) {
+        separable_bowl const f{1. + comm.rank()};
+        std::vector<double> x(6, 1.6);
+        metered wire(comm);
+        auto run = method.template start<double>(problem{}, f, wire, std::span<double>(x), 1);
+        run.round();
+        auto const before = allocations();
+        for (int k = 0; k < 8; ++k) run.round();
+        CHECK(allocations() == before);
+    });
+}
+
+}  // namespace
+
+TEST_CASE("loops of second_order/ allocate nothing after their first round") {
+    for (auto const how : {curvature_transport::ship_y, curvature_transport::ship_s_and_y, curvature_transport::ship_m,
+                           curvature_transport::gram})
+        allocates_nothing(ds_lsr1<>{.memory = 3, .curvature = how});
+    allocates_nothing(fednl<top_k<>>{.compressor = {3}});
+    allocates_nothing(fednl<top_k<>>{.compressor = {3}, .start_in_full = false});
+}

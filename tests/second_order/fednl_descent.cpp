@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// FedNL on real data reaches the optimum of optima.json superlinearly, learns the Hessians, sends what it says, and
+// what one rank gets wrong is told to all.
+#include "laconic/second_order/fednl_descent.hpp"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/comm/metered.hpp"
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/identity.hpp"
+#include "laconic/compress/low_rank.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/objective/logistic_regression.hpp"
+#include "laconic/second_order/fednl.hpp"
+#include "support/data.hpp"
+#include "support/det6.hpp"
+#include "support/solvers.hpp"
+
+using namespace laconic;
+
+namespace {
+
+using logistic = logistic_regression<>;
+
+std::optional<std::vector<logistic>> workers_on(std::string const& name, std::size_t n, double lambda) {
+    auto data = test_data(name);
+    if (!data) return std::nullopt;
+    binary_labels(*data);
+    std::vector<logistic> f;
+    for (std::size_t r = 0; r < n; ++r) f.emplace_back(data->part(r, n), lambda);
+    return f;
+}
+template <class F>
+double mean_value(std::vector<F> const& f, std::span<double const> x) {
+    double sum = 0;
+    for (auto const& each : f) sum += each.value(x) / double(f.size());
+    return sum;
+}
+template <class F>
+double mean_gradient_norm(std::vector<F> const& f, std::span<double const> x) {
+    std::vector<double> g(x.size()), one(x.size());
+    for (auto const& each : f) {
+        each.gradient(x, one);
+        for (std::size_t i = 0; i < g.size(); ++i) g[i] += one[i] / double(f.size());
+    }
+    return std::sqrt(std::inner_product(g.begin(), g.end(), g.begin(), 0.));
+}
+template <class F>
+Eigen::MatrixXd mean_hessian(std::vector<F> const& f, std::span<double const> x) {
+    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(Eigen::Index(x.size()), Eigen::Index(x.size())), one;
+    for (auto const& each : f) {
+        each.hessian(x, one);
+        sum += one / double(f.size());
+    }
+    return sum;
+}
+
+// What rank 0 sees of a run until the mean gradient is below `goal`: the gradient's norm before each round, the bytes
+// that it sent in it, and at the end x, and how far the learned Hessian is from the true one.
+struct newton_run {
+    std::vector<double> norms, x;
+    std::vector<std::uint64_t> sent;
+    double hessian_error = 0, distance = 0;
+};
+template <class M, class F>
+newton_run run_newton(M const& method, std::vector<F> const& f, double goal, std::size_t most, double at = 0) {
+    newton_run seen;
+    std::vector<std::vector<double>> ends(f.size());
+    threads::run(int(f.size()), [&](threads::member& comm) {
+        metered wire(comm);
+        auto const& mine = f[std::size_t(comm.rank())];
+        std::vector<double> x(mine.dimension(), at);
+        auto const p = agree_on_problem(comm, mine);
+        auto run = method.template start<double>(p, mine, wire, std::span<double>(x), 2);
+        for (std::size_t k = 0; k < most; ++k) {
+            double const norm = mean_gradient_norm(f, x);
+            if (comm.rank() == 0) seen.norms.push_back(norm);
+            if (norm < goal) break;
+            auto const sent = wire.bytes_sent();
+            auto const before = x;
+            run.round();
+            if (comm.rank() != 0) continue;
+            seen.sent.push_back(wire.bytes_sent() - sent);
+            seen.hessian_error = (run.learned() - mean_hessian(f, before)).norm();
+            seen.distance = run.distance();
+        }
+        ends[std::size_t(comm.rank())] = x;
+    });
+    for (auto const& x : ends) CHECK(x == ends[0]);
+    seen.x = ends[0];
+    return seen;
+}
+
+}  // namespace
+
+TEST_CASE("FedNL reaches the optimum of ionosphere, superlinearly, with each kind of compressor") {
+    auto const f = workers_on("ionosphere", 10, 1e-3);
+    if (!f) return;
+    auto const check = [&](auto const& method, std::size_t most) {
+        CAPTURE(to_string(method));
+        auto const run = run_newton(method, *f, 1e-13, most);
+        REQUIRE(run.norms.back() < 1e-13);
+        CHECK(mean_value(*f, run.x) == doctest::Approx(0.321074725609338).epsilon(1e-14));
+        // H_i -> the Hessian: what is learned is right, and says so.
+        CHECK(run.hessian_error < 1e-4);
+        CHECK(run.distance < 1e-3);
+        // The factors by which the gradient falls go to 0: the last are well below the earlier ones.
+        auto const n = run.norms.size();
+        double const last = run.norms[n - 2] / run.norms[n - 3], early = run.norms[n / 2] / run.norms[n / 2 - 1];
+        CHECK(last < .1);
+        CHECK(last < early / 2);
+        MESSAGE(to_string(method) << ": " << n - 1 << " rounds");
+    };
+    check(fednl<top_k<>>{.compressor = {272}}, 60);
+    check(fednl<top_k<>>{.compressor = {272}, .start_in_full = false}, 80);
+    check(fednl<top_k<>>{.compressor = {272}, .fresh = false}, 80);
+    check(fednl<rand_k<>>{.compressor = {272}}, 120);
+    check(fednl<natural>{}, 80);
+    check(fednl<low_rank<>>{.compressor = {34, 2}, .as = symmetric_as::whole}, 80);
+}
+
+TEST_CASE("FedNL reaches the optimum of a9a" * doctest::test_suite("slow")) {
+    auto const f = workers_on("a9a", 10, 1e-3);
+    if (!f) return;
+    auto const run = run_newton(fednl<top_k<>>{.compressor = {8 * 123}}, *f, 1e-10, 60);
+    CHECK(run.norms.back() < 1e-10);
+    CHECK(mean_value(*f, run.x) == doctest::Approx(0.3333472060757055).epsilon(1e-13));
+    MESSAGE(run.sent.size() << " rounds, " << std::accumulate(run.sent.begin(), run.sent.end(), std::uint64_t(0))
+                            << " bytes from a rank");
+}
+
+namespace {
+
+std::vector<det6::objective> det6_workers() {
+    std::vector<det6::objective> f;
+    for (auto const& p : det6::parts()) f.push_back(det6::objective::of(p));
+    return f;
+}
+dataset<> two_rows() {
+    dataset<> rows{"two", {}, {-1, 1}};
+    rows.rows.resize(2, 2);
+    rows.rows.insert(0, 0) = 1;
+    rows.rows.insert(1, 1) = 2;
+    return rows;
+}
+double distance(std::vector<double> const& x, Eigen::VectorXd const& y) {
+    return (Eigen::Map<Eigen::VectorXd const>(x.data(), y.size()) - y).norm();
+}
+
+}  // namespace
+
+TEST_CASE("DET6: from Hessians in full, one round is Newton's step and solves the quadratic") {
+    auto const f = det6_workers();
+    Eigen::Vector4d const best(-.057736389575, -.075322779672, .137868761553, .152527961002);
+    for (auto const definite : {definite_by::lift, definite_by::projection}) {
+        auto const run = run_newton(fednl<top_k<>>{.compressor = {1}, .definite = definite, .mu = 1e-3}, f, 0, 1);
+        CHECK(distance(run.x, best) < 1e-11);
+        CHECK(run.hessian_error < 1e-14);
+        // 4 numbers of the gradient, 10 of the Hessian; with a lift one of the distance; and what is left of the
+        // Hessian, which is nothing: the number of a term of 10, half a byte, and its value.
+        CHECK(run.sent[0] <= 8 * (4 + 10 + (definite == definite_by::lift ? 1 : 0)) + 16 + 9);
+    }
+}
+
+TEST_CASE("DET6: the first step from zeros, lifted by the mean distance or projected, by hand") {
+    auto const f = det6_workers();
+    auto const all = det6::objective::of_all();
+    double lift = 0;
+    for (auto const& each : f) lift += each.h.norm() / 6;
+    auto const run = run_newton(fednl<top_k<>>{.compressor = {3}, .fresh = false, .start_in_full = false}, f, 0, 1);
+    CHECK(run.distance == doctest::Approx(lift).epsilon(1e-14));
+    CHECK(distance(run.x, all.c / 6 / lift) < 1e-14);
+    auto const raised = run_newton(
+        fednl<top_k<>>{
+            .compressor = {3}, .definite = definite_by::projection, .mu = 5, .fresh = false, .start_in_full = false},
+        f, 0, 1);
+    CHECK(distance(raised.x, all.c / 6 / 5) < 1e-14);
+    // With this round's messages, of all numbers: Newton's step at once. Of the three largest, the matrix is their
+    // mean.
+    auto const fresh = run_newton(fednl<identity>{.start_in_full = false}, f, 0, 1);
+    CHECK(fresh.distance < 1e-15);
+    CHECK(mean_gradient_norm(f, fresh.x) < 1e-12);
+    Eigen::MatrixXd sent = Eigen::MatrixXd::Zero(4, 4);
+    double left = 0;
+    for (auto const& each : f) {
+        std::vector<std::pair<double, std::pair<Eigen::Index, Eigen::Index>>> by_size;
+        for (Eigen::Index i = 0; i < 4; ++i)
+            for (Eigen::Index j = 0; j <= i; ++j)
+                by_size.push_back({std::abs(each.h(i, j)) * (i == j ? 1 : std::numbers::sqrt2), {i, j}});
+        std::sort(by_size.rbegin(), by_size.rend());
+        double square = 0;
+        for (std::size_t k = 3; k < by_size.size(); ++k) square += by_size[k].first * by_size[k].first;
+        left += std::sqrt(square) / 6;
+        for (std::size_t k = 0; k < 3; ++k) {
+            auto const [i, j] = by_size[k].second;
+            sent(i, j) += each.h(i, j) / 6;
+            if (i != j) sent(j, i) += each.h(i, j) / 6;
+        }
+    }
+    auto const three = run_newton(fednl<top_k<>>{.compressor = {3}, .start_in_full = false}, f, 0, 1);
+    CHECK(three.distance == doctest::Approx(left).epsilon(1e-13));
+    sent += left * Eigen::MatrixXd::Identity(4, 4);
+    CHECK((sent * Eigen::Map<Eigen::VectorXd const>(three.x.data(), 4) - all.c / 6).norm() < 1e-13);
+    // mu of the problem is that of the objective, where it is not given.
+    logistic const one(two_rows(), .25);
+    auto const known =
+        run_newton(fednl<top_k<>>{.compressor = {1}, .definite = definite_by::projection, .start_in_full = false},
+                   std::vector<logistic>{one}, 0, 1);
+    std::vector<double> g(2);
+    one.gradient(std::vector<double>(2), g);
+    CHECK(known.x[0] == doctest::Approx(-g[0] / .25).epsilon(1e-14));
+}
+
+TEST_CASE("DET6: the Hessians are learned at the rate alpha") {
+    auto const f = det6_workers();
+    // With everything sent and alpha = 1/2, the error halves in each round; the matrix of a step is that before it.
+    auto const half = [&](std::size_t rounds) {
+        return run_newton(fednl<identity>{.alpha = .5, .fresh = false, .start_in_full = false}, f, 0, rounds);
+    };
+    CHECK(run_newton(fednl<identity>{.alpha = .5, .start_in_full = false}, f, 0, 3).hessian_error ==
+          doctest::Approx(mean_hessian(f, std::vector<double>(4)).norm() / 8).epsilon(1e-12));
+    double const whole = mean_hessian(f, std::vector<double>(4)).norm();
+    for (std::size_t k = 1; k < 6; ++k)
+        CHECK(half(k).hessian_error == doctest::Approx(whole * std::pow(.5, double(k) - 1)).epsilon(1e-12));
+    // top_k of 1 of 10 learns a fixed Hessian in ten rounds, rand_k at 1 / (1 + omega) = 1/10 not.
+    CHECK(run_newton(fednl<top_k<>>{.compressor = {1}, .start_in_full = false}, f, 0, 11).hessian_error < 1e-14);
+    CHECK(run_newton(fednl<rand_k<>>{.compressor = {1}, .start_in_full = false}, f, 0, 11).hessian_error > .1 * whole);
+    CHECK(run_newton(fednl<rand_k<>>{.compressor = {1}, .start_in_full = false}, f, 0, 900).hessian_error <
+          1e-6 * whole);
+}
+
+TEST_CASE("the bytes of a round: the gradient, the distance and the compressed difference") {
+    auto const f = workers_on("ionosphere", 10, 1e-3);
+    if (!f) return;
+    auto const whole = run_newton(fednl<identity>{}, *f, 0, 4);
+    for (std::size_t k = 1; k < 4; ++k) CHECK(whole.sent[k] == 8 * (34 + 1 + 34 * 35 / 2));
+    auto const projected = run_newton(fednl<identity>{.definite = definite_by::projection}, *f, 0, 4);
+    for (std::size_t k = 1; k < 4; ++k) CHECK(projected.sent[k] == 8 * (34 + 34 * 35 / 2));
+    // k values of 8 bytes and the positions, at most ceil(log2 binomial(595, 34)) + some bits: below one byte each.
+    auto const few = run_newton(fednl<top_k<>>{.compressor = {34}}, *f, 0, 4);
+    for (std::size_t k = 1; k < 4; ++k) {
+        CHECK(few.sent[k] > 8 * (34 + 1 + 34));
+        CHECK(few.sent[k] < 8 * (34 + 1 + 34) + 34);
+    }
+}
+
+TEST_CASE("gradients by a reduction of their own: FedNL still reaches the optimum") {
+    auto const f = workers_on("ionosphere", 4, 1e-2);
+    if (!f) return;
+    using method = fednl<top_k<>, ef21_shift<top_k<>>>;
+    auto const run = run_newton(method{.compressor = {272}, .gradient = {{17}}}, *f, 1e-10, 400);
+    CHECK(run.norms.back() < 1e-10);
+}
+
+namespace {
+
+struct sick_hessian {
+    det6::objective f;
+    int what = 0;  // 1: the gradient, 2: the Hessian is not finite, 3: the Hessian throws
+
+    std::size_t dimension() const { return 4; }
+    double value(std::span<double const> x) const { return f.value(x); }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        f.gradient(x, g);
+        if (what == 1) g[2] = std::nan("");
+    }
+    void hessian(std::span<double const>, Eigen::MatrixXd& out) const {
+        if (what == 3) throw error("no Hessian today");
+        out = f.h;
+        if (what == 2) out(1, 1) = INFINITY;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what one rank gets wrong all ranks throw, and then go on as if it had not been") {
+    auto const f = det6_workers();
+    char const* const expected[] = {"rank 4, round 1: the gradient is not finite at coordinate 2 of layer gradient",
+                                    "rank 4, round 1: the gradient is not finite at coordinate 2 of layer Hessian",
+                                    "rank 4, round 1: no Hessian today"};
+    for (bool const in_full : {false, true})
+        for (int what = 1; what <= 3; ++what) {
+            CAPTURE(what);
+            threads::run(6, [&](threads::member& comm) {
+                sick_hessian mine{f[std::size_t(comm.rank())]};
+                std::vector<double> x(4), healthy(4);
+                fednl<rand_k<>> const method{.compressor = {3}, .start_in_full = in_full};
+                auto run = method.start<double>(problem{}, mine, comm, std::span<double>(x), 1);
+                auto other = method.start<double>(problem{}, mine, comm, std::span<double>(healthy), 1);
+                run.round(), other.round();
+                if (comm.rank() == 4) mine.what = what;
+                auto const before = x;
+                CHECK_THROWS_WITH_AS(run.round(), expected[what - 1], error);
+                CHECK(x == before);
+                CHECK(run.rounds() == 1);
+                mine.what = 0;
+                for (int k = 0; k < 4; ++k) run.round(), other.round();
+                CHECK(x == healthy);
+            });
+        }
+    // The same in the first round, where the Hessians are sent in full.
+    threads::run(6, [&](threads::member& comm) {
+        sick_hessian mine{f[std::size_t(comm.rank())], comm.rank() == 4 ? 3 : 0};
+        std::vector<double> x(4);
+        auto run = fednl<top_k<>>{.compressor = {3}}.start<double>(problem{}, mine, comm, std::span<double>(x), 1);
+        CHECK_THROWS_WITH_AS(run.round(), "rank 4, round 0: no Hessian today", compression_error);
+        mine.what = 0;
+        run.round();
+        CHECK(mean_gradient_norm(f, x) < 1e-11);
+    });
+}
+
+TEST_CASE("a matrix that is not positive definite is an error on all ranks, before x moves") {
+    struct saddle {
+        std::size_t dimension() const { return 2; }
+        double value(std::span<double const> x) const { return x[0] * x[0] - x[1] * x[1]; }
+        void gradient(std::span<double const> x, std::span<double> g) const { g[0] = 2 * x[0], g[1] = -2 * x[1]; }
+        void hessian(std::span<double const>, Eigen::MatrixXd& h) const { h = Eigen::Vector2d(2, -2).asDiagonal(); }
+    } const f;
+    threads::run(2, [&](threads::member& comm) {
+        std::vector<double> x{1, 1};
+        auto run = fednl<identity>{}.start<double>(problem{}, f, comm, std::span<double>(x), 1);
+        CHECK_THROWS_WITH_AS(run.round(), doctest::Contains("round 0: the learned Hessian plus 0 is not positive"),
+                             error);
+        CHECK(x == std::vector<double>{1, 1});
+        auto raised = fednl<identity>{.definite = definite_by::projection, .mu = .5}.start<double>(
+            problem{}, f, comm, std::span<double>(x), 1);
+        raised.round();
+        CHECK(x[0] == doctest::Approx(0));
+        CHECK(x[1] == doctest::Approx(1 + 2 / .5));
+    });
+}
+
+TEST_CASE("a saved FedNL goes on bit for bit, and is no other's") {
+    auto const f = det6_workers();
+    for (bool const in_full : {false, true})
+        threads::run(6, [&](threads::member& comm) {
+            auto const& mine = f[std::size_t(comm.rank())];
+            fednl<rand_k<>> const method{.compressor = {3}, .start_in_full = in_full};
+            std::vector<double> x(4, 1.), y(4, 1.);
+            auto run = method.start<double>(problem{}, mine, comm, std::span<double>(x), 5);
+            auto other = method.start<double>(problem{}, mine, comm, std::span<double>(y), 5);
+            for (int k = 0; k < 5; ++k) {
+                auto const saved = run.save();
+                run.round();
+                other.restore(saved);
+                other.round();
+                CHECK(x == y);
+                CHECK(run.save() == other.save());
+            }
+            auto damaged = run.save();
+            damaged[damaged.size() / 2] ^= std::byte{1};
+            CHECK_THROWS_AS(other.restore(damaged), wire_error);
+            auto different =
+                fednl<rand_k<>>{.compressor = {2}}.start<double>(problem{}, mine, comm, std::span<double>(y), 5);
+            CHECK_THROWS_WITH_AS(different.restore(run.save()), doctest::Contains("rand_k(3)"), shape_error);
+        });
+}
+
+TEST_CASE("FedNL in floats") {
+    auto data = test_data("ionosphere");
+    if (!data) return;
+    binary_labels(*data);
+    dataset<float> rows{data->name, data->rows.cast<float>(), {data->labels.begin(), data->labels.end()}};
+    threads::run(2, [&](threads::member& comm) {
+        logistic_regression<float> const f(rows.part(std::size_t(comm.rank()), 2), 1e-2);
+        std::vector<float> x(34);
+        auto run = fednl<top_k<>>{.compressor = {272}}.start<float>(problem{}, f, comm, std::span<float>(x), 1);
+        for (int k = 0; k < 40; ++k) run.round();
+        auto const seen = run.look();
+        CHECK(seen.round == 40);
+        double const value = seen.value();
+        run.round();
+        CHECK(run.look().value() == doctest::Approx(value).epsilon(1e-6));
+        CHECK(run.distance() < 1e-4);
+    });
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trust-region loop on one rank, which is S-LSR1: known numbers of iterations, Newton's method where the model is
+// exact, negative curvature, and the toy on which its authors ran it.
+#include "laconic/second_order/sr1_descent.hpp"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "laconic/comm/threads.hpp"
+#include "laconic/second_order/ds_lsr1.hpp"
+#include "support/det6.hpp"
+#include "support/solvers.hpp"
+
+using namespace laconic;
+
+namespace {
+
+double norm_of(std::vector<double> const& v) {
+    return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.));
+}
+
+// The rounds on one rank until done(x), at most `most`; after_each(loop) looks at it.
+template <class F, class Done, class Each>
+std::size_t rounds_until(ds_lsr1<> const& method, F const& f, std::vector<double>& x, std::uint64_t seed,
+                         std::size_t most, Done done, Each after_each) {
+    std::size_t k = 0;
+    threads::run(1, [&](threads::member& comm) {
+        auto run = method.start<double>(problem{}, f, comm, std::span<double>(x), seed);
+        for (; k < most && !done(x); ++k) {
+            run.round();
+            after_each(run);
+        }
+        CHECK(run.rounds() == k);
+        CHECK(run.x().data() == x.data());
+    });
+    return k;
+}
+template <class F, class Done>
+std::size_t rounds_until(ds_lsr1<> const& method, F const& f, std::vector<double>& x, std::uint64_t seed,
+                         std::size_t most, Done done) {
+    return rounds_until(method, f, x, seed, most, done, [](auto const&) {});
+}
+template <class F>
+auto flatter_than(F const& f, double norm) {
+    return [&f, norm](std::vector<double> const& x) {
+        std::vector<double> g(x.size());
+        f.gradient(x, g);
+        return norm_of(g) < norm;
+    };
+}
+
+struct rosenbrock {
+    std::size_t dimension() const { return 2; }
+    double value(std::span<double const> w) const {
+        double const a = 1 - w[0], b = w[1] - w[0] * w[0];
+        return a * a + 100 * b * b;
+    }
+    void gradient(std::span<double const> w, std::span<double> g) const {
+        double const b = w[1] - w[0] * w[0];
+        g[0] = -2 * (1 - w[0]) - 400 * w[0] * b;
+        g[1] = 200 * b;
+    }
+    void hessian_times(std::span<double const> w, std::span<double const> v, std::span<double> out) const {
+        out[0] = (2 - 400 * w[1] + 1200 * w[0] * w[0]) * v[0] - 400 * w[0] * v[1];
+        out[1] = -400 * w[0] * v[0] + 200 * v[1];
+    }
+};
+
+// x^2 / 2 - y^2 / 2 + y^4 / 4
+struct two_valleys {
+    std::size_t dimension() const { return 2; }
+    double value(std::span<double const> w) const { return w[0] * w[0] / 2 - w[1] * w[1] / 2 + std::pow(w[1], 4) / 4; }
+    void gradient(std::span<double const> w, std::span<double> g) const {
+        g[0] = w[0];
+        g[1] = -w[1] + std::pow(w[1], 3);
+    }
+    void hessian_times(std::span<double const> w, std::span<double const> v, std::span<double> out) const {
+        out[0] = v[0];
+        out[1] = (-1 + 3 * w[1] * w[1]) * v[1];
+    }
+};
+
+// A number and its derivative along one direction.
+struct dual {
+    double v = 0, d = 0;
+    friend dual operator+(dual a, dual b) { return {a.v + b.v, a.d + b.d}; }
+    friend dual operator-(dual a, dual b) { return {a.v - b.v, a.d - b.d}; }
+    friend dual operator*(dual a, dual b) { return {a.v * b.v, a.d * b.v + a.v * b.d}; }
+    friend dual operator/(dual a, dual b) { return {a.v / b.v, (a.d - a.v / b.v * b.d) / b.v}; }
+    dual& operator+=(dual b) { return *this = *this + b; }
+};
+dual exp(dual a) { return {std::exp(a.v), a.d * std::exp(a.v)}; }
+
+// The toy of the authors of S-LSR1: 50 points on each of two sine curves, sin 8 x + 0.8 and sin 8 x - 0.8 for x = i /
+// 50, and six dense layers of width 2, sigmoids between them, softmax behind the last: 36 weights.
+struct sine_net {
+    static constexpr std::size_t layers = 6, points = 100;
+
+    std::size_t dimension() const { return 6 * layers; }
+    static std::array<double, 2> point(std::size_t j) {
+        double const x = double(j % 50) / 50;
+        return {x, std::sin(8 * x) + (j < 50 ? .8 : -.8)};
+    }
+    template <class N>
+    struct pass {  // the inputs of each layer, and the outputs of the last
+        std::array<std::array<N, 2>, layers + 1> at;
+    };
+    template <class N>
+    static pass<N> forward(std::vector<N> const& w, std::size_t j) {
+        using std::exp;
+        pass<N> p;
+        auto const [a, b] = point(j);
+        p.at[0] = {N{a}, N{b}};
+        for (std::size_t l = 0; l < layers; ++l)
+            for (std::size_t o = 0; o < 2; ++o) {
+                N const z = p.at[l][0] * w[6 * l + o] + p.at[l][1] * w[6 * l + 2 + o] + w[6 * l + 4 + o];
+                p.at[l + 1][o] = l + 1 < layers ? N{1} / (N{1} + exp(N{0} - z)) : z;
+            }
+        return p;
+    }
+    template <class N>
+    static std::vector<N> gradient_of(std::vector<N> const& w) {
+        using std::exp;
+        std::vector<N> g(w.size(), N{0});
+        for (std::size_t j = 0; j < points; ++j) {
+            auto const p = forward(w, j);
+            std::size_t const label = j < 50 ? 1 : 0;
+            N const right = N{1} / (N{1} + exp(p.at[layers][1 - label] - p.at[layers][label]));
+            std::array<N, 2> back;
+            back[label] = (right - N{1}) / N{double(points)};
+            back[1 - label] = N{0} - back[label];
+            for (std::size_t l = layers; l-- > 0;) {
+                std::array<N, 2> next{};
+                for (std::size_t o = 0; o < 2; ++o) {
+                    for (std::size_t i = 0; i < 2; ++i) {
+                        g[6 * l + 2 * i + o] += p.at[l][i] * back[o];
+                        next[i] += w[6 * l + 2 * i + o] * back[o];
+                    }
+                    g[6 * l + 4 + o] += back[o];
+                }
+                for (std::size_t i = 0; i < 2; ++i) back[i] = next[i] * p.at[l][i] * (N{1} - p.at[l][i]);
+            }
+        }
+        return g;
+    }
+    double value(std::span<double const> w) const {
+        std::vector<double> const weights(w.begin(), w.end());
+        double sum = 0;
+        for (std::size_t j = 0; j < points; ++j) {
+            auto const z = forward(weights, j).at[layers];
+            sum += std::log1p(std::exp(j < 50 ? z[0] - z[1] : z[1] - z[0]));
+        }
+        return sum / points;
+    }
+    double accuracy(std::span<double const> w) const {
+        std::vector<double> const weights(w.begin(), w.end());
+        double hits = 0;
+        for (std::size_t j = 0; j < points; ++j) {
+            auto const z = forward(weights, j).at[layers];
+            hits += (z[1] > z[0]) == (j < 50);
+        }
+        return hits / points;
+    }
+    void gradient(std::span<double const> w, std::span<double> g) const {
+        auto const found = gradient_of(std::vector<double>(w.begin(), w.end()));
+        std::copy(found.begin(), found.end(), g.begin());
+    }
+    void hessian_times(std::span<double const> w, std::span<double const> v, std::span<double> out) const {
+        std::vector<dual> moving(w.size());
+        for (std::size_t i = 0; i < w.size(); ++i) moving[i] = {w[i], v[i]};
+        auto const found = gradient_of(moving);
+        for (std::size_t i = 0; i < w.size(); ++i) out[i] = found[i].d;
+    }
+    // Normal numbers, as the authors start.
+    static std::vector<double> start(std::uint64_t seed) {
+        std::vector<double> w(6 * layers);
+        for (std::size_t i = 0; i < w.size(); ++i)
+            w[i] = std::sqrt(-2 * std::log(1 - key{seed}.uniform(2 * i))) *
+                   std::cos(2 * std::numbers::pi * key{seed}.uniform(2 * i + 1));
+        return w;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("T3.3: a convex quadratic, m = d and a large radius are one step of Newton's") {
+    auto const f = det6::objective::of_all();
+    std::vector<double> x(4);
+    ds_lsr1<> const method{.memory = 4, .radius = 1e6, .forcing = 1e-12};
+    auto const rounds = rounds_until(method, f, x, 1, 10, flatter_than(f, 1e-9), [](auto const& run) {
+        CHECK(run.accepted());
+        CHECK(run.last_search().why == steihaug_end::converged);
+        CHECK(run.last_search().products <= 5);
+    });
+    CHECK(rounds == 1);
+    double const best[] = {-.057736389575, -.075322779672, .137868761553, .152527961002};
+    for (std::size_t i = 0; i < 4; ++i) CHECK(std::abs(x[i] - best[i]) < 1e-11);
+    CHECK(f.value(x) == doctest::Approx(7.977236817871502).epsilon(1e-14));
+}
+
+TEST_CASE("T3.4: out of a saddle along negative curvature, in five iterations") {
+    two_valleys const f;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        std::vector<double> x{1, 1e-3};
+        bool curved_down = false;
+        auto const rounds = rounds_until({.memory = 2}, f, x, seed, 50, flatter_than(f, 1e-6), [&](auto const& run) {
+            curved_down = curved_down || run.last_search().why == steihaug_end::no_curvature;
+        });
+        CHECK(rounds <= 7);
+        CHECK(rounds >= 4);
+        CHECK(curved_down);
+        CHECK(std::abs(x[0]) < 1e-5);
+        CHECK(std::abs(x[1]) == doctest::Approx(1).epsilon(1e-5));
+        CHECK(f.value(x) == doctest::Approx(-.25).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("T3.5: Rosenbrock's valley in 45 iterations with m = 2 = d, whatever is drawn; f never rises") {
+    rosenbrock const f;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        std::vector<double> x{-1.2, 1};
+        double last = f.value(x);
+        auto const rounds = rounds_until({.memory = 2}, f, x, seed, 300, flatter_than(f, 1e-8), [&](auto const& run) {
+            CHECK(f.value(run.x()) <= last);
+            CHECK(run.accepted() == (f.value(run.x()) < last));
+            CHECK(run.pairs().accepted().size() == 2);
+            last = f.value(run.x());
+        });
+        CHECK(rounds == 45);
+        CHECK(last < 1e-26);
+    }
+}
+
+TEST_CASE("T3.5: with m = 1 it takes some 80 iterations") {
+    rosenbrock const f;
+    std::vector<std::size_t> rounds;
+    for (std::uint64_t seed = 0; seed < 21; ++seed) {
+        std::vector<double> x{-1.2, 1};
+        rounds.push_back(rounds_until({.memory = 1}, f, x, seed, 2000, flatter_than(f, 1e-6)));
+    }
+    std::sort(rounds.begin(), rounds.end());
+    CHECK(rounds.front() >= 60);
+    CHECK(rounds[10] >= 72);
+    CHECK(rounds[10] <= 90);
+    CHECK(rounds.back() <= 110);
+}
+
+TEST_CASE("the toy of S-LSR1: every start reaches 100 % accuracy, in the median in some 60 iterations") {
+    sine_net const f;
+    {  // its gradient and products are right
+        auto const w = sine_net::start(3);
+        std::vector<double> g(w.size()), product(w.size()), v(w.size());
+        f.gradient(w, g);
+        double slope = 0, bend = 0;
+        for (std::size_t i = 0; i < w.size(); ++i) v[i] = key{9}.uniform(i) - .5, slope += v[i] * g[i];
+        f.hessian_times(w, v, product);
+        auto up = w, down = w;
+        for (std::size_t i = 0; i < w.size(); ++i)
+            up[i] += 1e-4 * v[i], down[i] -= 1e-4 * v[i], bend += v[i] * product[i];
+        CHECK(slope == doctest::Approx((f.value(up) - f.value(down)) / 2e-4).epsilon(1e-6));
+        CHECK(bend == doctest::Approx((f.value(up) - 2 * f.value(w) + f.value(down)) / 1e-8).epsilon(1e-4));
+    }
+    std::vector<std::size_t> rounds;
+    auto const done = [&](std::vector<double> const& w) { return f.accuracy(w) == 1; };
+    for (std::uint64_t seed = 0; seed < 15; ++seed) {
+        auto w = sine_net::start(seed);
+        rounds.push_back(rounds_until({.memory = 10}, f, w, seed, 400, done));
+        CHECK(done(w));
+    }
+    std::sort(rounds.begin(), rounds.end());
+    MESSAGE("iterations: " << rounds.front() << " to " << rounds.back() << ", the median " << rounds[7]);
+    CHECK(rounds[7] >= 40);
+    CHECK(rounds[7] <= 85);
+}
+
+TEST_CASE("gamma above 0 gives steps shorter than the radius where pairs are few") {
+    auto const f = det6::objective::of_all();
+    std::vector<double> x(4);
+    rounds_until(
+        {.memory = 1, .gamma = 30, .radius = 100}, f, x, 1, 3, [](auto const&) { return false; },
+        [](auto const& run) {
+            CHECK(run.last_search().why == steihaug_end::converged);
+            CHECK(run.last_search().norm < 1);
+        });
+    std::vector<double> flat(4);
+    rounds_until(
+        {.memory = 1, .radius = .1}, f, flat, 1, 1, [](auto const&) { return false; },
+        [](auto const& run) { CHECK(run.last_search().norm == doctest::Approx(.1).epsilon(1e-12)); });
+}
+
+TEST_CASE("it comes as near to the minimum as numbers go, and stays there") {
+    auto const f = det6::objective::of_all();
+    std::vector<double> x(4);
+    rounds_until({.memory = 4}, f, x, 1, 60, [](auto const&) { return false; });
+    std::vector<double> g(4);
+    f.gradient(x, g);
+    CHECK(norm_of(g) < 1e-13);
+}
+
+TEST_CASE("a trial value that is not finite is refused, and the radius halves") {
+    struct with_a_wall {  // -log x + x: none for x <= 0
+        std::size_t dimension() const { return 1; }
+        double value(std::span<double const> x) const { return x[0] - std::log(x[0]); }
+        void gradient(std::span<double const> x, std::span<double> g) const { g[0] = 1 - 1 / x[0]; }
+        void hessian_times(std::span<double const> x, std::span<double const> v, std::span<double> out) const {
+            out[0] = v[0] / (x[0] * x[0]);
+        }
+    } const f;
+    std::vector<double> x{10};
+    double before = 100;
+    rounds_until(
+        {.memory = 1, .radius = 100}, f, x, 1, 1, [](auto const&) { return false; },
+        [&](auto const& run) {
+            CHECK(!run.accepted());
+            CHECK(run.x()[0] == 10);
+            CHECK(run.radius() == before / 2);
+        });
+    CHECK(rounds_until({.memory = 1, .radius = 100}, f, x, 1, 60, flatter_than(f, 1e-10)) < 30);
+    CHECK(x[0] == doctest::Approx(1).epsilon(1e-9));
+}

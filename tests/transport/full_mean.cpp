@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mean in full is the same bits on all ranks by each transport, sends what it should, and ends together on an error.
+#include "laconic/transport/full_mean.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "laconic/collective/dense/engine_all_reduce.hpp"
+#include "laconic/collective/dense/halving_doubling.hpp"
+#include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
+#include "laconic/collective/sparse/gathered_sum.hpp"
+#include "laconic/comm/metered.hpp"
+#include "laconic/comm/threads.hpp"
+#include "laconic/transport/served.hpp"
+
+using namespace laconic;
+
+namespace {
+
+// What each of three ranks gets, or what it throws, of which rank 1 brings `change` to its part; and the bytes it sent.
+struct mean_outcome {
+    std::vector<double> x;
+    std::string error;
+    std::uint64_t sent = 0, received = 0;
+};
+template <class X, class Change>
+std::vector<mean_outcome> means_of_three(X over, std::size_t d, Change change) {
+    std::vector<mean_outcome> all(3);
+    threads::run(3, [&](threads::member& comm) {
+        metered wire(comm);
+        host on;
+        full_mean<X, double> mean(over, d);
+        mean.start(wire);
+        auto& mine = all[std::size_t(comm.rank())];
+        round_context now;
+        now.round = 4;
+        for (int repeat = 0; repeat < 2; ++repeat) {  // the first may fail, the second does not
+            mine.x.assign(d, 0.);
+            auto const sent = wire.bytes_sent() + wire.bytes_broadcast(), received = wire.bytes_received();
+            try {
+                mean(on, wire, now, std::span<double>(mine.x), [&](error_frame& frame) {
+                    for (std::size_t i = 0; i < d; ++i) mine.x[i] = double(i) + 3 * comm.rank();
+                    if (comm.rank() == 1 && repeat == 0) change(mine.x, frame);
+                });
+            } catch (error const& e) {
+                mine.error = e.what();
+            }
+            mean.require_whole();
+            mine.sent = wire.bytes_sent() + wire.bytes_broadcast() - sent;
+            mine.received = wire.bytes_received() - received;
+        }
+        CHECK(mean.dimension() == d);
+    });
+    return all;
+}
+
+template <class X>
+void mean_is_right(X over) {
+    CAPTURE(to_string(over));
+    auto const all = means_of_three(over, 5, [](auto&, error_frame&) {});
+    for (auto const& rank : all) {
+        CHECK(rank.error == "");
+        CHECK(rank.x == all[0].x);
+        for (std::size_t i = 0; i < 5; ++i) CHECK(rank.x[i] == doctest::Approx(double(i) + 3).epsilon(1e-15));
+    }
+    auto const bad = means_of_three(over, 5, [](auto& x, error_frame&) { x[2] = std::nan(""); });
+    auto const worse = means_of_three(over, 5, [](auto&, error_frame&) { throw std::runtime_error("out of luck"); });
+    auto const far = means_of_three(over, 2, [](auto&, error_frame& frame) { frame.not_finite(9); });
+    for (std::size_t r = 0; r < 3; ++r) {
+        CHECK(bad[r].error == "rank 1, round 4: the gradient is not finite at coordinate 2");
+        CHECK(worse[r].error == "rank 1, round 4: out of luck");
+        CHECK(far[r].error == "rank 1, round 4: the gradient is not finite at coordinate 9");
+        CHECK(bad[r].x == all[0].x);  // the next time
+        CHECK(worse[r].x == all[0].x);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("full_mean: by each transport, and when a rank has none") {
+    mean_is_right(gather_all{});
+    mean_is_right(served<identity>{});
+    mean_is_right(ring{});
+    mean_is_right(halving_doubling{});
+    mean_is_right(gathered_sum{});
+}
+
+TEST_CASE("full_mean: what travels is d numbers, to all or by the server") {
+    auto const gathered = means_of_three(gather_all{}, 5, [](auto&, error_frame&) {});
+    auto const star = means_of_three(served<identity>{}, 5, [](auto&, error_frame&) {});
+    for (std::size_t r = 0; r < 3; ++r) {
+        CHECK(gathered[r].sent == 40);
+        CHECK(gathered[r].received == 80);
+        CHECK(star[r].sent == (r == 0 ? 80 : 40));  // rank 0 also broadcasts
+        CHECK(star[r].received == (r == 0 ? 0 : 40));
+    }
+}
+
+TEST_CASE("full_mean: a collective that leaves something out is refused") {
+    CHECK_THROWS_WITH_AS((full_mean<gtop_k, double>(gtop_k{2}, 5)), doctest::Contains("gives back"), argument_error);
+}
