@@ -9,6 +9,7 @@
 #include "laconic/comm/radio.hpp"
 #include "laconic/decentralized/gadmm.hpp"
 #include "laconic/decentralized/gossip.hpp"
+#include "laconic/ensemble/adanet.hpp"
 #include "laconic/laconic.hpp"
 #include "laconic/method/reduction_of.hpp"
 #include "laconic/objective.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Models, data readers and solvers: objectives of linear models, softmax regression and perceptrons over rows of data.
+/// Models, data readers and solvers: objectives of linear models, softmax regression and networks over rows of data.
 #include "laconic/objective/activation.hpp"
+#include "laconic/objective/add_product.hpp"
 #include "laconic/objective/class_index.hpp"
 #include "laconic/objective/columns.hpp"
 #include "laconic/objective/composite_optimum.hpp"
@@ -13,18 +14,23 @@
 #include "laconic/objective/gram.hpp"
 #include "laconic/objective/hessian.hpp"
 #include "laconic/objective/idx.hpp"
+#include "laconic/objective/l1_newton.hpp"
 #include "laconic/objective/libsvm.hpp"
 #include "laconic/objective/linear_model.hpp"
 #include "laconic/objective/linear_party.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/matrix_block.hpp"
+#include "laconic/objective/mixture.hpp"
+#include "laconic/objective/network.hpp"
+#include "laconic/objective/network_block.hpp"
+#include "laconic/objective/network_family.hpp"
 #include "laconic/objective/nonconvex_logistic.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/objective/optimum.hpp"
+#include "laconic/objective/output_loss.hpp"
 #include "laconic/objective/party.hpp"
 #include "laconic/objective/penalty.hpp"
 #include "laconic/objective/perceptron.hpp"
-#include "laconic/objective/perceptron_parts.hpp"
 #include "laconic/objective/problem.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/objective/shared_rows.hpp"

@@ -252,7 +252,7 @@ TEST_CASE("perceptron: what makes no objective is refused") {
     auto const data = drawn::data(6, 2, 1, 3);
     for (double lambda : {-1e-9, std::nan(""), std::numeric_limits<double>::infinity()})
         CHECK_THROWS_AS(relu_net(data, 2, lambda), argument_error);
-    CHECK_THROWS_WITH_AS(relu_net(data, 0), "drawn: a perceptron without hidden units", argument_error);
+    CHECK_THROWS_WITH_AS(relu_net(data, 0), "drawn: a layer without units", argument_error);
     CHECK_THROWS_AS(relu_net(dataset<>{}, 2), argument_error);
     CHECK_THROWS_AS(relu_net(data, 2, 0, {0, 1}), argument_error);
     auto other = data;

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/compress/compressor.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/ensemble/choice.hpp"
+#include "laconic/objective/network_family.hpp"
+#include "laconic/wire/message.hpp"
+#include "laconic/wire/number.hpp"
+#include "laconic/wire/stream.hpp"
+
+namespace laconic {
+
+/// What a rank that has trained a candidate sends of it: its outputs on the data, or its parameters.
+enum class candidate_message : std::uint8_t { outputs, parameters };
+constexpr std::array<std::string_view, 2> words_of(candidate_message) { return {"outputs", "parameters"}; }
+
+/// A network that an ensemble may take in, on a rank that has trained it or has read what another rank sent of it. The
+/// outputs of `net` are there where all numbers are finite: as the compressor lets them pass, on all ranks alike.
+template <Scalar T, Compressor<T, host> Z>
+class candidate {
+  public:
+    ensemble_member<T> net{};
+    std::size_t bad = 0;  ///< The first parameter, or behind them the first output, that is not finite.
+
+    /// Takes the parameters of a network that has been trained.
+    template <class Loss>
+    void take(network_family<Loss, T> const& family, Z const& compressor, key from, std::vector<T> x) {
+        net.parameters = std::move(x);
+        auto const exact = family.predict(net.depth, net.parameters);
+        bad = first_non_finite(on_, std::span<T const>(net.parameters));
+        if (bad == net.parameters.size()) bad += first_non_finite(on_, std::span<T const>(exact));
+        if (bad < net.parameters.size() + exact.size()) return;
+        compressor(on_, std::span<T const>(exact), from, message_);
+        decode(exact.size());
+    }
+
+    /// A byte that is 1 and what is sent; or one that is 0, and `bad` in 8 bytes.
+    void write(bit_writer& sink, candidate_message what) const {
+        bool const is_finite = !net.outputs.empty();
+        sink.put(is_finite ? 1 : 0, 8);
+        if (!is_finite)
+            sink.put(bad, 64);
+        else if (what == candidate_message::outputs)
+            laconic::write(sink, message_);
+        else
+            put_numbers(sink, net.parameters);
+    }
+    /// Reads what write() wrote of a candidate whose depth is set; throws wire_error.
+    template <class Loss>
+    void read(bit_reader& source, candidate_message what, network_family<Loss, T> const& family, Z const& compressor,
+              key from) {
+        auto const is_finite = source.take(8);
+        if (is_finite > 1) source.refuse("a candidate that is neither finite nor not");
+        if (is_finite == 0) {
+            bad = static_cast<std::size_t>(source.take(64));
+        } else if (what == candidate_message::outputs) {
+            compressor.blank(on_, family.outputs(), from, message_);
+            laconic::read(on_, source, message_);
+            decode(family.outputs());
+        } else {
+            read_parameters(source, family);
+            take(family, compressor, from, std::move(net.parameters));
+        }
+    }
+    template <class Loss>
+    void read_parameters(bit_reader& source, network_family<Loss, T> const& family) {
+        net.parameters.resize(family.of(net.depth).dimension());
+        take_numbers(source, net.parameters);
+    }
+
+  private:
+    void decode(std::size_t n) {
+        net.outputs.assign(n, T(0));
+        add_message(on_, std::span<T>(net.outputs), T(1), message_);
+    }
+
+    [[no_unique_address]] host on_;
+    message_of<Z, T, host> message_{};
+};
+
+}  // namespace laconic

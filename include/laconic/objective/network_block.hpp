@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <span>
+
+#include "laconic/core/view.hpp"
+#include "laconic/objective/matrix_block.hpp"
+#include "laconic/objective/shared_rows.hpp"
+
+namespace laconic::detail {
+
+/// Rows of the data that a network processes together, in scratch memory of count width_of(layers) numbers: for each
+/// layer what goes into it, and, but for the data, the slopes in that; then the outputs.
+template <Scalar T>
+struct network_block {
+    using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+    std::span<matrix_block const> layers;
+    T* memory;
+    row_choice rows;
+    std::size_t begin, count;
+
+    /// The numbers for one row.
+    static std::size_t width_of(std::span<matrix_block const> layers) {
+        std::size_t sum = layers.front().columns + layers.back().rows;
+        for (auto const& m : layers.subspan(1)) sum += 2 * m.columns;
+        return sum;
+    }
+
+    std::size_t row(std::size_t r) const { return rows[begin + r]; }
+    /// What goes into layer l, count x inputs, and the slopes in it; into(the number of layers) are the outputs.
+    auto into(std::size_t l) const { return at(l, 0); }
+    auto slopes_into(std::size_t l) const { return at(l, width(l)); }
+    auto last() const { return into(layers.size()); }
+    std::span<T> outputs_of(std::size_t r) const {
+        auto all = last();
+        auto const k = static_cast<std::size_t>(all.cols());
+        return {all.data() + r * k, k};
+    }
+
+  private:
+    std::size_t width(std::size_t l) const { return l < layers.size() ? layers[l].columns : layers.back().rows; }
+    Eigen::Map<matrix> at(std::size_t l, std::size_t behind) const {
+        for (std::size_t i = 0; i < l; ++i) behind += (i == 0 ? 1 : 2) * width(i);
+        return {memory + count * behind, static_cast<Eigen::Index>(count), static_cast<Eigen::Index>(width(l))};
+    }
+};
+
+}  // namespace laconic::detail

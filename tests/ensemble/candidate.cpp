@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A candidate that was written is read as it was, by its outputs or its parameters; what it is not is refused.
+#include "laconic/ensemble/candidate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "laconic/compress/identity.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "support/drawn.hpp"
+
+using namespace laconic;
+
+namespace tests_of_candidate {
+
+template <class Z>
+candidate<double, Z> trained(network_family<squared_output<>, double> const& family, Z const& z,
+                             std::vector<double> const& x) {
+    candidate<double, Z> c;
+    c.net.depth = 1;
+    c.take(family, z, key{1}, x);
+    return c;
+}
+template <class Z>
+std::vector<std::byte> written(candidate<double, Z> const& c, candidate_message what) {
+    bit_writer sink;
+    c.write(sink, what);
+    auto const bytes = sink.finish();
+    return {bytes.begin(), bytes.end()};
+}
+template <class Z>
+candidate<double, Z> read_back(network_family<squared_output<>, double> const& family, Z const& z,
+                               std::vector<std::byte> const& bytes, candidate_message what) {
+    candidate<double, Z> c;
+    c.net.depth = 1;
+    bit_reader source(bytes);
+    c.read(source, what, family, z, key{1});
+    source.finish();
+    return c;
+}
+
+}  // namespace tests_of_candidate
+
+TEST_CASE_TEMPLATE("candidate: its outputs or its parameters travel, and the others see it as its trainer does", Z,
+                   identity, top_k<>) {
+    using namespace tests_of_candidate;
+    auto const data = drawn::data(20, 3);
+    network_family<squared_output<>, double> const family(data, squared_output<>(data), 4);
+    Z const z{};
+    auto const x = drawn::point(family.of(1).dimension(), 1);
+    auto const here = trained(family, z, x);
+    auto const exact = family.predict(1, x);
+    CHECK(here.net.parameters == x);
+    CHECK((here.net.outputs == exact) == std::is_same_v<Z, identity>);
+    CHECK(here.net.outputs.size() == 20);
+
+    auto const outputs = written(here, candidate_message::outputs);
+    auto const there = read_back(family, z, outputs, candidate_message::outputs);
+    CHECK(there.net.outputs == here.net.outputs);
+    CHECK(there.net.parameters.empty());
+    if (std::is_same_v<Z, identity>) CHECK(outputs.size() == 1 + 8 * 20);
+
+    auto const parameters = written(here, candidate_message::parameters);
+    CHECK(parameters.size() == 1 + 8 * x.size());
+    auto const whole = read_back(family, z, parameters, candidate_message::parameters);
+    CHECK(whole.net.outputs == here.net.outputs);
+    CHECK(whole.net.parameters == x);
+}
+
+TEST_CASE("candidate: one that is not finite says where") {
+    using namespace tests_of_candidate;
+    auto const data = drawn::data(20, 3, 1);
+    network_family<squared_output<>, double> const family(data, squared_output<>(data), 4);
+    auto x = drawn::point(family.of(1).dimension(), 1);
+    auto broken = x;
+    broken[5] = std::nan("");
+    auto huge = x;
+    for (auto& v : huge) v *= 1e200;
+    for (auto const what : {candidate_message::outputs, candidate_message::parameters}) {
+        auto const c = trained(family, identity{}, broken);
+        CHECK(c.net.outputs.empty());
+        CHECK(c.bad == 5);
+        CHECK(written(c, what).size() == 9);
+        auto const there = read_back(family, identity{}, written(c, what), what);
+        CHECK(there.net.outputs.empty());
+        CHECK(there.bad == 5);
+        CHECK(trained(family, identity{}, huge).bad >= x.size());
+        CHECK(trained(family, identity{}, huge).bad < x.size() + 20);
+    }
+}
+
+TEST_CASE("candidate: bytes that are none are refused") {
+    using namespace tests_of_candidate;
+    auto const data = drawn::data(20, 3, 1);
+    network_family<squared_output<>, double> const family(data, squared_output<>(data), 4);
+    auto const good =
+        written(trained(family, identity{}, drawn::point(family.of(1).dimension(), 1)), candidate_message::outputs);
+    auto bad = good;
+    bad[0] = std::byte{2};
+    CHECK_THROWS_AS(read_back(family, identity{}, bad, candidate_message::outputs), wire_error);
+    bad = good;
+    bad.pop_back();
+    CHECK_THROWS_AS(read_back(family, identity{}, bad, candidate_message::outputs), wire_error);
+    CHECK_THROWS_AS(read_back(family, identity{}, {}, candidate_message::parameters), wire_error);
+    for (std::size_t i = 1; i < 9; ++i) bad[i] = std::byte{0xff};  // not a number
+    CHECK_THROWS_AS(read_back(family, identity{}, bad, candidate_message::outputs), wire_error);
+}
