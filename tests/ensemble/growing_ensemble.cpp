@@ -35,7 +35,7 @@ dataset<T> curve() {
 
 adanet small() {
     adanet how;
-    how.width = 6, how.steps = 40, how.batch = 8, how.rate = 0.01, how.lambda = 1e-4;
+    how.width = 6, how.steps = 12, how.batch = 8, how.rate = 0.03, how.lambda = 1e-4;
     return how;
 }
 
@@ -87,7 +87,8 @@ TEST_CASE_TEMPLATE("growing_ensemble: any ranks, placements and messages come to
         CHECK(std::isfinite(f));
         for (auto const placed : {placement_strategy::replication, placement_strategy::round_robin})
             for (auto const send : {candidate_message::outputs, candidate_message::parameters})
-                for (int const ranks : {1, 2, 3, 4, 6}) {
+                for (int const ranks : {1, 2, 3, 6}) {
+                    if (strategy != ensemble_strategy::grow && ranks != 3) continue;
                     how.placed = placed, how.send = send;
                     CHECK(grown<T>(how, ranks, 3, identity{}, &other) == known);
                     CHECK(other == f);

@@ -16,7 +16,7 @@ TEST_CASE("network_family: networks of any depth over one set of data") {
     CHECK(family.outputs() == 90);
     for (std::size_t const depth : {0, 1, 3}) {
         std::vector<std::size_t> const hidden(depth, 5);
-        network<class_output<>> const here(data, hidden, class_output<>(data)),
+        neural_network<class_output<>> const here(data, hidden, class_output<>(data)),
             there(other, hidden, class_output<>(other, {0, 1, 2}));
         CHECK(family.of(depth).depth() == depth);
         CHECK(&family.of(depth).data() == &family.data());

@@ -35,8 +35,8 @@ struct complexity_penalty {
     double of(double r) const { return (lambda == 0 ? 0 : lambda * r) + beta; }
 };
 
-/// A network of an ensemble: the number of its hidden layers, its weight, its parameters (objective/network.hpp), and
-/// its outputs on the data. Its complexity is the square root of that number.
+/// A network of an ensemble: the number of its hidden layers, its weight, its parameters
+/// (objective/neural_network.hpp), and its outputs on the data. Its complexity is the square root of that number.
 template <Scalar T>
 struct ensemble_member {
     std::size_t depth;

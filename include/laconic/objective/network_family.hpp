@@ -9,7 +9,7 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/objective/dataset.hpp"
-#include "laconic/objective/network.hpp"
+#include "laconic/objective/neural_network.hpp"
 #include "laconic/objective/output_loss.hpp"
 #include "laconic/objective/shared_rows.hpp"
 
@@ -26,8 +26,8 @@ class network_family {
     dataset<T> const& data() const { return rows_.data(); }
     /// How many numbers the outputs for all rows are.
     std::size_t outputs() const { return rows_.size() * loss_.outputs(); }
-    network<Loss, T> of(std::size_t depth) const {
-        return network<Loss, T>(rows_, std::vector<std::size_t>(depth, width_), loss_);
+    neural_network<Loss, T> of(std::size_t depth) const {
+        return neural_network<Loss, T>(rows_, std::vector<std::size_t>(depth, width_), loss_);
     }
     /// The outputs for all rows, row after row.
     std::vector<T> predict(std::size_t depth, std::span<T const> x) const {
@@ -38,8 +38,8 @@ class network_family {
     /// Adds `weight` times the outputs for other data, row after row, to z.
     void add_prediction(std::size_t depth, std::span<T const> x, dataset<T> const& other, double weight,
                         std::vector<double>& z) const {
-        network<no_loss, T> const net(other, std::vector<std::size_t>(depth, width_),
-                                      no_loss{loss_.outputs(), other.samples()});
+        neural_network<no_loss, T> const net(other, std::vector<std::size_t>(depth, width_),
+                                             no_loss{loss_.outputs(), other.samples()});
         std::vector<T> its(z.size());
         net.predict(x, its);
         for (std::size_t i = 0; i < z.size(); ++i) z[i] += weight * double(its[i]);

@@ -14,7 +14,7 @@
 #include "laconic/objective/activation.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/matrix_block.hpp"
-#include "laconic/objective/network.hpp"
+#include "laconic/objective/neural_network.hpp"
 #include "laconic/objective/output_loss.hpp"
 
 namespace laconic {
@@ -27,8 +27,8 @@ namespace laconic {
 /// row; b', classes numbers. A gradient takes about 6 hidden (features + classes) operations a row, and a thread's
 /// scratch memory for one block is 64 (features + 2 hidden + classes) numbers.
 template <Scalar T = double, Activation Act = activation::relu>
-class perceptron : public network<class_output<T>, T, Act> {
-    using base = network<class_output<T>, T, Act>;
+class perceptron : public neural_network<class_output<T>, T, Act> {
+    using base = neural_network<class_output<T>, T, Act>;
 
   public:
     /// The classes are the distinct labels; it throws as the other constructor does.
@@ -36,8 +36,8 @@ class perceptron : public network<class_output<T>, T, Act> {
         : perceptron(data, hidden, lambda, laconic::classes(data)) {}
 
     /// For data that may lack a class, as a worker's part may: all workers pass the same classes, increasing. Throws
-    /// what network does, and argument_error unless the classes are two or more whole numbers and every label is one of
-    /// them.
+    /// what neural_network does, and argument_error unless the classes are two or more whole numbers and every label is
+    /// one of them.
     perceptron(dataset<T> data, std::size_t hidden, double lambda, std::vector<T> classes)
         : perceptron(class_output<T>(data, std::move(classes)), data, hidden, lambda) {}
 

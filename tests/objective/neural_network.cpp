@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network of any depth is its definition with the gradient of differences; without a hidden layer it is linear, with
 // one it is the perceptron.
-#include "laconic/objective/network.hpp"
+#include "laconic/objective/neural_network.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,10 +14,10 @@
 
 using namespace laconic;
 
-namespace tests_of_network {
+namespace tests_of_neural_network {
 
-using regression = network<squared_output<>>;
-using classification = network<class_output<>, double, activation::tanh>;
+using regression = neural_network<squared_output<>>;
+using classification = neural_network<class_output<>, double, activation::tanh>;
 static_assert(FiniteSum<regression> && FusedObjective<regression> && !SmoothObjective<regression>);
 
 template <class F>
@@ -63,10 +63,11 @@ void is_as_defined(F const& f, bool relu) {
     drawn::batches_are_means(f, x);
 }
 
-}  // namespace tests_of_network
+}  // namespace tests_of_neural_network
 
-TEST_CASE("network: as defined and with the gradient of differences, without and with up to three hidden layers") {
-    using namespace tests_of_network;
+TEST_CASE(
+    "neural_network: as defined and with the gradient of differences, without and with up to three hidden layers") {
+    using namespace tests_of_neural_network;
     auto const data = drawn::data(70, 4, 0.7, 3);
     for (std::vector<std::size_t> const& hidden : std::vector<std::vector<std::size_t>>{{}, {5}, {3, 6}, {4, 2, 3}}) {
         regression const f(data, hidden, squared_output<>(data), 0.02);
@@ -78,9 +79,9 @@ TEST_CASE("network: as defined and with the gradient of differences, without and
     CHECK(regression(data, {4, 2, 3}, squared_output<>(data)).dimension() == 4 * 5 + 2 * 5 + 3 * 3 + 1 * 4);
 }
 
-TEST_CASE("network: with one hidden layer it has the perceptron's bits") {
+TEST_CASE("neural_network: with one hidden layer it has the perceptron's bits") {
     auto const data = drawn::data(70, 4, 0.7, 3);
-    network<class_output<>> const f(data, {5}, class_output<>(data), 0.01);
+    neural_network<class_output<>> const f(data, {5}, class_output<>(data), 0.01);
     perceptron<> const known(data, 5, 0.01);
     auto const x = f.initial_point(key{3});
     CHECK(x == known.initial_point(key{3}));
@@ -89,9 +90,9 @@ TEST_CASE("network: with one hidden layer it has the perceptron's bits") {
     CHECK(drawn::gradient(f, x) == drawn::gradient(known, x));
 }
 
-TEST_CASE("network: the start has the ranges that are named, and biases 0") {
+TEST_CASE("neural_network: the start has the ranges that are named, and biases 0") {
     auto const data = drawn::data(4, 100, 0.5, 3);
-    network<class_output<>> const f(data, {40, 30}, class_output<>(data));
+    neural_network<class_output<>> const f(data, {40, 30}, class_output<>(data));
     for (auto const bound : {activation::relu::first_weight, activation::tanh::first_weight}) {
         auto const x = f.initial_point(key{1}, bound);
         CHECK(x == f.initial_point(key{1}, bound));
@@ -109,8 +110,8 @@ TEST_CASE("network: the start has the ranges that are named, and biases 0") {
     CHECK(f.initial_point(key{1}) != f.initial_point(key{2}));
 }
 
-TEST_CASE("network: what makes none is refused") {
-    using tests_of_network::regression;
+TEST_CASE("neural_network: what makes none is refused") {
+    using tests_of_neural_network::regression;
     auto const data = drawn::data(6, 2, 1, 3);
     squared_output<> const loss(data);
     CHECK_THROWS_AS(regression(data, {2}, loss, -1), argument_error);
@@ -126,10 +127,11 @@ TEST_CASE("network: products with the Hessian are differences of gradients, for 
         CAPTURE(depth);
         auto const data = drawn::data(70, 3, 1, 3);
         std::vector<std::size_t> const hidden(depth, 4);
-        network<class_output<>, double, activation::tanh> const classes(data, hidden, class_output<>(data), 0.01);
+        neural_network<class_output<>, double, activation::tanh> const classes(data, hidden, class_output<>(data),
+                                                                               0.01);
         drawn::products_are_true(classes, drawn::point(classes.dimension(), 1),
                                  drawn::point(classes.dimension(), 2, 0.1));
-        network<squared_output<>, double, activation::tanh> const squares(data, hidden, squared_output<>(data));
+        neural_network<squared_output<>, double, activation::tanh> const squares(data, hidden, squared_output<>(data));
         drawn::products_are_true(squares, drawn::point(squares.dimension(), 1),
                                  drawn::point(squares.dimension(), 2, 0.1));
     }

@@ -43,15 +43,15 @@ namespace laconic {
 /// in blocks of 64, as matrix products: about 6 operations a weight and row for a gradient, a third of them for a
 /// value. A thread's first call allocates scratch memory for one block; later ones allocate only for a larger network.
 template <OutputLoss Loss, Scalar T = double, Activation Act = activation::relu>
-class network {
+class neural_network {
   public:
     /// `hidden` is the number of units of each hidden layer. Throws argument_error where there are no rows or features,
     /// where a layer has no units, where lambda is negative or not finite, or where x would have 2^32 numbers or more;
     /// shape_error where there are more or fewer labels than rows.
-    network(dataset<T> data, std::vector<std::size_t> hidden, Loss loss, double lambda = 0)
-        : network(shared_rows<T>(std::move(data)), std::move(hidden), std::move(loss), lambda) {}
+    neural_network(dataset<T> data, std::vector<std::size_t> hidden, Loss loss, double lambda = 0)
+        : neural_network(shared_rows<T>(std::move(data)), std::move(hidden), std::move(loss), lambda) {}
     /// The same over data that several networks share.
-    network(shared_rows<T> rows, std::vector<std::size_t> hidden, Loss loss, double lambda = 0)
+    neural_network(shared_rows<T> rows, std::vector<std::size_t> hidden, Loss loss, double lambda = 0)
         : rows_(std::move(rows)), loss_(std::move(loss)), lambda_(lambda) {
         if (!(lambda >= 0 && std::isfinite(lambda)))
             throw argument_error(detail::concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
