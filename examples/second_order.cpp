@@ -34,7 +34,7 @@ logistic_regression<> objective_of(int rank) {
         }
         data.labels.push_back(side > 0 ? 1 : -1);
     }
-    return {data, 1e-5};
+    return {data, 1e-4};
 }
 
 // Rounds until the mean gradient is that small, and what a worker has sent by then.

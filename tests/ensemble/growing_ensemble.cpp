@@ -96,6 +96,45 @@ TEST_CASE_TEMPLATE("growing_ensemble: any ranks, placements and messages come to
     }
 }
 
+TEST_CASE(
+    "growing_ensemble: a member is a network that RMSProp has trained from Glorot's start, with keys of its round") {
+    using namespace tests_of_growing;
+    auto const data = curve<double>();
+    auto how = small();
+    how.force_grow = true;
+    threads::run(3, [&](threads::member& comm) {
+        auto e = how.start(data, squared_output<>(data), comm, 5);
+        std::size_t depth = 0;
+        for (std::uint64_t round = 0; round < 3; ++round) {
+            e.round();
+            auto const& newest = e.look().members.back();
+            neural_network<squared_output<>> const net(data, std::vector<std::size_t>(newest.depth, 6),
+                                                       squared_output<>(data));
+            auto const from = key{5}.child(round).child(newest.depth - depth);
+            auto x = net.initial_point(from.child(0));
+            std::size_t hidden = 0;  // He's bound is wider than Glorot's
+            for (auto const m : net.matrices()) {
+                double const glorot = std::sqrt(6 / double(m.rows + m.columns)), he = std::sqrt(6 / double(m.columns));
+                for (std::size_t i = 0; i < m.size() && hidden < newest.depth; ++i) x[m.offset + i] *= glorot / he;
+                ++hidden;
+            }
+            rmsprop<> step(how.rate);
+            host on;
+            std::vector<double> g(x.size());
+            for (std::uint64_t k = 0; k < 12; ++k) {
+                std::vector<std::uint32_t> rows;
+                for (std::uint64_t t = 0; t < 8; ++t)
+                    rows.push_back(std::uint32_t(from.child(1).child(k).below(t, 40)));
+                net.batch_gradient(rows, x, g);
+                step(on, std::span<double>(x), std::span<double>(g));
+            }
+            for (std::size_t i = 0; i < x.size(); ++i)
+                CHECK(newest.parameters[i] == doctest::Approx(x[i]).epsilon(1e-9));
+            depth = newest.depth;
+        }
+    });
+}
+
 TEST_CASE("growing_ensemble: a compressor of the outputs, too, comes to the same bits everywhere") {
     using namespace tests_of_growing;
     auto how = small();

@@ -277,6 +277,11 @@ TEST_CASE("a saved run goes on bit for bit, and is no other's") {
                 CHECK(run.save() == other.save());
                 CHECK(other.rounds() == std::uint64_t(k) + 1);
             }
+            std::vector<double> z(4, 9.);
+            auto late = method.start<double>(problem{}, f, comm, std::span<double>(z), 5);
+            late.restore(run.save());
+            run.round(), other.round(), late.round();
+            CHECK(z == x);
             auto damaged = run.save();
             damaged[damaged.size() / 2] ^= std::byte{1};
             auto const before = y;

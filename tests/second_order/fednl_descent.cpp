@@ -234,6 +234,10 @@ TEST_CASE("DET6: the Hessians are learned at the rate alpha") {
     double const whole = mean_hessian(f, std::vector<double>(4)).norm();
     for (std::size_t k = 1; k < 6; ++k)
         CHECK(half(k).hessian_error == doctest::Approx(whole * std::pow(.5, double(k) - 1)).epsilon(1e-12));
+    double far = 0;
+    for (auto const& each : f) far += each.h.norm() / 6;
+    CHECK(run_newton(fednl<identity>{.alpha = .5, .start_in_full = false}, f, 0, 3).distance ==
+          doctest::Approx(far / 8).epsilon(1e-12));
     // top_k of 1 of 10 learns a fixed Hessian in ten rounds, rand_k at 1 / (1 + omega) = 1/10 not.
     CHECK(run_newton(fednl<top_k<>>{.compressor = {1}, .start_in_full = false}, f, 0, 11).hessian_error < 1e-14);
     CHECK(run_newton(fednl<rand_k<>>{.compressor = {1}, .start_in_full = false}, f, 0, 11).hessian_error > .1 * whole);
@@ -360,6 +364,11 @@ TEST_CASE("a saved FedNL goes on bit for bit, and is no other's") {
                 CHECK(x == y);
                 CHECK(run.save() == other.save());
             }
+            std::vector<double> z(4, 9.);
+            auto late = method.start<double>(problem{}, mine, comm, std::span<double>(z), 5);
+            late.restore(run.save());
+            run.round(), other.round(), late.round();
+            CHECK(z == x);
             auto damaged = run.save();
             damaged[damaged.size() / 2] ^= std::byte{1};
             CHECK_THROWS_AS(other.restore(damaged), wire_error);
