@@ -23,7 +23,7 @@ using toys::vec;
 
 namespace {
 
-std::vector<logistic_regression<>> workers() {
+std::vector<logistic_regression<>> logistic_workers() {
     std::vector<logistic_regression<>> f;
     for (std::size_t i = 0; i < 3; ++i) f.push_back(samples::logistic_of(7, 6, 20 + i));
     return f;
@@ -32,7 +32,7 @@ std::vector<logistic_regression<>> workers() {
 // The same recursion with and without faces: the same iterates and the same words.
 template <class R>
 void says_the_same(R const& r) {
-    auto const f = workers();
+    auto const f = logistic_workers();
     std::vector<any_objective<>> const any(f.begin(), f.end());
     toys::lockstep<R, logistic_regression<>> plain(r, f, vec(6, 1.0), 4);
     auto const behind_faces = erased<double, host>(r);
@@ -80,7 +80,7 @@ TEST_CASE("the length of a step, where it has one") {
 
 TEST_CASE("copies of a recursion share nothing, also where a level tunes the compressor") {
     using bounds = std::span<double const>;
-    auto const f = workers();
+    auto const f = logistic_workers();
     std::vector<any_objective<>> const any(f.begin(), f.end());
     auto const r =
         erased<double, host>(recursion<threshold<identity, bounds>, memory<>, gradient_step, follow_last_move<double>>{
