@@ -27,7 +27,7 @@ std::optional<ensemble_choice> choose(ensemble_rule const& rule, members const& 
     return rule.choose<double>(squared_output<>(four()), std::span(before), value, std::span(fresh));
 }
 
-std::vector<double> const ones{1, 1, 1, 1}, signs{1, -1, 1, -1}, exact{3, 1, 2, 0}, nothing{};
+std::vector<double> const ones{1, 1, 1, 1}, alternating{1, -1, 1, -1}, exact{3, 1, 2, 0}, nothing{};
 
 }  // namespace tests_of_choice
 
@@ -64,7 +64,7 @@ TEST_CASE("choice: each strategy has its ensembles") {
 
 TEST_CASE("choice: the least F, with the weights that have it") {
     using namespace tests_of_choice;
-    members const before{of(0, ones, 1.5)}, fresh{of(0, {2, 2, 2, 2}), of(1, signs)};
+    members const before{of(0, ones, 1.5)}, fresh{of(0, {2, 2, 2, 2}), of(1, alternating)};
     double const value = 1.25;  // of the mean of the labels
     ensemble_rule rule;
     auto best = choose(rule, before, value, fresh);  // T4.2: (1.5, 1) has F = .25
@@ -88,7 +88,7 @@ TEST_CASE("choice: the least F, with the weights that have it") {
     rule = {};
     rule.weights = mixture_weights::uniform;
     for (double const f :
-         {1.25, 1.26}) {  // (1 + 2) / 2 is the mean of the labels, with F = 1.25; (1 + signs) / 2 has 1.5
+         {1.25, 1.26}) {  // (1 + 2) / 2 is the mean of the labels, with F = 1.25; (1 + alternating) / 2 has 1.5
         best = choose(rule, before, f, fresh);
         REQUIRE(best);
         CHECK(best->ensemble == (f > value ? 1 : 0));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Eigen/Core>
 #include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
 
 #include "laconic/backend/array.hpp"
+#include "laconic/backend/settle.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/optim/step.hpp"
@@ -30,12 +30,12 @@ class rmsprop {
 
     void operator()(B&, std::span<T> x, std::span<T> d) {
         if (squares_.empty()) squares_.assign(x.size(), T(1));
-        using array = Eigen::Array<T, Eigen::Dynamic, 1>;
-        auto const n = static_cast<Eigen::Index>(x.size());
-        Eigen::Map<array> s(squares_.data(), n), at(x.data(), n);
-        Eigen::Map<array const> const g(d.data(), n);
-        s = decay_ * s + (T(1) - decay_) * g.square();
-        at -= rate_ * g / (s + epsilon_).sqrt();
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            T kept = decay_ * squares_[i], fresh = (T(1) - decay_) * (d[i] * d[i]);
+            simd::settle(kept), simd::settle(fresh);  // the same bits for every processor
+            squares_[i] = kept + fresh;
+            x[i] -= rate_ * d[i] / std::sqrt(squares_[i] + epsilon_);
+        }
     }
 
     double rate() const { return double{rate_}; }
