@@ -15,6 +15,9 @@
 #include "support/toys.hpp"
 
 using namespace laconic;
+
+namespace tests_of_loop {
+
 using namespace toys;
 
 namespace {
@@ -77,3 +80,5 @@ TEST_CASE("it goes on from a saved state, bit for bit") {
         CHECK(later[r].trace.size() == 6);
     }
 }
+
+}  // namespace tests_of_loop

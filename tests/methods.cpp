@@ -31,6 +31,8 @@
 
 // What every method promises, whatever it is: each by its text, over one loop of faces.
 using namespace laconic;
+
+namespace tests_of_methods {
 using toys::vec;
 
 namespace {
@@ -470,3 +472,5 @@ TEST_CASE("every method with a proximal operator or a clear refusal") {
     }
     CHECK(refused == std::set<std::string>{"dual_averaging", "iasgd", "isgd", "proxskip"});
 }
+
+}  // namespace tests_of_methods

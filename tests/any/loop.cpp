@@ -15,6 +15,9 @@
 #include "support/toys.hpp"
 
 using namespace laconic;
+
+namespace tests_of_any_loop {
+
 using namespace toys;
 
 namespace {
@@ -68,3 +71,5 @@ TEST_CASE("a loop whose ranks do not evaluate together has the value of its own 
         CHECK(loop.value_at_mean(inner) == f[me].value(x));
     });
 }
+
+}  // namespace tests_of_any_loop

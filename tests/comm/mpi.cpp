@@ -898,88 +898,90 @@ TEST_CASE("second-order loops are the same as over threads, and so are their byt
         run(fednl<top_k<>>{.compressor = {7}});
         return all;
     });
-    TEST_CASE("an ensemble is the same as over threads, and so are its bytes") {
-        same_as_over_threads([](auto& comm) { return grown(comm); });
-    }
+}
 
-    TEST_CASE("a run within a running MPI leaves it running") {
-        int argc = 0;
-        char** argv = nullptr;
-        int called = 0;
-        mpi::run(argc, argv, [&](mpi::member& comm) { called += comm.size(); });
-        CHECK(called == world->size());
-        CHECK(collectives(*world) == 0);
-    }
+TEST_CASE("an ensemble is the same as over threads, and so are its bytes") {
+    same_as_over_threads([](auto& comm) { return grown(comm); });
+}
 
-    TEST_CASE(
-        "a reducer over nodes of MPI's ranks has the flat mean, where sums are exact, and a mistake is known to all") {
-        int const n = world->size(), me = world->rank(), per_node = n % 2 == 0 ? n / 2 : 1;
-        auto inside = world->split(me / per_node, 0);
-        auto across = world->split(me % per_node, 0);
-        hierarchy nodes{inside, across};
-        std::vector<layer> const layers{{"a", 50}, {"b", 3}};
-        reducer in_nodes(plain{}, nodes, layers);
-        reducer flat(plain{}, *world, layers);
-        for (int k = 0; k < 4; ++k) {
-            std::vector<std::vector<float>> g{std::vector<float>(50), std::vector<float>(3)};
-            for (auto& x : g)
-                for (std::size_t i = 0; i < x.size(); ++i) x[i] = float(8 * 3 * (int(i) - 10 * me + k));
-            auto h = g;
-            if (k == 2 && me == n - 1) g[0][7] = std::numeric_limits<float>::infinity();
-            for (std::size_t l = 0; l < 2; ++l) in_nodes.start(l, g[l]), flat.start(l, h[l]);
-            flat.finish();
-            if (k != 2) {
-                in_nodes.finish();
-                CHECK(g == h);
-                continue;
-            }
-            std::string text;
-            try {
-                in_nodes.finish();
-            } catch (non_finite_error const& e) {
-                text = e.what();
-            }
-            CHECK(text ==
-                  "rank " + std::to_string(n - 1) + ", round 2: the gradient is not finite at coordinate 7 of layer a");
+TEST_CASE("a run within a running MPI leaves it running") {
+    int argc = 0;
+    char** argv = nullptr;
+    int called = 0;
+    mpi::run(argc, argv, [&](mpi::member& comm) { called += comm.size(); });
+    CHECK(called == world->size());
+    CHECK(collectives(*world) == 0);
+}
+
+TEST_CASE(
+    "a reducer over nodes of MPI's ranks has the flat mean, where sums are exact, and a mistake is known to all") {
+    int const n = world->size(), me = world->rank(), per_node = n % 2 == 0 ? n / 2 : 1;
+    auto inside = world->split(me / per_node, 0);
+    auto across = world->split(me % per_node, 0);
+    hierarchy nodes{inside, across};
+    std::vector<layer> const layers{{"a", 50}, {"b", 3}};
+    reducer in_nodes(plain{}, nodes, layers);
+    reducer flat(plain{}, *world, layers);
+    for (int k = 0; k < 4; ++k) {
+        std::vector<std::vector<float>> g{std::vector<float>(50), std::vector<float>(3)};
+        for (auto& x : g)
+            for (std::size_t i = 0; i < x.size(); ++i) x[i] = float(8 * 3 * (int(i) - 10 * me + k));
+        auto h = g;
+        if (k == 2 && me == n - 1) g[0][7] = std::numeric_limits<float>::infinity();
+        for (std::size_t l = 0; l < 2; ++l) in_nodes.start(l, g[l]), flat.start(l, h[l]);
+        flat.finish();
+        if (k != 2) {
+            in_nodes.finish();
+            CHECK(g == h);
+            continue;
         }
-        CHECK(in_nodes.steps() == 3);
+        std::string text;
+        try {
+            in_nodes.finish();
+        } catch (non_finite_error const& e) {
+            text = e.what();
+        }
+        CHECK(text ==
+              "rank " + std::to_string(n - 1) + ", round 2: the gradient is not finite at coordinate 7 of layer a");
     }
+    CHECK(in_nodes.steps() == 3);
+}
 
-    int main(int argc, char** argv) {
-        int failed = 0;
-        for (int i = 1; i < argc; ++i)
-            if (std::string_view(argv[i]).starts_with("--late=")) {
-                auto const body = [&](mpi::member& comm) {
-                    while (comm.rank() == std::atoi(argv[i] + 7)) std::this_thread::sleep_for(1s);
+int main(int argc, char** argv) {
+    int failed = 0;
+    for (int i = 1; i < argc; ++i)
+        if (std::string_view(argv[i]).starts_with("--late=")) {
+            auto const body = [&](mpi::member& comm) {
+                while (comm.rank() == std::atoi(argv[i] + 7)) std::this_thread::sleep_for(1s);
+                comm.all_gather({});
+            };
+            mpi::run(argc, argv, body, {.deadline = 300ms});
+        }
+    mpi::run(argc, argv, [&](mpi::member& comm) {
+        for (int i = 1; i < argc; ++i) {
+            std::string_view const flag = argv[i];
+            int const rank = std::atoi(argv[i] + std::min<std::size_t>(8, flag.size()));
+            if (flag.starts_with("--throw=")) {
+                auto const part = comm.duplicate();  // which the exception passes
+                for (;;) {
                     comm.all_gather({});
-                };
-                mpi::run(argc, argv, body, {.deadline = 300ms});
-            }
-        mpi::run(argc, argv, [&](mpi::member& comm) {
-            for (int i = 1; i < argc; ++i) {
-                std::string_view const flag = argv[i];
-                int const rank = std::atoi(argv[i] + std::min<std::size_t>(8, flag.size()));
-                if (flag.starts_with("--throw=")) {
-                    auto const part = comm.duplicate();  // which the exception passes
-                    for (;;) {
-                        comm.all_gather({});
-                        if (comm.rank() == rank) throw file_error("data", 3, 1, "broken line");
-                    }
-                }
-                while (flag.starts_with("--leave=")) {
-                    comm.all_gather({});
-                    if (comm.rank() == rank) return;
+                    if (comm.rank() == rank) throw file_error("data", 3, 1, "broken line");
                 }
             }
-            world = &comm;
-            doctest::Context context(argc, argv);
-            context.setOption("no-colors", true);
-            context.setOption("minimal", comm.rank() != 0);  // these report failures only
-            failed = context.run();
-            // Where one failed, all did.
-            comm.all_gather({std::as_bytes(std::span(&failed, failed != 0 ? 1u : 0u))});
-            for (int r = 0; r < comm.size(); ++r)
-                if (!comm.from(r).bytes.empty()) failed = 1;
-        });
-        return failed;
-    }
+            while (flag.starts_with("--leave=")) {
+                comm.all_gather({});
+                if (comm.rank() == rank) return;
+            }
+        }
+        world = &comm;
+        doctest::Context context(argc, argv);
+        context.setOption("no-colors", true);
+        context.setOption("minimal", comm.rank() != 0);  // these report failures only
+        failed = context.run();
+        // Where one failed, all did.
+        comm.all_gather({std::as_bytes(std::span(&failed, failed != 0 ? 1u : 0u))});
+        for (int r = 0; r < comm.size(); ++r)
+            if (!comm.from(r).bytes.empty()) failed = 1;
+    });
+    return failed;
+}
