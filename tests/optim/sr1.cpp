@@ -49,7 +49,8 @@ struct model {
         });
         std::vector<T> inner(pairs.memory() * pairs.memory());
         pairs.inner(on, std::span<T>(inner));
-        CHECK(pairs.accept(on, std::span<T const>(inner)) == pairs.accepted().size());
+        auto const count = pairs.accept(on, std::span<T const>(inner));
+        CHECK(count == pairs.accepted().size());
     }
     Eigen::VectorXd column(std::span<T> all, std::size_t j) const {
         auto const n = std::size_t(h.rows());
