@@ -113,7 +113,7 @@ TEST_CASE("every method has its line in the list, and is written as it is read")
 
 TEST_CASE("every method: saved in the middle and restored elsewhere, it goes on bit for bit") {
     workers const w;
-    for (auto const& text : every_method()) {
+    for (auto const& text : every_recursion()) {
         CAPTURE(text);
         auto const method = parse_method(text).compose<double, host>(w.constants);
         for (std::size_t const middle : {0u, 1u, 9u}) {
@@ -143,7 +143,7 @@ namespace {
 template <class Forge>
 void each_word_of_a_state(Forge forge) {
     workers const w;
-    for (auto const& text : every_method()) {
+    for (auto const& text : every_recursion()) {
         CAPTURE(text);
         lockstep run(parse_method(text).compose<double, host>(w.constants), w.f, vec(features, 1.0), 5);
         run.rounds(4);
@@ -224,7 +224,7 @@ TEST_CASE("every method: a forged state is refused or run, whatever stands in it
 
 TEST_CASE("every method: where one rank's gradient is not finite all throw, and the run goes on as if never") {
     workers w;
-    for (auto const& text : every_method()) {
+    for (auto const& text : every_recursion()) {
         CAPTURE(text);
         auto const method = parse_method(text).compose<double, host>(w.constants);
         lockstep run(method, w.f, vec(features, 1.0), 3), other(method, w.f, vec(features, 1.0), 3);
@@ -381,7 +381,7 @@ TEST_CASE("what overflows on its way to the compressor: every rank's error has t
 
 TEST_CASE("every method: nothing allocated after the first round, and over threads the same as in one thread") {
     workers const w;
-    for (auto const& text : every_method()) {
+    for (auto const& text : every_recursion()) {
         CAPTURE(text);
         auto const method = parse_method(text).compose<double, host>(w.constants);
         lockstep expected(method, w.f, vec(features, 1.0), 5);
@@ -459,7 +459,7 @@ TEST_CASE("every method with a proximal operator or a clear refusal") {
     workers const w;
     elastic_net const prox{0.05, 0};
     std::set<std::string> refused;
-    for (auto const& text : every_method()) {
+    for (auto const& text : every_recursion()) {
         CAPTURE(text);
         try {
             lockstep run(parse_method(text).compose(w.constants, prox), w.f, vec(features, 0.0), 5);

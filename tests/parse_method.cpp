@@ -141,7 +141,7 @@ TEST_CASE("methods of float") {
 TEST_CASE("each method has the length of its step") {
     problem p{8, 5, 4, .5, 9, 6, .5, 7, 12};
     p.own_smoothness = 8;
-    for (auto const& text : every_method()) {
+    for (auto const& text : every_recursion()) {
         CAPTURE(text);
         auto const r = parse_method<double>(text).compose<double, host>(p);
         CHECK(r.scale * r.step.rate() > 0);

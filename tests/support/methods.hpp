@@ -71,3 +71,10 @@ inline std::vector<std::string> every_method() {
     }
     return all;
 }
+
+/// Those of every_method() that are recursions.
+inline std::vector<std::string> every_recursion() {
+    auto all = every_method();
+    std::erase_if(all, [](std::string const& text) { return laconic::parse_method(text).has_loop(); });
+    return all;
+}

@@ -230,8 +230,8 @@ class pair_loop : public detail::session_loop<pair_loop<M, F, C, T>, F, C, T> {
 /// its own partner); with D_n the change of x_n by `local` gradient steps of size `step`, and means over n and its
 /// partner,
 ///     v_n <- momentum v_n + outer mean D - pull (x_n - mean x),    x_n <- x_n + v_n.
-/// With the defaults both then hold the mean of their results. No theorem gives the parameters. Sends x_n and D_n in
-/// full, 2 d numbers a round, in one slot; errors as ggadmm.
+/// With the defaults both hold the mean of their results. Sends x_n and D_n in full, 2 d numbers, in one slot; errors
+/// as ggadmm, and theory_error without a step, as no theorem gives one.
 struct pair_gossip {
     double step = 0;
     std::uint64_t local = 1;
@@ -240,14 +240,15 @@ struct pair_gossip {
 
     template <Scalar T, class F, class C>
     auto start(problem const&, F const& objective, C& comm, std::span<T> x, std::uint64_t seed) const {
-        detail::check_fields(*this);
+        if (detail::check_fields(*this); step == 0)
+            throw theory_error("pair_gossip: no theorem gives its step; give it");
         return pair_loop<pair_gossip, F, C, T>(*this, objective, comm, x, seed);
     }
     bool operator==(pair_gossip const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("pair_gossip", "local steps, then the mean with a random partner",
                  "Kolehmainen et al., arXiv:2506.10911",
-                 field("step", &pair_gossip::step).between(1e-12, 1e9).written().by_name(),
+                 field("step", &pair_gossip::step).between(0, 1e9).written().by_name(),
                  field("local", &pair_gossip::local).between(1, 1e9).by_name(),
                  field("momentum", &pair_gossip::momentum).between(0, 1).by_name(),
                  field("outer", &pair_gossip::outer).between(0, 10).by_name(),

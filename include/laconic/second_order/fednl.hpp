@@ -39,7 +39,7 @@ namespace laconic {
 template <class C, class G = plain<>, class X = gather_all>
 struct fednl {
     static_assert(detail::require_members<C>());
-    C compressor;
+    C compressor{};
     definite_by definite = definite_by::lift;
     double mu = 0;  ///< what a projection raises eigenvalues to; 0: the problem's mu
     std::optional<double> alpha{};
