@@ -240,8 +240,7 @@ struct pair_gossip {
 
     template <Scalar T, class F, class C>
     auto start(problem const&, F const& objective, C& comm, std::span<T> x, std::uint64_t seed) const {
-        if (detail::check_fields(*this); step == 0)
-            throw theory_error("pair_gossip: no theorem gives its step; give it");
+        if (detail::check_fields(*this); step == 0) throw theory_error("pair_gossip: no theorem gives a step");
         return pair_loop<pair_gossip, F, C, T>(*this, objective, comm, x, seed);
     }
     bool operator==(pair_gossip const&) const = default;
