@@ -249,6 +249,27 @@ TEST_CASE("race: a method that diverges is reported, and the others go on") {
     CHECK(run.out.find("\ngd  ") != std::string::npos);
 }
 
+TEST_CASE(
+    "race: methods with loops of their own reach the target; a proximal operator or a collective is not for them") {
+    auto const all = race_json(
+        "--data synthetic --workers 4 --rounds 100 --target 1e-6 --method 'gadmm(rho=0.1)' "
+        "--method 'd_gadmm(rho=0.1, refresh=10)' --method 'q_gadmm(rho=0.1, bits=4)' --method 'fednl(top_k(0.1))' "
+        "--method 'ds_lsr1(memory=16)'");
+    for (auto const& m : all.at("methods")) {
+        CAPTURE(m.at("method").get<std::string>());
+        CHECK(double(m.at("final_suboptimality")) <= 1e-6);
+        CHECK(double(m.at("final_suboptimality")) > -1e-12);
+    }
+    auto const refused = [](std::string const& arguments, std::string const& why) {
+        auto const run = run_race("--data synthetic --workers 4 --rounds 9 --method 'gadmm(rho=0.1)' " + arguments);
+        INFO(run.out);
+        CHECK(run.status == 2);
+        CHECK(run.out.find(why) != std::string::npos);
+    };
+    refused("--collective ring", "gadmm(rho=0.1) chooses itself how its messages travel: no --collective");
+    refused("--objective lasso --lambda 0.01", "gadmm(rho=0.1) has no form with a proximal operator");
+}
+
 TEST_CASE("race: lag_ps takes each worker's own smoothness") {
     // Ridge regressions of 6 rows and 4 features with L_i = 0.14, 0.81 and 11.5. Numpy, which draws the same numbers
     // and keeps to the rule, counts 3, 9 and 53 uploads in 100 rounds, and 53 of each with max L_i for all.
