@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "laconic/any/objective.hpp"
@@ -37,6 +38,53 @@ families_run run_family(M const& method, std::vector<any_objective<>> const& f, 
 }
 
 }  // namespace
+
+namespace {
+
+struct families_bowl {  // |x - c|^2 / 2, which no any_objective holds yet
+    double c;
+    std::size_t dimension() const { return 3; }
+    double value(std::span<double const> x) const {
+        double sum = 0;
+        for (double const v : x) sum += (v - c) * (v - c) / 2;
+        return sum;
+    }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        for (std::size_t i = 0; i < 3; ++i) g[i] = x[i] - c;
+    }
+    void hessian_times(std::span<double const>, std::span<double const> v, std::span<double> out) const {
+        for (std::size_t i = 0; i < 3; ++i) out[i] = v[i];
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a method from a text takes an objective of any type, and keeps a copy of it") {
+    threads::run(2, [](threads::member& comm) {
+        vec x(3, 9.0);
+        descend(parse_method("ds_lsr1(memory=3)"), problem{}, families_bowl{double(comm.rank())}, x, comm,
+                {.rounds = 20});
+        for (double const v : x) CHECK(v == doctest::Approx(0.5).epsilon(1e-9));
+    });
+}
+
+TEST_CASE("ranks that go on from states of different runs are refused, as with a typed method") {
+    std::vector<std::vector<std::byte>> saved(2);  // rank 0's of one run, rank 1's of another
+    for (std::size_t const whose : {0u, 1u})
+        threads::run(2, [&](threads::member& comm) {
+            vec x(3, 3 + 10.0 * double(whose));
+            descend(parse_method("ds_lsr1(memory=2)"), problem{}, families_bowl{1}, x, comm, {.rounds = 2},
+                    [&](auto const&, auto const& loop) {
+                        if (loop.rounds() == 2 && std::size_t(comm.rank()) == whose) saved[whose] = loop.save();
+                    });
+        });
+    threads::run(2, [&](threads::member& comm) {
+        vec x(3);
+        CHECK_THROWS_WITH_AS(descend(parse_method("ds_lsr1(memory=2)"), problem{}, families_bowl{1}, x, comm,
+                                     {.rounds = 4, .resume_from = saved[std::size_t(comm.rank())]}),
+                             doctest::Contains("the iterate to start from"), shape_error);
+    });
+}
 
 TEST_CASE("each is read from its text, is the typed one bit for bit, and reaches the optimum on all ranks") {
     std::vector<any_objective<>> f;

@@ -112,8 +112,9 @@ run_result run_loop(Start start, C& comm, run_settings how, Watch watch) {
                        {"the limit of bits", how.bits},           {"the target", how.target},
                        {"the limit of seconds", how.seconds},     {"the rounds between checks", how.check_every},
                        {"the trace", how.trace ? "kept" : "none"}};
-    if constexpr (!HoldsOwnIterates<decltype(run)>)
-        items.add({"the iterate to start from", digest(std::as_bytes(run.x()))});
+    bool own_iterates = HoldsOwnIterates<decltype(run)>;
+    if constexpr (requires { run.evaluates_together(); }) own_iterates = run.evaluates_together();
+    if (!own_iterates) items.add({"the iterate to start from", digest(std::as_bytes(run.x()))});
     require_agreement(uncounted_comm, items);
     bool const limited = how.trace != nullptr || how.bits < std::numeric_limits<double>::infinity() ||
                          how.target > -std::numeric_limits<double>::infinity() ||

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -99,6 +100,8 @@ TEST_CASE("topologies for another number of ranks are refused") {
     CHECK_THROWS_WITH_AS(make({.refresh = 1, .chains = {{0, 1}}}), "a chain of 2 ranks, among 4", argument_error);
     CHECK_THROWS_AS(make({.refresh = 1, .chains = {{0, 1, 2, 1}}}), argument_error);
     CHECK_THROWS_AS(make({.over = graph::ring(4), .refresh = 1}), argument_error);
+    for (double const far : {1e200, std::nan("")})
+        CHECK_THROWS_AS(make({.refresh = 1, .positions = {{0, 0}, {far, 0}, {1, 1}, {2, 2}}}), argument_error);
 }
 
 }  // namespace tests_of_topology

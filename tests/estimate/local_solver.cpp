@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -106,6 +107,28 @@ TEST_CASE("what has no strict minimum is an error") {
     auto solver = exact_minimum{}.make<double>(4);
     CHECK_THROWS_WITH_AS(solver.solve(on, f, -1, std::span<double const>(pull), {}, std::span(y)),
                          "the local objective is not strictly convex: its Hessian has no Cholesky factors", error);
+    for (int again = 0; again < 3; ++again)  // factors that failed are not kept
+        CHECK_THROWS_AS(solver.solve(on, f, -1, std::span<double const>(pull), {}, std::span(y)), error);
+}
+
+TEST_CASE("a Hessian that is not finite is an error") {
+    struct bent {
+        std::size_t dimension() const { return 4; }
+        double value(std::span<double const> x) const { return x[0] * x[0]; }
+        void gradient(std::span<double const> x, std::span<double> g) const {
+            std::fill(g.begin(), g.end(), 0.0);
+            g[0] = 2 * x[0];
+        }
+        void hessian(std::span<double const>, Eigen::MatrixXd& h) const {
+            h.setIdentity(4, 4);
+            h(0, 0) = std::nan("");
+        }
+    };
+    host on;
+    std::vector<double> y(4, 1.0);
+    auto solver = exact_minimum{}.make<double>(4);
+    CHECK_THROWS_WITH_AS(solver.solve(on, bent{}, 1, std::span<double const>(pull), {}, std::span(y)),
+                         "the Hessian of the local objective is not finite", error);
 }
 
 TEST_CASE("steps of Adam come near the minimum; without commit() the next solve starts from the same moments") {

@@ -25,7 +25,8 @@ class any_loop {
 
     /// Makes the loop that start(handle) returns, over a handle to `comm`; both live as long as this.
     template <class Start>
-    any_loop(any_communicator comm, Start start) : held_(std::make_unique<model<Start>>(std::move(comm), start)) {}
+    any_loop(any_communicator comm, Start start)
+        : held_(std::make_unique<model<Start>>(std::move(comm), std::move(start))) {}
 
     /// What look() returns; value() evaluates the objective where its value did not come with the gradient.
     struct seen {
@@ -65,11 +66,13 @@ class any_loop {
     template <class Start>
     struct model final : face {
         any_communicator handle;
+        Start start;  // it may hold what the loop inside refers to
         decltype(std::declval<Start&>()(std::declval<any_communicator&>())) inside;
         std::optional<decltype(inside.look())> last;
         static constexpr bool together = EvaluatesTogether<decltype(inside), any_communicator>;
 
-        model(any_communicator comm, Start& start) : handle(std::move(comm)), inside(start(handle)) {}
+        model(any_communicator comm, Start how)
+            : handle(std::move(comm)), start(std::move(how)), inside(start(handle)) {}
         std::uint64_t look() override {
             last.emplace(inside.look());
             return last->round;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -114,6 +115,9 @@ class graph_schedule {
         if (how_.refresh == 0) require(static_cast<std::size_t>(how_.over.size()), "a graph");
         for (auto const& order : how_.chains) require(order.size(), "a chain"), graph::chain(order);
         if (!how_.positions.empty()) require(how_.positions.size(), "positions");
+        for (auto const p : how_.positions)
+            if (!(std::abs(p.x) <= 1e150 && std::abs(p.y) <= 1e150))
+                throw argument_error(detail::concat({"no rank can be at (", p.x, ", ", p.y, ")"}));
         at_ = how_.positions;
         at_.resize(n);
     }

@@ -88,8 +88,9 @@ struct d_gadmm {
 
     template <Scalar T, class F, class C>
     auto start(problem const& p, F const& objective, C& comm, std::span<T> x, std::uint64_t seed) const {
-        return ggadmm<>{.rho = rho, .among = {.refresh = refresh, .chain = chain}}.template start<T>(p, objective, comm,
-                                                                                                     x, seed);
+        detail::check_fields(*this);
+        ggadmm<> const how{.rho = rho, .among = {.refresh = refresh, .chain = chain}};
+        return how.template start<T>(p, objective, comm, x, seed);
     }
     bool operator==(d_gadmm const&) const = default;
     static constexpr void description(auto&& describe) {

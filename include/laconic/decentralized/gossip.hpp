@@ -226,9 +226,8 @@ class pair_loop : public detail::session_loop<pair_loop<M, F, C, T>, F, C, T> {
 };
 
 /// Gossip of random pairs after local steps, in the manner of NoLoCo (Kolehmainen et al., arXiv:2506.10911): no
-/// collective call carries numbers. In each round the seed pairs the ranks (with an odd number of them one is alone,
-/// its own partner); with D_n the change of x_n by `local` gradient steps of size `step`, and means over n and its
-/// partner,
+/// collective call carries numbers. In each round the seed pairs the ranks (of an odd number one is its own partner);
+/// with D_n the change of x_n by `local` gradient steps of size `step`, and means over n and its partner,
 ///     v_n <- momentum v_n + outer mean D - pull (x_n - mean x),    x_n <- x_n + v_n.
 /// With the defaults both hold the mean of their results. Sends x_n and D_n in full, 2 d numbers, in one slot; errors
 /// as ggadmm, and theory_error without a step, as no theorem gives one.

@@ -67,6 +67,7 @@ class candidate {
             compressor.blank(on_, family.outputs(), from, message_);
             laconic::read(on_, source, message_);
             decode(family.outputs());
+            bad = family.of(net.depth).dimension() + family.outputs();
         } else {
             read_parameters(source, family);
             take(family, compressor, from, std::move(net.parameters));

@@ -228,9 +228,14 @@ class growing_ensemble {
     }
     ensemble_choice choice_of_all(std::vector<candidate_type> const& fresh) {
         ensemble_choice best;
-        if (!frame_.is_set()) best = choose(fresh);
+        try {
+            if (!frame_.is_set()) best = choose(fresh);
+        } catch (std::exception const& e) {
+            frame_.because(e.what());
+        }
         comm_->all_gather({frame_.bytes(), frame_.is_set()});
         error_frame::raise_first(*comm_, round_);
+        broken_.rank_moves();  // what throws from here on throws on this rank alone
         return best;
     }
 

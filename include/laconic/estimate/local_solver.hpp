@@ -126,12 +126,14 @@ class newton_solver {
                 if (kept.weight == c) return kept.factors;
         auto& next = kept_[next_];
         next_ = (next_ + 1) % kept_.size();
+        next.weight = std::numeric_limits<double>::quiet_NaN();
         f.hessian(y, h_);
+        if (!h_.allFinite()) throw error("the Hessian of the local objective is not finite");
         h_.diagonal().array() += c;
         next.factors.compute(h_);
-        next.weight = c;
         if (next.factors.info() != Eigen::Success)
             throw error("the local objective is not strictly convex: its Hessian has no Cholesky factors");
+        next.weight = c;
         return next.factors;
     }
 

@@ -101,7 +101,7 @@ class any_method {
             if constexpr (Method<M, T, host>)
                 throw argument_error(detail::concat({name(), " is a recursion: descend() and descent run it"}));
             else
-                return {comm, [&](any_communicator& handle) { return inside.start(p, f, handle, x, seed); }};
+                return {comm, [&, f](any_communicator& handle) { return inside.start(p, f, handle, x, seed); }};
         }
         std::string name() const override { return to_string(inside); }
 

@@ -71,11 +71,10 @@ class parts_of_mean {
         sink_.clear();
         put_numbers(sink_, part_of(comm, x, 0, comm.rank()));
         comm.all_gather({sink_.finish()});
-        for (int r = 0; r < comm.size(); ++r)
-            if (r != comm.rank()) {
-                auto const part = part_of(comm, x, 0, r);
-                read(comm, r, [&](bit_reader& source) { take_numbers(source, part); });
-            }
+        for (int r = 0; r < comm.size(); ++r) {  // this rank's too: what is not finite all ranks refuse
+            auto const part = part_of(comm, x, 0, r);
+            read(comm, r, [&](bit_reader& source) { take_numbers(source, part); });
+        }
     }
 
   private:

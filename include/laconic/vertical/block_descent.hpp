@@ -81,7 +81,7 @@ class block_descent {
     } catch (compression_error const& e) {
         throw compression_error(e.rank, rounds(), e.why);
     }
-    // All ranks have the same z, so that all decide the same.
+    // All ranks have the same z and the same labels, so that all decide the same.
     void watch() {
         bool const exact = std::same_as<decltype(R::compressor), identity>;
         if (!exact || work_->batch > 0 || growth_ == on_growth::ignore) return;

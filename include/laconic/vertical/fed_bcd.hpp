@@ -76,12 +76,19 @@ std::vector<int> holders_of_labels(bool mine, C& comm) {
     }
     return all;
 }
-/// Where the labels are: on all ranks, so that any loss will do, or on one. A collective call.
+/// Where the labels are: on all ranks, the same, so that any loss will do, or on one. A collective call.
 template <Scalar T, class P, Communicator C>
 slope_source agree_on_labels(P const& party, C& comm) {
     auto const all = holders_of_labels(party.has_labels(), comm);
     auto const holders = std::count(all.begin(), all.end(), 1);
-    if (holders == comm.size() && LabelledParty<P, T>) return slope_source::labels;
+    if constexpr (LabelledParty<P, T>)
+        if (holders == comm.size()) {  // the slopes at 0 show whether the labels are the same
+            std::vector<T> const zeros(party.samples() * party.outputs());
+            auto slopes = zeros;
+            party.slopes(row_choice::all(party.samples()), std::span<T const>(zeros), std::span<T>(slopes));
+            require_agreement(comm, {{"the labels", digest(std::as_bytes(std::span<T const>(slopes)))}});
+            return slope_source::labels;
+        }
     bool affine = false;
     if constexpr (AffineParty<P, T>) affine = party.curvature() > 0;
     if (holders == 1 && affine) return slope_source::residual;
@@ -108,7 +115,8 @@ auto block_work_of(M const& method, double step, bool in_turns, P const& party, 
         throw argument_error(concat({"a batch of ", method.batch, " of ", party.samples(), " samples"}));
     require_agreement(comm, {{"the samples", std::size_t{party.samples()}},
                              {"the outputs", std::size_t{party.outputs()}},
-                             {"the batch", method.batch}});
+                             {"the batch", method.batch},
+                             {"the growth", words_of(method.growth)[static_cast<std::size_t>(method.growth)]}});
     auto work = std::make_shared<block_work<P, T>>(
         block_work<P, T>{&party, comm.rank(), turn_schedule{comm.size(), in_turns, method.batch > 0},
                          slope_source::received, method.local_steps, step, method.prox, method.batch, key{seed}});
