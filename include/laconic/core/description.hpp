@@ -111,7 +111,7 @@ concept BeginsPipe = requires(V const& v) {
 };
 
 template <Described V>
-std::string to_string(V const& v);
+[[gnu::cold, gnu::noinline]] std::string to_string(V const& v);
 
 /// A value as lists have it.
 struct listed_value {
@@ -282,7 +282,7 @@ void check_fields(V const& v) {
 /// "name(0.01, seed=3)": the fields that are always written, and of the others those that have not their default; and
 /// after " | " the rest of the pipe that it begins, unless it has none: the value "identity" of an empty type.
 template <Described V>
-[[gnu::cold, gnu::noinline]] std::string to_string(V const& v) {
+std::string to_string(V const& v) {
     auto text = detail::text_of(detail::fields_of(v));
     if constexpr (BeginsPipe<V>)
         if (auto const rest = to_string(v.rest); rest != "identity" || !std::is_empty_v<decltype(v.rest)>)

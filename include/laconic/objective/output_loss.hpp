@@ -45,7 +45,8 @@ class squared_output {
     explicit squared_output(dataset<T> const& data) : labels_(std::make_shared<std::vector<T> const>(data.labels)) {
         for (std::size_t j = 0; j < rows(); ++j)
             if (!std::isfinite((*labels_)[j]))
-                throw argument_error(detail::concat({data.name, ": the label of row ", j, " is not finite"}));
+                throw argument_error(
+                    detail::concat(detail::text_pieces{data.name, ": the label of row ", j, " is not finite"}));
     }
 
     std::size_t outputs() const { return 1; }
