@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DS-LSR1 on logistic regression of Ionosphere over four ranks: the same steps by every way to share the pairs, and
-// what travels as the derived table has it; what one rank gets wrong is told to all.
+// what travels as the derived table has it; what one rank gets wrong all ranks throw.
 #include "laconic/second_order/ds_lsr1.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FedNL on real data reaches the optimum of optima.json superlinearly, learns the Hessians, sends what it says, and
-// what one rank gets wrong is told to all.
+// what one rank gets wrong all ranks throw.
 #include "laconic/second_order/fednl_descent.hpp"
 
 #include <doctest/doctest.h>

@@ -44,9 +44,9 @@ class gadmm_loop : public detail::session_loop<gadmm_loop<M, F, C, T>, F, C, T> 
         next_known_ = known_;
         if (!(next_graph_ == graph_)) refresh();
         if (next_graph_.is_head(this->me()))
-            speak(), listen();
+            send_change(), receive_changes();
         else
-            listen(), speak();
+            receive_changes(), send_change();
         measure();
         this->close_round(2, how_.balance > 0 ? std::as_bytes(std::span(next_squares_)) : std::span<std::byte const>());
         double const rho = how_.balance > 0 ? balanced_rho() : rho_;
@@ -119,7 +119,7 @@ class gadmm_loop : public detail::session_loop<gadmm_loop<M, F, C, T>, F, C, T> 
         this->sent_.slots += 2;  // heads and tails
     }
 
-    void speak() {
+    void send_change() {
         auto const neighbours = next_graph_.neighbours(this->me());
         auto bytes = this->encode(
             how_.compressor, std::span<T const>(delta_), [&] { solve(neighbours); }, message_);
@@ -144,7 +144,7 @@ class gadmm_loop : public detail::session_loop<gadmm_loop<M, F, C, T>, F, C, T> 
         add_scaled(this->on_, T(-1), known(), std::span<T>(delta_));
     }
 
-    void listen() {
+    void receive_changes() {
         auto const neighbours = next_graph_.neighbours(this->me());
         fill(this->on_, std::span<T>(dual_left_), T(0));
         for (std::size_t i = 0; i < neighbours.size(); ++i)

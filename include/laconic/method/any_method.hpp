@@ -51,6 +51,7 @@ class any_method {
     }
 
     /// Whether it makes a loop of its own: then compose() throws argument_error, and only then start() does not.
+    /// start() returns that loop, which keeps its own copies of f and of the handle `comm`.
     bool has_loop() const { return held_->has_loop(); }
     any_loop<T> start(problem const& p, any_objective<T> const& f, any_communicator comm, std::span<T> x,
                       std::uint64_t seed) const {

@@ -114,7 +114,7 @@ struct by_turns {
     }
 };
 
-/// The transport by_turns. Its mean is that of all ranks' messages, where those who do not speak send zero.
+/// The transport by_turns. Its mean is that of all ranks' messages, where those whose turn it is not send zeros.
 template <class M, Scalar T, class B>
 class turn_mean : public plain_transport {
   public:
