@@ -15,6 +15,10 @@ std::vector<family> const& families() {
         {"gd_sec", "coordinates that moved little stay unsent", gd_sec_lines},
         {"lag", "gradients that changed little stay unsent", lag_lines},
         {"collectives", "sums sent in part, with error feedback of what is left out", collective_lines},
+        {"decentralized", "ADMM and gossip among neighbours", decentralized_lines},
+        {"vertical", "parties with other features", vertical_lines},
+        {"second_order", "Newton steps by what is learned of the Hessian", second_order_lines},
+        {"ensemble", "networks whose weights minimise F", ensemble_lines},
         {"lossy", "gTop-k as published, which loses terms: it breaks", lossy_lines, true},
     };
     return all;

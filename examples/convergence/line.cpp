@@ -6,6 +6,25 @@
 
 namespace convergence {
 
+measured averaged(std::size_t runs, std::function<vec(std::uint64_t)> const& run) {
+    vec const first = run(1);  // the sums are of what differs from it, lest they cancel
+    measured m{vec(first.size()), vec(first.size())};
+    for (std::size_t r = 1; r < runs; ++r) {
+        vec const now = run(r + 1);
+        for (std::size_t k = 0; k < first.size(); ++k) {
+            m.mean[k] += now[k] - first[k];
+            m.error[k] += (now[k] - first[k]) * (now[k] - first[k]);
+        }
+    }
+    auto const count = static_cast<double>(runs);
+    for (std::size_t k = 0; k < first.size(); ++k) {
+        m.mean[k] /= count;
+        m.error[k] = runs == 1 ? 0 : std::sqrt(std::max(0.0, m.error[k] / count - m.mean[k] * m.mean[k]) / (count - 1));
+        m.mean[k] += first[k];
+    }
+    return m;
+}
+
 vec geometric(double first, double rate, double added, std::size_t rounds) {
     vec bound{first};
     for (std::size_t k = 0; k < rounds; ++k) bound.push_back((1 - rate) * bound.back() + added);

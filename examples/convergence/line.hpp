@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,9 @@ namespace convergence {
 struct measured {
     vec mean, error;
 };
+
+/// Of a function that run(seed) gives round by round, over the seeds 1, .., runs.
+measured averaged(std::size_t runs, std::function<vec(std::uint64_t)> const& run);
 
 /// One method on one toy beside what its theorem says.
 struct line {
@@ -59,6 +64,10 @@ std::vector<line> block_lines(options const&);
 std::vector<line> gd_sec_lines(options const&);
 std::vector<line> lag_lines(options const&);
 std::vector<line> collective_lines(options const&);
+std::vector<line> decentralized_lines(options const&);
+std::vector<line> vertical_lines(options const&);
+std::vector<line> second_order_lines(options const&);
+std::vector<line> ensemble_lines(options const&);
 std::vector<line> lossy_lines(options const&);
 
 }  // namespace convergence

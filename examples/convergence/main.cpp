@@ -46,7 +46,7 @@ void make_folder(std::string const& name) {
 
 int prove(asked const& a) {
     if (a.list) {
-        for (auto const& f : families()) output::print(fmt::format("{:<12} {}\n", f.name, f.about));
+        for (auto const& f : families()) output::print(fmt::format("{:<14} {}\n", f.name, f.about));
         return 0;
     }
     if (a.how.runs < 2) throw laconic::argument_error("--seeds: at least 2 are needed for a standard error");

@@ -39,6 +39,10 @@ void worker::gradient(std::span<double const> x, std::span<double> g) const {
     for (std::size_t c = 0; c < x.size(); ++c) g[c] = curvature_[c] * x[c] - pull_[c];
 }
 
+void worker::hessian_times(std::span<double const>, std::span<double const> v, std::span<double> out) const {
+    for (std::size_t c = 0; c < v.size(); ++c) out[c] = curvature_[c] * v[c];
+}
+
 void worker::batch_gradient(std::span<std::uint32_t const> rows, std::span<double const> x, std::span<double> g) const {
     std::fill(g.begin(), g.end(), 0.0);
     for (auto const j : rows)

@@ -30,6 +30,14 @@ class worker {
     void gradient(std::span<double const> x, std::span<double> g) const;
     std::size_t samples() const { return rows_.size(); }
     void batch_gradient(std::span<std::uint32_t const> rows, std::span<double const> x, std::span<double> g) const;
+    static constexpr bool constant_hessian = true;
+    template <class Matrix>
+    void hessian(std::span<double const>, Matrix& h) const {
+        auto const d = static_cast<std::ptrdiff_t>(dimension());
+        h.setZero(d, d);
+        for (std::ptrdiff_t c = 0; c < d; ++c) h(c, c) = curvature_[static_cast<std::size_t>(c)];
+    }
+    void hessian_times(std::span<double const> x, std::span<double const> v, std::span<double> out) const;
 
     std::vector<bowl> const& rows() const { return rows_; }
     vec const& curvature() const { return curvature_; }  ///< of the mean

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -77,25 +75,13 @@ auto composed(M const& method, toy const& on) {
 template <class Recursion, class V, class More = nothing_more>
 measured measure(std::vector<Recursion> const& methods, toy const& on, std::size_t rounds, std::size_t runs, V v,
                  More more = {}) {
-    measured m{vec(rounds + 1), vec(rounds + 1)};
     course all(rounds + 2);
-    vec first(rounds + 1);  // the sums are of what differs from the first run, lest they cancel
-    for (std::size_t r = 0; r < runs; ++r) {
-        run(methods, on, r + 1, all, more);
-        for (std::size_t k = 0; k <= rounds; ++k) {
-            double const now = v(all, k);
-            if (r == 0) first[k] = now;
-            m.mean[k] += now - first[k];
-            m.error[k] += (now - first[k]) * (now - first[k]);
-        }
-    }
-    auto const count = static_cast<double>(runs);
-    for (std::size_t k = 0; k <= rounds; ++k) {
-        m.mean[k] /= count;
-        m.error[k] = runs == 1 ? 0 : std::sqrt(std::max(0.0, m.error[k] / count - m.mean[k] * m.mean[k]) / (count - 1));
-        m.mean[k] += first[k];
-    }
-    return m;
+    return averaged(runs, [&](std::uint64_t seed) {
+        run(methods, on, seed, all, more);
+        vec now;
+        for (std::size_t k = 0; k <= rounds; ++k) now.push_back(v(all, k));
+        return now;
+    });
 }
 template <class Recursion, class V, class More = nothing_more>
 requires laconic::Recursion<Recursion> measured measure(Recursion const& method, toy const& on, std::size_t rounds,

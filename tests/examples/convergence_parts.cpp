@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include "convergence/line.hpp"
 #include "convergence/moments.hpp"
@@ -72,6 +73,16 @@ TEST_CASE("convergence: expectations that are known otherwise") {
     // ef21: after sending h = 1 and x = 1/2, after not h = 0 and x = 1.
     CHECK(ef21_moments(one, q, s, 2)[2] ==
           doctest::Approx(q * (q * .0625 + (1 - q) * 0) + (1 - q) * (q * .25 + (1 - q))));
+}
+
+TEST_CASE("convergence: means over runs and their standard errors, by hand") {
+    auto const run = [](std::uint64_t seed) { return vec{2, static_cast<double>(seed)}; };
+    auto const three = averaged(3, run);
+    CHECK(three.mean == vec{2, 2});
+    CHECK(three.error[0] == 0);
+    CHECK(three.error[1] == doctest::Approx(1 / std::sqrt(3.)));  // the variance of 1, 2, 3 is 1
+    CHECK(averaged(1, run).mean == vec{2, 1});
+    CHECK(averaged(1, run).error == vec{0, 0});
 }
 
 TEST_CASE("convergence: what breaks a bound, and what does not") {
