@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // AdaNet grows an ensemble of networks that predicts the labels of a table, over three ranks: two train candidates, one
 // chooses. The table is the LIBSVM file of the argument; without one it is drawn here, and no real data. Errors are
-// mean squares, and 1 is that of the mean label.
+// mean squares, and 1 is that of the mean label. --plot FILE.svg draws them over the rounds.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <numeric>
+#include <sstream>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "files.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/ensemble/adanet.hpp"
 #include "laconic/objective/libsvm.hpp"
 #include "laconic/objective/optimum.hpp"
 #include "laconic/objective/ridge.hpp"
+#include "program.hpp"
 
 namespace {
 
@@ -61,11 +65,13 @@ double error(std::vector<double> const& z, std::vector<double> const& labels) {
     return sum;
 }
 
-}  // namespace
+laconic::dataset<> read(std::string const& name) {
+    std::istringstream file(files::read_unpacked(name));
+    return laconic::read_libsvm<double>(file, name);
+}
 
-int main(int count, char** arguments) {
-    std::ifstream file(count > 1 ? arguments[1] : "");
-    auto const data = prepared(count > 1 ? laconic::read_libsvm<double>(file, arguments[1]) : drawn());
+// Returns the errors of ridge regression and of the ensemble.
+std::pair<double, double> compare(laconic::dataset<> const& data, output::chart& plot) {
     std::size_t const rows = data.samples(), split = rows * 4 / 5;
     auto const train = data.slice(0, split, "train"), test = data.slice(split, rows, "test");
     std::printf("%s: %zu rows for training, %zu for testing\n", data.name.c_str(), split, rows - split);
@@ -80,6 +86,7 @@ int main(int count, char** arguments) {
     std::printf("ridge regression            test error %.4f\n", baseline);
 
     double reached = 0;
+    output::curve objective{"F, on the training rows"}, errors{"error on the test rows"};
     laconic::adanet const how{.width = 32, .steps = 3000, .lambda = 2e-3};
     laconic::threads::run(3, [&](laconic::threads::member& comm) {
         laconic::metered wire(comm);
@@ -88,6 +95,9 @@ int main(int count, char** arguments) {
             ensemble.round();
             if (comm.rank() > 0) continue;
             reached = error(ensemble.predict(test), test.labels);
+            auto const round = double(ensemble.rounds());
+            objective.points.emplace_back(round, ensemble.look().value());
+            errors.points.emplace_back(round, reached);
             std::printf("round %d: F %.4f, test error %.4f, members", int(ensemble.rounds()), ensemble.look().value(),
                         reached);
             for (auto const& m : ensemble.look().members) std::printf(" %.2f x depth %zu", m.weight, m.depth);
@@ -95,5 +105,20 @@ int main(int count, char** arguments) {
                         static_cast<unsigned long long>(wire.bytes_gathered() + wire.bytes_received()));
         }
     });
-    return count > 1 || reached < baseline ? 0 : 1;
+    plot.curves = {objective, errors};
+    return {baseline, reached};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("AdaNet grows an ensemble of networks over three ranks.", "adanet");
+    std::string name;
+    app.add_option("DATA", name, "a table as LIBSVM text (none: one is drawn)");
+    return output::run_and_draw(app, argc, argv, [&](auto& charts) {
+        auto const data = prepared(name.empty() ? drawn() : read(name));
+        charts = {{.title = data.name, .x = "round", .y = "mean square", .logarithmic = false}};
+        auto const [of_ridge, of_ensemble] = compare(data, charts[0]);
+        return !name.empty() || of_ensemble < of_ridge;
+    });
 }

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <numbers>
 #include <optional>
 #include <span>
@@ -34,6 +33,7 @@
 #include "laconic/optim/momentum.hpp"
 #include "laconic/run.hpp"
 #include "output.hpp"
+#include "program.hpp"
 #include "whole_number.hpp"
 
 namespace {
@@ -332,28 +332,12 @@ void check(options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    try {
-        options o;
-        CLI::App app("Trains a perceptron on Fashion-MNIST with compressed gradients.", "deep");
-        parse(app, o);
-        try {
-            app.parse(argc, argv);
-            check(o);
-            compare(o);
-        } catch (CLI::ParseError const& e) {
-            if (e.get_exit_code() != 0) throw argument_error(e.what());
-            app.exit(e);  // --help
-        }
-        output::require_printed();
+    options o;
+    CLI::App app("Trains a perceptron on Fashion-MNIST with compressed gradients.", "deep");
+    parse(app, o);
+    return output::run_program(app, argc, argv, [&] {
+        check(o);
+        compare(o);
         return 0;
-    } catch (output::lost const& e) {
-        fmt::print(stderr, "deep: {}\n", e.what());
-        return 1;
-    } catch (laconic::error const& e) {
-        fmt::print(stderr, "deep: {}\n", e.what());
-        return 2;
-    } catch (std::exception const& e) {
-        fmt::print(stderr, "deep: {}\n", e.what());
-        return 1;
-    }
+    });
 }

@@ -7,15 +7,94 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <string>
 
+#include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
+#include "output.hpp"
 
 extern char** environ;  // not every system's <unistd.h> declares it
 
 namespace output {
+namespace {
+
+using laconic::detail::concat;
+
+// gnuplot's terminal for a file, where there are so many charts; empty for other endings.
+std::string terminal(std::string const& file, std::size_t charts) {
+    auto const dot = file.rfind('.');
+    auto const ending = dot == std::string::npos ? "" : file.substr(dot + 1);
+    auto const size = [&](int width, int height) { return concat({" size ", charts * width, ",", height}); };
+    bool const many = charts > 1;  // whose keys lie below them
+    if (ending == "svg") return "svg" + size(800, many ? 600 : 500) + " dynamic background rgb 'white' font 'sans,14'";
+    if (ending == "png") return "pngcairo" + size(960, many ? 720 : 600) + " font 'sans,11'";
+    if (ending == "pdf") return "pdfcairo" + size(8, many ? 6 : 5) + " font 'sans,11'";
+    return "";
+}
+
+// In gnuplot's single quotes only the quote itself is special, and the end of the line.
+std::string quoted(std::string const& text) {
+    std::string result = "'";
+    for (char const c : printable(text)) result += c == '\'' ? std::string("''") : std::string(1, c);
+    return result + "'";
+}
+
+// What draws one chart; the names of its data begin with `prefix`.
+std::string script_of(chart const& of, std::string const& prefix) {
+    std::string blocks, lines;
+    double least_x = HUGE_VAL, most_x = -HUGE_VAL, least_y = HUGE_VAL, most_y = -HUGE_VAL;
+    for (std::size_t i = 0; i < of.curves.size(); ++i) {
+        auto const& all = of.curves[i].points;
+        std::string points;
+        int count = 0;
+        // Points that lie within a hair of the last one drawn are left out: the drawing stays small.
+        double last_x = -1e9, last_y = -1e9;
+        for (auto const& point : all) {
+            auto const [x, y] = point;
+            double const at_x = of.logarithmic ? std::log10(x) : x, at_y = of.logarithmic ? std::log10(y) : y;
+            if (!std::isfinite(at_x) || !std::isfinite(at_y)) continue;
+            bool const is_near = std::abs(at_x - last_x) < 0.02 && std::abs(at_y - last_y) < 0.05;
+            if (of.logarithmic && is_near && &point != &all.back()) continue;
+            points += concat({laconic::shortest(x), " ", laconic::shortest(y), "\n"});
+            ++count;
+            last_x = at_x, last_y = at_y;
+            least_x = std::min(least_x, x), most_x = std::max(most_x, x);
+            least_y = std::min(least_y, y), most_y = std::max(most_y, y);
+        }
+        auto const data = concat({"$", prefix, i});
+        if (count > 0) blocks += concat({data, " << END\n", points, "END\n"});
+        auto const* const style = count == 1 ? "points" : of.logarithmic ? "lines" : "linespoints";
+        auto const title = quoted(of.curves[i].name + (count == 0 ? ", nowhere above 0" : ""));
+        lines += concat({i ? ", " : "plot ", count > 0 ? data + " using 1:2" : "NaN", " with ", style,
+                         " linewidth 2 title ", title});
+    }
+    if (lines.empty()) lines = "plot NaN notitle";
+    auto const range = [](char axis, double least, double most) {
+        return concat({"set ", axis, "range [", least, ":", most, "]\n"});
+    };
+    std::string ranges = "unset logscale\nset format\nset xtics autofreq\nset xrange [*:*]\nset yrange [*:*]\n";
+    if (blocks.empty()) {  // gnuplot wants to know how large that is
+        double const least = of.least_y > 0 ? of.least_y : 1;
+        ranges += range('x', 1, 10) + range('y', least, 10 * least);
+    } else if (of.logarithmic) {
+        if (of.least_y > 0) ranges += concat({"set yrange [", of.least_y, ":*]\n"});
+        if (most_y <= of.least_y || least_y == most_y) ranges += range('y', least_y / 10, most_y * 10);
+        if (least_x == most_x) ranges += range('x', least_x / 10, most_x * 10);
+    } else if (most_x - least_x <= 10) {
+        ranges += "set xtics 1\n";  // a few rounds
+    }
+    if (of.logarithmic) ranges += "set logscale xy\nset format '10^{%T}'\n";
+    return concat({"set xlabel ", quoted(of.x), " noenhanced\nset ylabel ", quoted(of.y), " noenhanced\nset title ",
+                   quoted(of.title), " noenhanced\n", ranges, blocks, lines, "\n"});
+}
+
+}  // namespace
 
 bool run_gnuplot(std::string_view script, int out) {
     int in[2];
@@ -55,6 +134,29 @@ bool run_gnuplot(std::string_view script, int out) {
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (!script.empty() || status != 0) throw laconic::error("gnuplot failed");
+    return true;
+}
+
+bool can_draw(std::string const& file) { return !terminal(file, 1).empty(); }
+
+bool draw(std::string const& file, std::vector<chart> const& charts) {
+    LACONIC_EXPECTS(!charts.empty());
+    bool const many = charts.size() > 1;
+    auto script = concat({"set terminal ", terminal(file, charts.size()), "\nset encoding utf8\nset grid\nset key ",
+                          many                    ? "bmargin center vertical maxcols 1 samplen 2"
+                          : charts[0].logarithmic ? "left bottom"
+                                                  : "right top",
+                          " noenhanced\n", many ? "set xlabel offset 0,0.4\n" : ""});
+    if (many) script += concat({"set multiplot layout 1,", charts.size(), "\n"});
+    for (std::size_t i = 0; i < charts.size(); ++i) script += script_of(charts[i], concat({"of", i, "_"}));
+    if (many) script += "unset multiplot\n";
+    output::file drawn(file);  // gnuplot never gets its name
+    try {
+        if (!run_gnuplot(script, drawn.descriptor())) return false;
+    } catch (laconic::error const& e) {
+        throw laconic::error(std::string(e.what()) + "; " + file + " is not written");
+    }
+    drawn.commit();
     return true;
 }
 

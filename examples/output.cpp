@@ -25,6 +25,30 @@ std::string folder_of(std::string const& path) {
 
 }  // namespace
 
+std::string printable(std::string const& text) {
+    std::string result;
+    auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+    for (std::size_t i = 0; i < text.size();) {
+        unsigned const lead = byte(i);
+        std::size_t const length = lead < 0x80   ? 1
+                                   : lead < 0xc2 ? 0
+                                   : lead < 0xe0 ? 2
+                                   : lead < 0xf0 ? 3
+                                   : lead < 0xf5 ? 4
+                                                 : 0;
+        bool fine = length > 0 && lead >= 0x20 && lead != 0x7f;
+        for (std::size_t j = 1; j < length; ++j) fine = fine && (byte(i + j) & 0xc0) == 0x80;
+        // Too long an encoding, a surrogate, or beyond U+10FFFF; and the control characters from U+0080 to U+009F.
+        if ((lead == 0xe0 && byte(i + 1) < 0xa0) || (lead == 0xed && byte(i + 1) > 0x9f) ||
+            (lead == 0xf0 && byte(i + 1) < 0x90) || (lead == 0xf4 && byte(i + 1) > 0x8f) ||
+            (lead == 0xc2 && byte(i + 1) < 0xa0))
+            fine = false;
+        result += fine ? text.substr(i, length) : "?";
+        i += fine ? length : 1;
+    }
+    return result;
+}
+
 void print(std::string_view text) {
     errno = 0;
     if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;

@@ -14,6 +14,10 @@ struct lost : laconic::file_error {
     using file_error::file_error;
 };
 
+/// The text as UTF-8 of one line: a '?' stands for each byte that is none and for each control character. For
+/// terminals, and for gnuplot, where a new line would be a command.
+std::string printable(std::string const& text);
+
 /// Prints to standard output at once. Where that fails, the program goes on, for it may have other outputs.
 void print(std::string_view text);
 /// Throws lost where something that was printed got lost, through std::cout too. A program calls it before it ends.

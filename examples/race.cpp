@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "gnuplot.hpp"
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/cost.hpp"
 #include "laconic/collective/agreement.hpp"
@@ -199,7 +200,7 @@ void check(options& o, laconic::any_communicator* job) {
     if (!o.run.collective.empty()) o.run.collective = to_string(race::collective_named(o.run.collective));
     if (!(o.run.cost == laconic::two_way_cost{}))
         for (auto& method : o.methods) method = race::priced(method, o.run.cost);
-    if (!o.plot.empty() && !race::can_plot(o.plot))
+    if (!o.plot.empty() && !output::can_draw(o.plot))
         throw usage_error("--plot: " + o.plot + " does not end in .svg, .png or .pdf");
     o.run.at_once = o.at_once > 0 ? o.at_once : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     if (reports(job)) check_outputs(o);
@@ -328,8 +329,8 @@ laconic::agreed_items terms(entry const& e) {
 std::string introduction(entry const& e) {
     auto const& [o, contest, on, rows, features] = e;
     auto const& p = on.constants;
-    auto text = fmt::format("{}: {} rows of {} features{}, {} workers with {} rows each", race::printable(o.data), rows,
-                            features, o.scale ? " scaled to [-1, 1]" : "", p.workers, contest.samples_per_worker);
+    auto text = fmt::format("{}: {} rows of {} features{}, {} workers with {} rows each", output::printable(o.data),
+                            rows, features, o.scale ? " scaled to [-1, 1]" : "", p.workers, contest.samples_per_worker);
     if (auto const dropped = rows - on.samples; dropped > 0)
         text += fmt::format("; the last {} row{} dropped", dropped, dropped == 1 ? " is" : "s are");
     text += fmt::format("\n{} with lambda = {:g}: d = {}, L = {:.6g}, mu = {:.6g}", o.objective, o.lambda, p.dimension,

@@ -25,10 +25,6 @@ struct setting {
     bool costs_more_than_bits() const { return !(cost == laconic::two_way_cost{}); }
 };
 
-/// The text as UTF-8 of one line: a '?' stands for each byte that is none and for each control character. For
-/// terminals, and for gnuplot, where a new line would be a command.
-std::string printable(std::string const& text);
-
 /// The table for people.
 std::string table(setting const& on, std::vector<result> const& results);
 /// One row a method.
@@ -36,12 +32,7 @@ std::string csv(setting const& on, std::vector<result> const& results);
 /// Everything, traces included. What is no UTF-8 of the data's name has the replacement character.
 std::string json(setting const& on, std::vector<result> const& results);
 
-/// Draws suboptimality against bits, the cost or the seconds on the network with gnuplot, in the format of the file's
-/// ending: svg, png or pdf. A method without a mark above 0, which has no place on logarithmic axes, is in the key
-/// only. Returns false where gnuplot is not installed; throws laconic::error where it fails, and leaves the file as it
-/// was.
+/// Draws suboptimality against bits, the cost or the seconds on the network, as output::draw() does.
 bool plot(std::string const& file, setting const& on, std::vector<result> const& results);
-/// Whether plot() knows the file's ending.
-bool can_plot(std::string const& file);
 
 }  // namespace race

@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "laconic/any/cost.hpp"
 #include "named.hpp"
 #include "output.hpp"
+#include "program.hpp"
 #include "whole_number.hpp"
 
 namespace {
@@ -82,27 +82,11 @@ void answer(options const& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    try {
-        options o;
-        CLI::App app("Whether compressing gradients pays on a link.", "would_it_pay");
-        parse(app, o);
-        try {
-            app.parse(argc, argv);
-            answer(o);
-        } catch (CLI::ParseError const& e) {
-            if (e.get_exit_code() != 0) throw argument_error(e.what());
-            app.exit(e);  // --help
-        }
-        output::require_printed();
+    options o;
+    CLI::App app("Whether compressing gradients pays on a link.", "would_it_pay");
+    parse(app, o);
+    return output::run_program(app, argc, argv, [&] {
+        answer(o);
         return 0;
-    } catch (output::lost const& e) {
-        fmt::print(stderr, "would_it_pay: {}\n", e.what());
-        return 1;
-    } catch (laconic::error const& e) {
-        fmt::print(stderr, "would_it_pay: {}\n", e.what());
-        return 2;
-    } catch (std::exception const& e) {
-        fmt::print(stderr, "would_it_pay: {}\n", e.what());
-        return 1;
-    }
+    });
 }

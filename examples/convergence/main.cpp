@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -15,6 +14,7 @@
 #include "line.hpp"
 #include "output.hpp"
 #include "picture.hpp"
+#include "program.hpp"
 
 namespace {
 
@@ -69,34 +69,13 @@ int prove(asked const& a) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    try {
-        asked a;
-        CLI::App app("Toy problems with known optimum: every theorem's bound beside what the method does.",
-                     "convergence");
-        app.add_option("FAMILY", a.names, "Families of methods; all that hold where none is named");
-        app.add_flag("--list", a.list, "Print the families and stop");
-        app.add_option("--out", a.out, "A folder for the pictures, FAMILY.svg; it is made where there is none");
-        app.add_option("--seeds", a.how.runs, "Runs over which random methods are averaged")->capture_default_str();
-        app.add_option("--spoil", a.spoil, "Bounds fall by so many times as much as the theorems say")
-            ->capture_default_str();
-        int status = 0;
-        try {
-            app.parse(argc, argv);
-            status = prove(a);
-        } catch (CLI::ParseError const& e) {
-            if (e.get_exit_code() != 0) throw laconic::argument_error(e.what());
-            app.exit(e);  // --help
-        }
-        output::require_printed();
-        return status;
-    } catch (output::lost const& e) {
-        fmt::print(stderr, "convergence: {}\n", e.what());
-        return 1;
-    } catch (laconic::error const& e) {
-        fmt::print(stderr, "convergence: {}\n", e.what());
-        return 2;
-    } catch (std::exception const& e) {
-        fmt::print(stderr, "convergence: {}\n", e.what());
-        return 2;
-    }
+    asked a;
+    CLI::App app("Toy problems with known optimum: every theorem's bound beside what the method does.", "convergence");
+    app.add_option("FAMILY", a.names, "Families of methods; all that hold where none is named");
+    app.add_flag("--list", a.list, "Print the families and stop");
+    app.add_option("--out", a.out, "A folder for the pictures, FAMILY.svg; it is made where there is none");
+    app.add_option("--seeds", a.how.runs, "Runs over which random methods are averaged")->capture_default_str();
+    app.add_option("--spoil", a.spoil, "Bounds fall by so many times as much as the theorems say")
+        ->capture_default_str();
+    return output::run_program(app, argc, argv, [&] { return prove(a); });
 }

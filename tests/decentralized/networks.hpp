@@ -109,9 +109,9 @@ struct state_of_all {
     }
 };
 
-/// Runs a method on threads from x = 0 and calls watch(k, state) after the k-th round, until it returns true or `most`
-/// rounds are over. Returns the rounds, or -1 in the latter case.
-template <class T = double, class M, class F, class Watch>
+/// Runs a method, on threads or another engine, from x = 0 and calls watch(k, state) after the k-th round, until it
+/// returns true or `most` rounds are over. Returns the rounds, or -1 in the latter case.
+template <class T = double, class Engine = laconic::threads, class M, class F, class Watch>
 int run_until(M const& method, std::vector<F> const& f, int most, Watch watch, std::uint64_t seed = 1) {
     auto const n = f.size();
     state_of_all<T> all{std::vector<std::vector<T>>(n),
@@ -124,39 +124,38 @@ int run_until(M const& method, std::vector<F> const& f, int most, Watch watch, s
                         vec(n)};
     int rounds = -1;
     bool done = false;
-    laconic::threads::run(static_cast<int>(n),
-                          [&](laconic::threads::member& engine) {
-                              auto const i = static_cast<std::size_t>(engine.rank());
-                              laconic::metered comm(engine);
-                              std::vector<T> x(f[i].dimension());
-                              auto run =
-                                  method.template start<T>(laconic::problem{}, f[i], comm, std::span<T>(x), seed);
-                              auto const before = comm.bytes_sent();
-                              for (int k = 1; k <= most; ++k) {
-                                  run.round();
-                                  all.x[i] = x;
-                                  if constexpr (requires { run.dual(); }) {
-                                      all.dual[i] = toys::copied(run.dual());
-                                      all.primal[i] = run.primal_residual(), all.residual[i] = run.dual_residual();
-                                      all.rho[i] = run.rho();
-                                  }
-                                  if constexpr (requires { run.known(); }) all.known[i] = toys::copied(run.known());
-                                  all.sent[i] = run.sent();
-                                  all.bytes[i] = comm.bytes_sent() - before;
-                                  engine.all_gather({});
-                                  if (i == 0 && watch(k, std::as_const(all))) rounds = k, done = true;
-                                  engine.all_gather({});
-                                  if (done) break;
-                              }
-                          },
-                          {});
+    Engine::run(static_cast<int>(n),
+                [&](typename Engine::member& engine) {
+                    auto const i = static_cast<std::size_t>(engine.rank());
+                    laconic::metered comm(engine);
+                    std::vector<T> x(f[i].dimension());
+                    auto run = method.template start<T>(laconic::problem{}, f[i], comm, std::span<T>(x), seed);
+                    auto const before = comm.bytes_sent();
+                    for (int k = 1; k <= most; ++k) {
+                        run.round();
+                        all.x[i] = x;
+                        if constexpr (requires { run.dual(); }) {
+                            all.dual[i] = toys::copied(run.dual());
+                            all.primal[i] = run.primal_residual(), all.residual[i] = run.dual_residual();
+                            all.rho[i] = run.rho();
+                        }
+                        if constexpr (requires { run.known(); }) all.known[i] = toys::copied(run.known());
+                        all.sent[i] = run.sent();
+                        all.bytes[i] = comm.bytes_sent() - before;
+                        engine.all_gather({});
+                        if (i == 0 && watch(k, std::as_const(all))) rounds = k, done = true;
+                        engine.all_gather({});
+                        if (done) break;
+                    }
+                },
+                {});
     return rounds;
 }
 
 /// The round in which the papers' |sum_n f_n(q_n) - f*| is first below 1e-4.
-template <class M, class F>
+template <class Engine = laconic::threads, class M, class F>
 int rounds_to_value(M const& method, workers<F> const& w, int most, std::uint64_t seed = 1) {
-    return run_until(
+    return run_until<double, Engine>(
         method, w.f, most, [&](int, auto const& now) { return std::abs(w.sum(now.known) - w.least) < 1e-4; }, seed);
 }
 
