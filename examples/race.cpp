@@ -35,7 +35,6 @@
 #include "laconic/core/text.hpp"
 #include "laconic/core/version.hpp"
 #include "output.hpp"
-#include "race_collective.hpp"
 #include "race_data.hpp"
 #include "race_job.hpp"
 #include "race_report.hpp"
@@ -197,7 +196,7 @@ void check(options& o, laconic::any_communicator* job) {
     if (auto const colon = o.cost.find_first_of(":("); colon != std::string::npos && o.cost[colon] == ':')
         o.cost = o.cost.substr(0, colon) + "(" + o.cost.substr(colon + 1) + ")";
     o.run.cost = laconic::parse_cost(o.cost);
-    if (!o.run.collective.empty()) o.run.collective = to_string(race::collective_named(o.run.collective));
+    if (!o.run.collective.empty()) o.run.collective = race::text_of_collective(o.run.collective);
     if (!(o.run.cost == laconic::two_way_cost{}))
         for (auto& method : o.methods) method = race::priced(method, o.run.cost);
     if (!o.plot.empty() && !output::can_draw(o.plot))

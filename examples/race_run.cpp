@@ -15,6 +15,7 @@
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/grammar.hpp"
+#include "laconic/any/parse_collective.hpp"
 #include "laconic/any/transport.hpp"
 #include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
@@ -22,7 +23,6 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/run.hpp"
 #include "named_methods.hpp"
-#include "race_collective.hpp"
 #include "race_stop.hpp"
 
 namespace race {
@@ -129,7 +129,7 @@ laconic::any_recursion<double> composed(laconic::any_method<double> const& metho
                                         std::string const& collective, int worker) {
     auto r = method.compose(on.constants_of(worker), on.prox);
     if (collective.empty()) return r;
-    auto const chosen = collective_named(collective);
+    auto const chosen = laconic::parse_collective<double>(collective);
     if (r.transport.server() && chosen.gathers()) return r;
     if (r.transport.server())
         throw laconic::argument_error("the collective " + collective +
@@ -138,12 +138,22 @@ laconic::any_recursion<double> composed(laconic::any_method<double> const& metho
     return r;
 }
 
-/// A method that makes its own loop takes no proximal operator and no collective from here.
+/// The method that a text names; one that makes its own loop adds up by the collective, as composed() lets others do.
+laconic::any_method<double> named(std::string const& method, std::string const& collective) {
+    auto const chosen = laconic::parse_method<double>(method);
+    return chosen.has_loop() && !collective.empty() ? chosen.over(laconic::parse_collective<double>(collective))
+                                                    : chosen;
+}
+
+/// A method that makes its own loop takes no proximal operator; its loop says whether the collective suits its sums.
 void check_loop(laconic::any_method<double> const& method, contest const& on, std::string const& collective) {
-    if (!collective.empty())
-        throw laconic::argument_error(to_string(method) + " chooses itself how its messages travel: no --collective");
     if (!(on.prox == laconic::elastic_net{}))
         throw laconic::argument_error(to_string(method) + " has no form with a proximal operator");
+    if (collective.empty()) return;
+    laconic::threads::run(1, [&](auto& comm) {
+        std::vector<double> x(on.constants.dimension);
+        method.start(on.constants_of(0), on.workers[0], comm, std::span<double>(x), 0);
+    });
 }
 
 /// The mean of the ranks' iterates, where each has its own.
@@ -255,9 +265,12 @@ std::string priced(std::string const& method, laconic::two_way_cost const& cost)
 }
 
 std::string text_of(std::string const& method) { return to_string(laconic::parse_method<double>(method)); }
+std::string text_of_collective(std::string const& collective) {
+    return to_string(laconic::parse_collective<double>(collective));
+}
 
 void check(std::string const& method, contest const& on, std::string const& collective) {
-    auto const chosen = laconic::parse_method<double>(method);
+    auto const chosen = named(method, collective);
     if (chosen.has_loop()) return check_loop(chosen, on, collective);
     auto const r = composed(chosen, on, collective, 0);
     auto const d = on.constants.dimension;
@@ -269,11 +282,12 @@ void check(std::string const& method, contest const& on, std::string const& coll
 
 std::vector<laconic::listed_value> list_of_methods() { return laconic::list_methods(); }
 std::vector<laconic::listed_value> list_of_compressors() { return laconic::list_compressors(); }
+std::vector<laconic::listed_value> list_of_collectives() { return laconic::list_collectives(); }
 
 result run(std::string const& method, contest const& on, settings const& how, progress const& show) {
     result out;
-    auto const chosen = laconic::parse_method<double>(method);
-    out.method = to_string(chosen);
+    auto const chosen = named(method, how.collective);
+    out.method = text_of(method);
     auto const begin = std::chrono::steady_clock::now();
     auto const body = [&](auto& comm) { run_rank(chosen, on, how, show, comm, out); };
     if (how.job)

@@ -51,13 +51,15 @@ struct settings {
 
 /// The method with `cost` for every cat and best_level in it that has none of its own. Throws laconic::parse_error.
 std::string priced(std::string const& method, laconic::two_way_cost const& cost);
-/// The method as the library writes it. Throws laconic::parse_error where it cannot be read.
+/// The method, or the collective, as the library writes it. Throws laconic::parse_error where it cannot be read.
 std::string text_of(std::string const& method);
+std::string text_of_collective(std::string const& collective);
 /// Throws laconic::error where the method does not suit the problem, or the collective the method.
 void check(std::string const& method, contest const& on, std::string const& collective);
-/// Each method and each compressor, with its parameters, what it does and its reference.
+/// Each method, compressor and collective, with its parameters, what it does and its reference.
 std::vector<laconic::listed_value> list_of_methods();
 std::vector<laconic::listed_value> list_of_compressors();
+std::vector<laconic::listed_value> list_of_collectives();
 
 /// Called now and then while a method runs, for rank 0.
 using progress = std::function<void(mark const&)>;

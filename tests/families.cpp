@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "laconic/any/objective.hpp"
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/run.hpp"
 #include "named_methods.hpp"
@@ -113,5 +114,15 @@ TEST_CASE("each is read from its text, is the typed one bit for bit, and reaches
          choco<any_compressor<>>{.compressor = top_k{2}, .step = .02, .gamma = .3}, 1000, 0.5);
     same("fednl(top_k(0.5))", fednl<any_compressor<>>{.compressor = top_k{0.5}}, 30, 1e-9);
     same("ds_lsr1(memory=4)", ds_lsr1<>{.memory = 4}, 30, 1e-9);
+    same("fednl(top_k(0.5), over=ring)", fednl<any_compressor<>, plain<>, ring>{.compressor = top_k{0.5}}, 30, 1e-9);
+    same("ds_lsr1(memory=4, over=ring)", ds_lsr1<ring>{.memory = 4}, 30, 1e-9);
     same("pair_gossip(step=0.05)", pair_gossip{.step = .05}, 500, 2);
+}
+
+TEST_CASE("a method from a text takes another collective where its loop adds something up") {
+    auto const over = [](char const* text) { return to_string(parse_method(text).over(ring{})); };
+    CHECK(over("ds_lsr1(memory=4)") == "ds_lsr1(memory=4, over=ring)");
+    CHECK(over("fednl(top_k(0.5))") == "fednl(top_k(0.5), over=ring)");
+    CHECK_THROWS_WITH_AS(over("gadmm(rho=1)"), doctest::Contains("has no collective"), argument_error);
+    CHECK_THROWS_WITH_AS(over("gd"), doctest::Contains("gd is a recursion"), argument_error);
 }

@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "laconic/comm/metered.hpp"
@@ -39,11 +40,11 @@ class halving : public loop_base<halving<F, C>, F, C, double> {
   public:
     halving(F const& f, C& comm, std::span<double> x, std::uint64_t seed, std::string const& method = "halving")
         : base(f, comm, x, seed) {
-        this->agree(method);
+        this->agree({{"the method", method}});
     }
     void round() {
-        this->look();
-        for (std::size_t i = 0; i < this->x_.size(); ++i) this->x_[i] -= .5 * this->gradient_[i];
+        auto const here = this->look();
+        for (std::size_t i = 0; i < this->x_.size(); ++i) this->x_[i] -= .5 * here.gradient[i];
         ++sum_, ++this->round_, this->looked_ = false;
     }
     int sum() const { return sum_; }
@@ -106,6 +107,10 @@ TEST_CASE("loop: states are restored, and only those of the same run; a restored
         CHECK_THROWS_WITH_AS(named.restore(run.save()), doctest::Contains("another"), shape_error);
         CHECK_THROWS_AS(seeded.restore(run.save()), shape_error);
         auto const saved = run.save();
+        std::string const text(reinterpret_cast<char const*>(saved.data()), saved.size());
+        CHECK(text.find("the dimension: 3\nthe bytes of a number: 8\nthe version of the wire format: " +
+                        std::to_string(wire_version) + "\nthe method: halving\nthe seed: 1\nrank " +
+                        std::to_string(comm.rank()) + " of 2\n") != text.npos);
         CHECK_THROWS_AS(other.restore(std::span(saved).first(saved.size() - 1)), wire_error);
         CHECK(other.sum() == 2);
     });

@@ -3,6 +3,7 @@
 
 #include "laconic/parse_method.hpp"
 #include "named.hpp"
+#include "named_collectives.hpp"
 
 namespace laconic::detail {
 extern template std::vector<named_method<double>> const& named_methods();

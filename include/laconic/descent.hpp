@@ -1,49 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <optional>
 #include <span>
-#include <string>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
-#include "laconic/collective/agreement.hpp"
 #include "laconic/collective/composition.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/objective/objective.hpp"
+#include "laconic/loop_base.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/transport/broken_round.hpp"
 #include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/summed.hpp"
 #include "laconic/transport/transport.hpp"
-#include "laconic/wire/state.hpp"
 
 namespace laconic {
-
-/// The argument of an observer: the iterate x^k before round k, and this rank's own estimate of its gradient there.
-template <class F, Scalar T>
-struct observation {
-    std::uint64_t round;
-    std::span<T const> x, gradient;
-    F const* objective;
-    std::optional<double> known_value;
-
-    /// f_i(x^k), for this rank's f_i; costs a pass over the data unless it came with the gradient.
-    double value() const { return known_value ? *known_value : static_cast<double>(objective->value(x)); }
-};
 
 /// The loop of every method, on one rank. Each rank makes one, with the same recursion, seed and starting point, and
 /// calls the same members in the same order. After its first round it allocates only where a collective's lists grow.
 template <Recursion R, class F, Communicator C, Scalar T = double, class B = host>
-class descent {
-    static_assert(detail::require_objective<F, T>());
+class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
+    using base = loop_base<descent, F, C, T, B>;
+    friend base;
+    using base::comm_, base::delta_, base::looked_, base::on_, base::round_, base::x_;
 
   public:
     using compressor_type = decltype(R::compressor);
@@ -63,36 +46,15 @@ class descent {
     /// ranks disagree on composition, dimension, seed or x.
     [[gnu::cold]] descent(R method, F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {},
                           position_code positions = position_code::smallest)
-        : method_(std::move(method)),
-          objective_(&objective),
-          comm_(&comm),
-          x_(require_dimension(x, objective)),
-          seed_{seed},
-          on_(std::move(on)),
+        : base(objective, comm, x, seed, std::move(on)),
+          method_(std::move(method)),
           transport_(method_.transport, x.size(), positions),
-          delta_(x.size()),
           mean_(x.size()) {
-        check_dimension(x.size());
         method_.compressor.check(x.size());
-        items_ = detail::composition_of<T>(method_, x.size(), seed);
         transport_.require_beside(method_.feedback, detail::described(method_.feedback));
-        auto agreed = items_;
-        agreed.add({"the starting point", digest(std::as_bytes(on_host(on_, std::span<T const>(x))))});
-        agreed.add({"one process", detail::in_one_process(comm) ? "yes" : "no"});
-        require_agreement(comm, agreed);
+        this->agree(detail::composition_of(method_));
         method_.feedback.start(x.size());
         transport_.start(comm);
-    }
-
-    /// Estimates this rank's gradient at x^k; the next round() uses it. What the objective throws passes through, and
-    /// then nothing has changed.
-    observation<F, T> look() {
-        require_whole();
-        if (!looked_) {
-            value_ = method_.estimator(on_, *objective_, now(), std::span<T const>(x_), std::span<T>(delta_));
-            looked_ = true;
-        }
-        return {round_, x_, delta_, objective_, value_};
     }
 
     /// One round: every rank sends its message, receives all, and moves x in the same way. Throws non_finite_error on
@@ -112,18 +74,18 @@ class descent {
     /// it. Where the communicator is Overlapping and there is no server, it travels while the caller computes until
     /// receive().
     void send() {
-        look();
+        this->look();
         looked_ = false;
         make_message();
-        transport_.send(on_, *comm_, now(), message_, frame_);
+        transport_.send(on_, *comm_, this->now(), message_, frame_);
     }
 
     /// The second half: receives the messages of all ranks, and takes the step.
     void receive() {
         std::span<T> const mean(mean_);
-        auto const at = now();
+        auto const at = this->now();
         auto const blank = [&](auto& on, int rank, auto& m) {
-            method_.compressor.blank(on, x_.size(), round_context::of(seed_, round_, rank, comm_->size()).own, m);
+            method_.compressor.blank(on, x_.size(), this->now_of(rank).own, m);
         };
         transport_.receive(on_, *comm_, at, message_, frame_, blank, method_.feedback, mean);
         broken_.rank_moves();
@@ -137,47 +99,20 @@ class descent {
         broken_.make_whole();
     }
 
-    /// The state of this rank on which the next rounds depend, for restore(). Call it between rounds.
-    [[gnu::cold, gnu::noinline]] std::vector<std::byte> save() const {
-        require_whole();
-        auto& self = const_cast<descent&>(*this);  // state() only reads here
-        state_writer archive(identity(), self.on_);
-        self.state(archive);
-        return archive.finish();
-    }
-    /// Restores the state of a run with the same recursion, seed, rank and number of ranks; the next rounds are then
-    /// the same, bit for bit. Throws shape_error for another run's state, wire_error for damaged bytes; then nothing
-    /// has changed.
-    [[gnu::cold, gnu::noinline]] void restore(std::span<std::byte const> saved) {
-        state_reader archive(saved, identity(), x_.size(), on_);
-        state(archive);
-        archive.rewind();
-        state(archive);
-        looked_ = false;
-        broken_.make_whole();
-        transport_.make_whole();
-    }
-
-    std::uint64_t rounds() const { return round_; }
-    std::span<T const> x() const { return x_; }
     /// The recursion in its present state, whose parts give access to what they remember.
     R const& method() const { return method_; }
     message_type const& message() const { return message_; }
     transport_type const& transport() const { return transport_; }
 
   private:
-    static std::span<T> require_dimension(std::span<T> x, F const& objective) {
-        if (x.size() != static_cast<std::size_t>(objective.dimension()))
-            throw shape_error(
-                detail::concat({"x has ", x.size(), " numbers, the objective's dimension is ", objective.dimension()}));
-        return x;
+    std::optional<double> estimate() {
+        return method_.estimator(on_, *base::objective_, this->now(), std::span<T const>(x_), std::span<T>(delta_));
     }
-    round_context now() const { return round_context::of(seed_, round_, comm_->rank(), comm_->size()); }
 
     // Makes this rank's message, or its error frame.
     void make_message() {
         std::span<T> const delta(delta_);
-        auto const at = now();
+        auto const at = this->now();
         frame_.clear();
         try {
             if (!detail::make_delta(method_.feedback, on_, at, static_cast<T>(method_.scale), delta))
@@ -193,31 +128,22 @@ class descent {
         transport_.require_whole();
         broken_.require_whole(comm_->rank(), round_);
     }
+    void make_whole() {
+        broken_.make_whole();
+        transport_.make_whole();
+    }
     template <class Archive>
     void state(Archive& archive) {
-        archive(round_);
-        archive.span_there(x_);
+        base::state(archive);
         method_.state(archive);
         transport_.state(archive);
     }
-    [[gnu::cold, gnu::noinline]] std::string identity() const {
-        return detail::concat({items_.lines(), "rank ", comm_->rank(), " of ", comm_->size(), "\n"});
-    }
 
     R method_;
-    F const* objective_;
-    C* comm_;
-    std::span<T> x_;
-    key seed_;
-    B on_;
     transport_type transport_;
-    typename B::template array<T> delta_, mean_;
+    typename B::template array<T> mean_;
     message_type message_;
-    agreed_items items_;
-    std::uint64_t round_ = 0;
     error_frame frame_;  // outlives send(), as an engine may send its bytes later
-    std::optional<double> value_;
-    bool looked_ = false;
     detail::broken_round broken_;
 };
 

@@ -4,14 +4,16 @@
 #include "laconic/core/type_list.hpp"
 #include "laconic/decentralized/gadmm.hpp"
 #include "laconic/decentralized/gossip.hpp"
+#include "laconic/reduction/reduction.hpp"
 #include "laconic/second_order/ds_lsr1.hpp"
 #include "laconic/second_order/fednl.hpp"
 
 namespace laconic {
 
 /// The methods of other families that minimise the mean of the ranks' objectives, each by a loop of its own (loop.hpp),
-/// where a compressor that they take is a C.
-template <class C>
-using library_loop_methods = type_list<gadmm, d_gadmm, q_gadmm, choco<C>, pair_gossip, fednl<C>, ds_lsr1<>>;
+/// where a compressor that they take is a C, and a collective an X.
+template <class C, class X>
+using library_loop_methods =
+    type_list<gadmm, d_gadmm, q_gadmm, choco<C>, pair_gossip, fednl<C, plain<>, X>, ds_lsr1<X>>;
 
 }  // namespace laconic

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,7 +15,6 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/descent.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/transport/shared_mean.hpp"
 #include "laconic/wire/kind.hpp"
@@ -22,37 +22,49 @@
 
 namespace laconic {
 
-/// What loops have in common that are no descent, on one rank, on the host: this rank's value and gradient at x, the
-/// agreement of all ranks before the first round, and saved states. D derives from it and has, besides round(),
+/// The argument of an observer: the iterate x^k before round k, and this rank's own estimate of its gradient there.
+template <class F, Scalar T>
+struct observation {
+    std::uint64_t round;
+    std::span<T const> x, gradient;
+    F const* objective;
+    std::optional<double> known_value;
+
+    /// f_i(x^k), for this rank's f_i; costs a pass over the data unless it came with the gradient.
+    double value() const { return known_value ? *known_value : static_cast<double>(objective->value(x)); }
+};
+
+/// What loops have in common, on one rank: the agreement of all ranks before the first round, this rank's gradient at
+/// x, and saved states. D derives from it and has, besides round(),
 ///   state(archive)     all of the state on which the next rounds depend, loop_base::state(archive) first;
-///   require_whole()    throws comm_error where other ranks may have gone on without this one, until make_whole().
-template <class D, class F, Communicator C, Scalar T>
+///   require_whole()    throws comm_error where other ranks may have gone on without this one, until make_whole();
+///   estimate()         in place of the one here, where delta_ is to be another estimate than the gradient in full.
+template <class D, class F, Communicator C, Scalar T, class B = host>
 class loop_base {
     static_assert(detail::require_objective<F, T>());
 
   public:
-    /// Computes this rank's value and gradient at x^k, unless it has them; the next round() uses them. What the
-    /// objective throws passes through, and then nothing has changed.
+    /// Estimates this rank's gradient at x^k, unless it has done so; the next round() uses it. What the objective
+    /// throws passes through, and then nothing has changed.
     observation<F, T> look() {
         self().require_whole();
-        if (!looked_)
-            value_ = static_cast<double>(evaluate(*objective_, std::span<T const>(x_), std::span<T>(gradient_)));
+        if (!looked_) value_ = self().estimate();
         looked_ = true;
-        return {round_, x_, gradient_, objective_, value_};
+        return {round_, x_, delta_, objective_, value_};
     }
     /// The state of this rank on which the next rounds depend, for restore(). Call it between rounds.
-    std::vector<std::byte> save() const {
-        auto& me = const_cast<loop_base&>(*this).self();  // state() only reads here
-        me.require_whole();
-        state_writer archive(identity());
-        me.state(archive);
+    [[gnu::cold, gnu::noinline]] std::vector<std::byte> save() const {
+        auto& me = const_cast<loop_base&>(*this);  // state() only reads here
+        me.self().require_whole();
+        state_writer archive(identity(), me.on_);
+        me.self().state(archive);
         return archive.finish();
     }
     /// Restores the state of a run with the same settings, seed, rank and number of ranks; the next rounds are then the
     /// same, bit for bit. Throws shape_error for another run's state, wire_error for damaged bytes; then nothing has
     /// changed.
-    void restore(std::span<std::byte const> saved) {
-        state_reader archive(saved, identity(), x_.size());
+    [[gnu::cold, gnu::noinline]] void restore(std::span<std::byte const> saved) {
+        state_reader archive(saved, identity(), x_.size(), on_);
         self().state(archive);
         archive.rewind();
         self().state(archive);
@@ -64,27 +76,32 @@ class loop_base {
 
   protected:
     /// Throws shape_error where x, which is moved in place and must outlive this, has not the objective's dimension.
-    loop_base(F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
-        : objective_(&objective), comm_(&comm), x_(x), seed_{seed}, gradient_(x.size()) {
+    [[gnu::cold]] loop_base(F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {})
+        : objective_(&objective), comm_(&comm), x_(x), seed_{seed}, on_(std::move(on)), delta_(x.size()) {
         if (x.size() != static_cast<std::size_t>(objective.dimension()))
             throw shape_error(
                 detail::concat({"x has ", x.size(), " numbers, the objective's dimension is ", objective.dimension()}));
         check_dimension(x.size());
     }
-    /// Throws shape_error on every rank where ranks disagree on the method with all its settings, the dimension, the
-    /// seed or the starting point.
-    void agree(std::string const& method) {
-        items_ = {{"the method", method},
-                  {"the dimension", x_.size()},
+    /// Throws shape_error on every rank where ranks disagree on `method`, which has all its settings, the dimension,
+    /// the seed or the starting point.
+    [[gnu::cold]] void agree(agreed_items const& method) {
+        items_ = {{"the dimension", x_.size()},
                   {"the bytes of a number", sizeof(T)},
-                  {"the version of the wire format", wire_version},
-                  {"the seed", seed_.bits}};
+                  {"the version of the wire format", wire_version}};
+        items_.add(method);
+        items_.add({"the seed", seed_.bits});
         auto agreed = items_;
-        agreed.add({"the starting point", digest(std::as_bytes(std::span<T const>(x_)))});
+        agreed.add({"the starting point", digest(std::as_bytes(on_host(on_, std::span<T const>(x_))))});
         agreed.add({"one process", detail::in_one_process(*comm_) ? "yes" : "no"});
         require_agreement(*comm_, agreed);
     }
-    round_context now() const { return round_context::of(seed_, round_, comm_->rank(), comm_->size()); }
+    round_context now_of(int rank) const { return round_context::of(seed_, round_, rank, comm_->size()); }
+    round_context now() const { return now_of(comm_->rank()); }
+    /// Writes this rank's gradient at x to delta_, and returns its value where that costs nothing.
+    std::optional<double> estimate() {
+        return static_cast<double>(evaluate(*objective_, std::span<T const>(x_), std::span<T>(delta_)));
+    }
     template <class Archive>
     void state(Archive& archive) {
         archive(round_);
@@ -95,18 +112,18 @@ class loop_base {
     C* comm_;
     std::span<T> x_;
     key seed_;
-    host on_;
-    host::array<T> gradient_;  // this rank's, and its value, where looked_
-    double value_ = 0;
+    B on_;
+    typename B::template array<T> delta_;  // this rank's gradient where looked_, of which a round makes what it sends
     bool looked_ = false;
     std::uint64_t round_ = 0;
 
   private:
     D& self() { return static_cast<D&>(*this); }
-    std::string identity() const {
+    [[gnu::cold, gnu::noinline]] std::string identity() const {
         return detail::concat({items_.lines(), "rank ", comm_->rank(), " of ", comm_->size(), "\n"});
     }
 
+    std::optional<double> value_;
     agreed_items items_;
 };
 

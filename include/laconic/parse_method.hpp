@@ -6,9 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "laconic/any/collective.hpp"
 #include "laconic/any/fields.hpp"
 #include "laconic/any/grammar.hpp"
 #include "laconic/any/parse.hpp"
+#include "laconic/any/parse_collective.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/type_list.hpp"
 #include "laconic/families.hpp"
@@ -53,7 +55,7 @@ std::vector<named_method<T>> named_methods_of(type_list<M...>, type_list<L...>) 
 template <Scalar T>
 std::vector<named_method<T>> const& named_methods() {
     static auto const all = named_methods_of<T>(library_methods<any_compressor<T>, any_method<T>>{},
-                                                library_loop_methods<any_compressor<T>>{});
+                                                library_loop_methods<any_compressor<T>, any_collective<T>>{});
     return all;
 }
 

@@ -8,20 +8,15 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "laconic/backend/host.hpp"
-#include "laconic/collective/agreement.hpp"
 #include "laconic/collective/consensus.hpp"
 #include "laconic/collective/session.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/descent.hpp"
+#include "laconic/loop_base.hpp"
 #include "laconic/transport/broken_round.hpp"
 #include "laconic/wire/message.hpp"
-#include "laconic/wire/state.hpp"
 
 namespace laconic {
 
@@ -35,70 +30,41 @@ struct traffic {
     bool operator==(traffic const&) const = default;
 };
 
-namespace detail {
-
-/// What loops have in common whose ranks exchange messages in pairs. `Loop` has state(archive) and restored(). A round
-/// is a transaction: a loop computes its next state beside the present one, and moves to it once close_round() returns.
+/// What loops have in common whose ranks exchange messages in pairs. A round is a transaction: a loop computes its next
+/// state beside the present one, and moves to it once close_round() returns. `Loop` has what loop_base wants, of which
+/// require_whole() and make_whole() are here.
 template <class Loop, class F, PointToPoint C, Scalar T>
-class session_loop {
-    static_assert(require_objective<F, T>());
+class session_loop : public loop_base<Loop, F, C, T> {
+    using base = loop_base<Loop, F, C, T>;
 
   public:
     static constexpr bool own_iterates = true;
 
     /// What an observer sees before a round: x is this rank's model, value() f_n(x).
     observation<F, T> look() const { return {round_, x_, {}, objective_, std::nullopt}; }
-    std::uint64_t rounds() const { return round_; }
-    std::span<T const> x() const { return x_; }
     traffic const& sent() const { return sent_; }
     /// The mean of all f_n at the mean of all models. A collective call over `comm`, which should not be counted.
     template <Communicator Other>
     double value_at_mean(Other& comm) const {
-        return report_consensus(*objective_, x(), comm).value_at_mean;
-    }
-
-    /// As those of descent: the next rounds are the same, bit for bit.
-    std::vector<std::byte> save() const {
-        broken_.require_whole(comm_->rank(), round_);
-        auto& self = const_cast<session_loop&>(*this);  // state() only reads here
-        state_writer archive(identity());
-        self.whole_state(archive);
-        return archive.finish();
-    }
-    void restore(std::span<std::byte const> saved) {
-        state_reader archive(saved, identity(), x_.size());
-        whole_state(archive);
-        archive.rewind();
-        whole_state(archive);
-        static_cast<Loop&>(*this).restored();
-        broken_.make_whole();
+        return report_consensus(*objective_, this->x(), comm).value_at_mean;
     }
 
   protected:
+    using base::comm_, base::objective_, base::on_, base::round_, base::x_;
+
     session_loop(std::string const& method, std::string const& among, F const& objective, C& comm, std::span<T> x,
                  std::uint64_t seed)
-        : objective_(&objective), comm_(&comm), x_(x), seed_{seed} {
-        if (x.size() != static_cast<std::size_t>(objective.dimension()))
-            throw shape_error(
-                concat({"x has ", x.size(), " numbers, the objective's dimension is ", objective.dimension()}));
-        check_dimension(x.size());
-        items_ = {{"the method", method},
-                  {"the graph", among},
-                  {"the dimension", x.size()},
-                  {"the bytes of a number", sizeof(T)},
-                  {"the wire format", wire_version},
-                  {"the seed", seed}};
-        auto agreed = items_;
-        agreed.add({"the starting point", digest(std::as_bytes(x))});
-        require_agreement(comm, agreed);
+        : base(objective, comm, x, seed) {
+        this->agree({{"the method", method}, {"the graph", among}});
         session_.template make_room<T>(x.size());
     }
 
     int me() const { return comm_->rank(); }
-    round_context now_of(int rank) const { return round_context::of(seed_, round_, rank, comm_->size()); }
+    void require_whole() const { broken_.require_whole(me(), round_); }
+    void make_whole() { broken_.make_whole(); }
 
     void open_round() {
-        broken_.require_whole(me(), round_);
+        require_whole();
         broken_.round_is_under_way();
         session_.start(round_);
     }
@@ -134,7 +100,7 @@ class session_loop {
         });
         std::span<std::byte const> bytes;
         attempt([&] {
-            c(on_, delta, now_of(me()).own, m);
+            c(on_, delta, this->now().own, m);
             bytes = session_.encode([&](bit_writer& sink) { write(sink, m); }).finish();
         });
         return bytes;
@@ -144,49 +110,30 @@ class session_loop {
     void receive(int from, Compressor const& c, M& m, Use use) {
         receive(from, [&](bit_reader& source) {
             if (source.left() == 0) return;
-            c.blank(on_, x_.size(), now_of(from).own, m);
+            c.blank(on_, x_.size(), this->now_of(from).own, m);
             read(on_, source, m);
             use(std::as_const(m));
         });
     }
     /// Ends a round of so many slots on all ranks alike: throws the same on all, or returns on all, and then the state
-    /// is to become that of the next round. One all-gather, in which each rank sends as many
-    /// `bytes`.
+    /// is to become that of the next round. One all-gather, in which each rank sends as many `bytes`.
     void close_round(std::uint64_t slots, std::span<std::byte const> bytes = {}) {
         sent_.slots += slots;
         session_.share_failure(*comm_, bytes);
         for (int r = 0; r < comm_->size(); ++r)
             if (auto const theirs = comm_->from(r); !theirs.is_error && theirs.bytes.size() != bytes.size())
-                throw comm_error(r, concat({"rank ", r, " ended the round with ", theirs.bytes.size(), " bytes"}));
+                throw comm_error(r,
+                                 detail::concat({"rank ", r, " ended the round with ", theirs.bytes.size(), " bytes"}));
         broken_.make_whole();  // nothing has changed yet, on any rank
         session_.finish();
         ++round_;
     }
 
-    F const* objective_;
-    C* comm_;
-    std::span<T> x_;
-    key seed_;
-    host on_;
     session session_;
-    std::uint64_t round_ = 0;
     traffic sent_;
 
   private:
-    template <class Archive>
-    void whole_state(Archive& archive) {
-        archive(round_);
-        archive.span_there(x_);
-        static_cast<Loop&>(*this).state(archive);
-    }
-    std::string identity() const {
-        return concat({items_.lines(), "rank ", comm_->rank(), " of ", comm_->size(), "\n"});
-    }
-
-    agreed_items items_;
-    broken_round broken_;
+    detail::broken_round broken_;
 };
-
-}  // namespace detail
 
 }  // namespace laconic

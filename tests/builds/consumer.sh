@@ -15,13 +15,13 @@ compile() { # compile COMPILER SOURCE FLAG...
 export -f compile
 cxx=${CXX:-g++}
 consumer=tests/builds/consumer.cpp
-builds=("$cxx cmake/compiled/compressors_double.cpp -O0 -fno-rtti" "$cxx examples/race_collective.cpp -O0 -fno-rtti")
+builds=("$cxx cmake/compiled/compressors_double.cpp -O0 -fno-rtti" "$cxx cmake/compiled/collectives.cpp -O0 -fno-rtti")
 for level in -O3 -O2 -O0; do
     builds+=("$cxx $consumer $level")
     if [[ $(uname -m) == x86_64 ]]; then builds+=("$cxx $consumer $level -march=x86-64-v3"); fi
 done
 if command -v clang++ >/dev/null; then
-    builds+=("clang++ $consumer -O0" "clang++ examples/race_collective.cpp -O0 -fno-rtti")
+    builds+=("clang++ $consumer -O0" "clang++ cmake/compiled/collectives.cpp -O0 -fno-rtti")
 else
     printf 'skipped: clang++ is not installed\n'
 fi

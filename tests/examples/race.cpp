@@ -249,8 +249,7 @@ TEST_CASE("race: a method that diverges is reported, and the others go on") {
     CHECK(run.out.find("\ngd  ") != std::string::npos);
 }
 
-TEST_CASE(
-    "race: methods with loops of their own reach the target; a proximal operator or a collective is not for them") {
+TEST_CASE("race: methods with loops of their own reach the target; a proximal operator is not for them") {
     auto const all = race_json(
         "--data synthetic --workers 4 --rounds 100 --target 1e-6 --method 'gadmm(rho=0.1)' "
         "--method 'd_gadmm(rho=0.1, refresh=10)' --method 'q_gadmm(rho=0.1, bits=4)' --method 'fednl(top_k(0.1))' "
@@ -266,7 +265,8 @@ TEST_CASE(
         CHECK(run.status == 2);
         CHECK(run.out.find(why) != std::string::npos);
     };
-    refused("--collective ring", "gadmm(rho=0.1) chooses itself how its messages travel: no --collective");
+    refused("--collective ring",
+            "gadmm(rho=0.1) has no collective: each of its messages goes from a rank to its neighbours");
     refused("--objective lasso --lambda 0.01", "gadmm(rho=0.1) has no form with a proximal operator");
 }
 

@@ -60,6 +60,8 @@ TEST_CASE("race: a network or a collective that cannot be is refused with the fo
         {"--collective 'gtop_k(201)' --method 'top_k_sgd(step=0.1)'", "k = 201 is above the dimension d = 200"},
         {"--collective ring --method gd --method 'bidirectional(gd, natural)'",
          "--method 'bidirectional(gd, natural)': the collective ring leaves a server no message"},
+        {"--collective gtop_k --method 'ds_lsr1(memory=4)'",
+         "--method 'ds_lsr1(memory=4)': the collective gtop_k(0.01) gives back what it leaves out"},
         {"--collective gtop_k --method gd", "--method 'gd': the collective gtop_k(0.01) gives back what it leaves out"},
     };
     if (std::string(LACONIC_MPIRUN) == "") cases.push_back({"--network mpi", "this program was built without MPI"});
@@ -137,6 +139,19 @@ TEST_CASE("race: --collective is how every method's messages are added up, and w
     for (std::size_t i : {0u, 1u})  // the same sums, but for the order in which they are added up
         CHECK(ring.at("methods")[i].at("final_suboptimality").get<double>() ==
               doctest::Approx(plain.at("methods")[i].at("final_suboptimality").get<double>()).epsilon(1e-9));
+    // So are the sums of methods that make loops of their own, and theirs that a text names.
+    std::string const families = " --data synthetic --workers 4 --rounds 6 --target 1e-9";
+    auto const in_turn =
+        race_json("--collective ring --method 'ds_lsr1(memory=2)' --method 'fednl(top_k(0.1))'" + families);
+    auto const named =
+        race_json("--method 'ds_lsr1(memory=2, over=ring)' --method 'fednl(top_k(0.1), over=ring)'" + families);
+    auto const to_all = race_json("--method 'ds_lsr1(memory=2)' --method 'fednl(top_k(0.1))'" + families);
+    for (std::size_t i : {0u, 1u}) {
+        CHECK(in_turn.at("methods")[i].at("trace") == named.at("methods")[i].at("trace"));
+        CHECK(in_turn.at("methods")[i].at("bits_up_per_worker") != to_all.at("methods")[i].at("bits_up_per_worker"));
+        CHECK(in_turn.at("methods")[i].at("final_suboptimality").get<double>() ==
+              doctest::Approx(to_all.at("methods")[i].at("final_suboptimality").get<double>()).epsilon(1e-6));
+    }
     // A method's own collective is what it is without the option, and can be given to another method.
     std::string const tail = " --data synthetic --workers 4 --rounds 12 --target 1e-9";
     auto const own = race_json("--method 'gtop_k_sgd(k=0.1, step=0.5)'" + tail);

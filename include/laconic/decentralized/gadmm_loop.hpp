@@ -22,12 +22,12 @@ namespace laconic {
 /// The loop of ggadmm on one rank, with the shape of descent. Memory: 2 (1 + the most neighbours) + 5 vectors, and the
 /// solver's. After its first round it allocates only where the solver does.
 template <class M, class F, PointToPoint C, Scalar T>
-class gadmm_loop : public detail::session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
+class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     using compressor_type = decltype(M::compressor);
     static_assert(detail::require_compressor<compressor_type, T, host>());
     static_assert(LocalSolver<decltype(M::solver), F, T>, "the solver is none for this objective and these numbers");
-    using base = detail::session_loop<gadmm_loop, F, C, T>;
-    friend base;
+    using base = session_loop<gadmm_loop, F, C, T>;
+    friend loop_base<gadmm_loop, F, C, T>;
 
   public:
     gadmm_loop(M const& how, F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
@@ -75,7 +75,6 @@ class gadmm_loop : public detail::session_loop<gadmm_loop<M, F, C, T>, F, C, T> 
           dual_(x.size()),
           pull_(x.size()),
           next_(x.size()),
-          delta_(x.size()),
           dual_left_(x.size()) {
         detail::check_fields(how_);
         how_.compressor.check(x.size());
@@ -90,7 +89,7 @@ class gadmm_loop : public detail::session_loop<gadmm_loop<M, F, C, T>, F, C, T> 
         return std::span(all).subspan(i * this->x_.size(), this->x_.size());
     }
     double squared_distance_of(std::span<T const> a, std::span<T const> b) {
-        std::span<T> const apart(delta_);
+        std::span<T> const apart(this->delta_);
         copy(this->on_, a, apart);
         add_scaled(this->on_, T(-1), b, apart);
         return sum_of_squares(this->on_, std::span<T const>(apart));
@@ -122,7 +121,7 @@ class gadmm_loop : public detail::session_loop<gadmm_loop<M, F, C, T>, F, C, T> 
     void send_change() {
         auto const neighbours = next_graph_.neighbours(this->me());
         auto bytes = this->encode(
-            how_.compressor, std::span<T const>(delta_), [&] { solve(neighbours); }, message_);
+            how_.compressor, std::span<T const>(this->delta_), [&] { solve(neighbours); }, message_);
         auto const own = model(next_known_, 0);
         if (!bytes.empty()) add_message(this->on_, own, T(1), message_);
         double const least = how_.censor * std::pow(how_.censor_decay, static_cast<double>(this->round_ + 1));
@@ -139,9 +138,9 @@ class gadmm_loop : public detail::session_loop<gadmm_loop<M, F, C, T>, F, C, T> 
                        std::span<T>(pull_));
         copy(this->on_, std::span<T const>(this->x_), std::span<T>(next_));
         solver_.solve(this->on_, *this->objective_, rho_ * static_cast<double>(neighbours.size()),
-                      std::span<T const>(pull_), this->now_of(this->me()), std::span<T>(next_));
-        copy(this->on_, std::span<T const>(next_), std::span<T>(delta_));
-        add_scaled(this->on_, T(-1), known(), std::span<T>(delta_));
+                      std::span<T const>(pull_), this->now(), std::span<T>(next_));
+        copy(this->on_, std::span<T const>(next_), std::span<T>(this->delta_));
+        add_scaled(this->on_, T(-1), known(), std::span<T>(this->delta_));
     }
 
     void receive_changes() {
@@ -189,9 +188,11 @@ class gadmm_loop : public detail::session_loop<gadmm_loop<M, F, C, T>, F, C, T> 
 
     template <class Archive>
     void state(Archive& archive) {
+        base::state(archive);
         archive(rho_, dual_, known_, solver_);
     }
-    void restored() {
+    void make_whole() {
+        base::make_whole();
         schedule_.make(schedule_.era_of(this->round_ == 0 ? 0 : this->round_ - 1), graph_);
         squares_ = {};
     }
@@ -203,7 +204,7 @@ class gadmm_loop : public detail::session_loop<gadmm_loop<M, F, C, T>, F, C, T> 
     std::array<double, 2> squares_{}, next_squares_{};  // of the primal residual and the dual one
     graph graph_, next_graph_;
     std::vector<T> known_, next_known_;  // of this rank, then of its neighbours
-    std::vector<T> dual_, pull_, next_, delta_, dual_left_;
+    std::vector<T> dual_, pull_, next_, dual_left_;
     message_of<compressor_type, T> message_, theirs_;
     std::vector<int> new_;
 };

@@ -24,11 +24,11 @@ namespace laconic {
 
 /// The loop of choco on one rank, with the shape of descent. Memory: 7 vectors.
 template <class M, class F, PointToPoint C, Scalar T>
-class choco_loop : public detail::session_loop<choco_loop<M, F, C, T>, F, C, T> {
+class choco_loop : public session_loop<choco_loop<M, F, C, T>, F, C, T> {
     using compressor_type = decltype(M::compressor);
     static_assert(detail::require_compressor<compressor_type, T, host>());
-    using base = detail::session_loop<choco_loop, F, C, T>;
-    friend base;
+    using base = session_loop<choco_loop, F, C, T>;
+    friend loop_base<choco_loop, F, C, T>;
 
   public:
     choco_loop(M const& how, F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
@@ -37,17 +37,16 @@ class choco_loop : public detail::session_loop<choco_loop<M, F, C, T>, F, C, T> 
           estimator_(how.batch),
           known_(x.begin(), x.end()),
           around_(known_),
-          next_(x.size()),
-          gradient_(x.size()) {}
+          next_(x.size()) {}
 
     /// Throws as the round of gadmm_loop.
     void round() {
         this->open_round();
         auto const me = this->me();
         next_known_ = known_, next_around_ = around_;
-        std::span<T> const y(next_), delta(gradient_);
+        std::span<T> const y(next_), delta(this->delta_);
         auto const make_delta = [&] {
-            estimator_(this->on_, *this->objective_, this->now_of(me), std::span<T const>(this->x_), delta);
+            estimator_(this->on_, *this->objective_, this->now(), std::span<T const>(this->x_), delta);
             copy(this->on_, std::span<T const>(this->x_), y);
             add_scaled(this->on_, static_cast<T>(-step()), std::span<T const>(delta), y);
             copy(this->on_, std::span<T const>(y), delta);
@@ -85,14 +84,14 @@ class choco_loop : public detail::session_loop<choco_loop<M, F, C, T>, F, C, T> 
   private:
     template <class Archive>
     void state(Archive& archive) {
+        base::state(archive);
         archive(known_, around_);
     }
-    void restored() {}
 
     M how_;
     mini_batch estimator_;
     std::vector<T> known_, around_, next_known_, next_around_;  // around_ is sum_m w_nm q_m
-    std::vector<T> next_, gradient_;
+    std::vector<T> next_;
     message_of<compressor_type, T> message_;
 };
 
@@ -154,9 +153,9 @@ struct choco {
 
 /// The loop of pair_gossip on one rank, with the shape of descent. Memory: 7 vectors.
 template <class M, class F, PointToPoint C, Scalar T>
-class pair_loop : public detail::session_loop<pair_loop<M, F, C, T>, F, C, T> {
-    using base = detail::session_loop<pair_loop, F, C, T>;
-    friend base;
+class pair_loop : public session_loop<pair_loop<M, F, C, T>, F, C, T> {
+    using base = session_loop<pair_loop, F, C, T>;
+    friend loop_base<pair_loop, F, C, T>;
 
   public:
     pair_loop(M const& how, F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
@@ -165,7 +164,6 @@ class pair_loop : public detail::session_loop<pair_loop<M, F, C, T>, F, C, T> {
           estimator_(how.batch),
           order_(static_cast<std::size_t>(comm.size())),
           velocity_(x.size()),
-          gradient_(x.size()),
           mine_(2 * x.size()) {}
 
     /// Throws as the round of ggadmm.
@@ -173,15 +171,15 @@ class pair_loop : public detail::session_loop<pair_loop<M, F, C, T>, F, C, T> {
         this->open_round();
         auto const me = this->me();
         int const other = partner();
-        std::span<T> const x = std::span(mine_).first(d()), change = std::span(mine_).last(d());
+        std::span<T> const x = std::span(mine_).first(d()), change = std::span(mine_).last(d()), gradient(this->delta_);
         this->attempt([&] {
             copy(this->on_, std::span<T const>(this->x_), x);
             copy(this->on_, std::span<T const>(x), change);
-            auto now = this->now_of(me);
+            auto now = this->now();
             for (std::uint64_t l = 0; l < how_.local; ++l) {
-                now.gradient = this->now_of(me).gradient.child(l);
-                estimator_(this->on_, *this->objective_, now, std::span<T const>(change), std::span<T>(gradient_));
-                add_scaled(this->on_, static_cast<T>(-how_.step), std::span<T const>(gradient_), change);
+                now.gradient = this->now().gradient.child(l);
+                estimator_(this->on_, *this->objective_, now, std::span<T const>(change), gradient);
+                add_scaled(this->on_, static_cast<T>(-how_.step), std::span<T const>(gradient), change);
             }
             add_scaled(this->on_, T(-1), std::span<T const>(x), change);
             this->session_.check_input(this->on_, me, std::span<T const>(change), d());
@@ -215,14 +213,14 @@ class pair_loop : public detail::session_loop<pair_loop<M, F, C, T>, F, C, T> {
     std::size_t d() const { return this->x_.size(); }
     template <class Archive>
     void state(Archive& archive) {
+        base::state(archive);
         archive(velocity_);
     }
-    void restored() {}
 
     M how_;
     mini_batch estimator_;
     std::vector<int> order_;
-    std::vector<T> velocity_, gradient_, mine_, theirs_;  // x and its change, of this rank and its partner
+    std::vector<T> velocity_, mine_, theirs_;  // x and its change, of this rank and its partner
 };
 
 /// Gossip of random pairs after local steps, in the manner of NoLoCo (Kolehmainen et al., arXiv:2506.10911): no

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "laconic/any/collective.hpp"
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/loop.hpp"
 #include "laconic/any/objective.hpp"
@@ -58,6 +59,10 @@ class any_method {
         return held_->start(p, f, comm, x, seed);
     }
 
+    /// The same loop with its sums by this collective. Throws argument_error for a recursion, of which compose() gives
+    /// the transport, and for a loop that adds nothing up.
+    any_method over(any_collective<T> const& collective) const { return held_->over(collective); }
+
     friend std::string to_string(any_method const& m) { return m.held_->name(); }
 
   private:
@@ -67,6 +72,7 @@ class any_method {
         virtual bool has_loop() const = 0;
         virtual any_loop<T> start(problem const& p, any_objective<T> const& f, any_communicator comm, std::span<T> x,
                                   std::uint64_t seed) const = 0;
+        virtual any_method over(any_collective<T> const& collective) const = 0;
         virtual std::string name() const = 0;
     };
     template <class M>
@@ -103,6 +109,18 @@ class any_method {
                 throw argument_error(detail::concat({name(), " is a recursion: descend() and descent run it"}));
             else
                 return {comm, [&, f](any_communicator& handle) { return inside.start(p, f, handle, x, seed); }};
+        }
+        any_method over([[maybe_unused]] any_collective<T> const& collective) const override {
+            if constexpr (Method<M, T, host>) {
+                throw argument_error(detail::concat({name(), " is a recursion: its transport is a part of it"}));
+            } else if constexpr (requires(M m) { m.over = collective; }) {
+                auto other = inside;
+                other.over = collective;
+                return other;
+            } else {
+                throw argument_error(detail::concat(
+                    {name(), " has no collective: each of its messages goes from a rank to its neighbours"}));
+            }
         }
         std::string name() const override { return to_string(inside); }
 

@@ -34,7 +34,7 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     static_assert(HessianObjective<F, T>, "fednl needs an objective with hessian(x, H), which writes the Hessian at x");
     using base = loop_base<fednl_descent, F, C, T>;
     friend base;
-    using base::comm_, base::gradient_, base::looked_, base::objective_, base::on_, base::round_, base::x_;
+    using base::comm_, base::looked_, base::objective_, base::on_, base::round_, base::x_;
     using hessian_reduction = shift_at_rate<decltype(M::compressor), decltype(M::over)>;
     using matrix = dependent<Eigen::MatrixXd, F>;
 
@@ -54,7 +54,7 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
           own_(size_),
           left_(size_),
           step_(x.size()) {
-        this->agree(detail::concat({to_string(method_), ", mu=", mu_}));
+        this->agree({{"the method", detail::concat({to_string(method_), ", mu=", mu_})}});
         first_means_.start(comm);
         hessian_.resize(Eigen::Index(x.size()), Eigen::Index(x.size()));
     }
@@ -64,7 +64,7 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     /// be compressed: nothing has changed then, and the next round() computes anew; and error where the matrix of the
     /// step is not positive definite: x has not moved then, the learned Hessian has.
     void round() {
-        this->look();
+        auto const here = this->look();
         looked_ = false;
         measure();
         try {
@@ -74,7 +74,7 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
                 hessians_.start(0, detail::caller_vector<T>(std::span<T>(own_)), {});
             prepare(hessians_);
             set_distance();
-            copy(on_, std::span<T const>(gradient_), std::span<T>(mean_gradient_));
+            copy(on_, here.gradient, std::span<T>(mean_gradient_));
             gradients_.start(0, detail::caller_vector<T>(std::span<T>(mean_gradient_)), {});
             if (lifts()) gradients_.start(1, detail::caller_vector<T>(std::span<T>(&distance_, 1)), {});
             prepare(gradients_);

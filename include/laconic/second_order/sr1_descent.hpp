@@ -26,7 +26,7 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
                   "ds_lsr1 needs an objective with hessian_times(x, v, out), which writes (Hessian at x) v to out");
     using base = loop_base<sr1_descent, F, C, T>;
     friend base;
-    using base::comm_, base::gradient_, base::looked_, base::objective_, base::on_, base::round_, base::x_;
+    using base::comm_, base::looked_, base::objective_, base::on_, base::round_, base::x_;
 
   public:
     /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the transport does
@@ -41,7 +41,7 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
           step_(x.size()),
           trial_(x.size()),
           radius_(method_.radius) {
-        this->agree(to_string(method_));
+        this->agree({{"the method", to_string(method_)}});
         each_mean([&](auto& mean) { mean.start(comm); });
     }
 
@@ -50,9 +50,9 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
     /// and compression_error where a rank's objective throws or its value is not finite: x and the radius have not
     /// changed then, and the next round() computes anew. Where a trial value is not finite the step is refused.
     void round() {
-        this->look();
+        auto const here = this->look();
         auto const at = this->now();
-        if (!known_) share_gradient(at);
+        if (!known_) share_gradient(at, here);
         auto const g = std::span<T const>(mean_).first(x_.size());
         pairs_.share(on_, *comm_, at, g, [&](std::span<T const> s, std::span<T> out) {
             objective_->hessian_times(std::span<T const>(x_), s, out);
@@ -75,12 +75,12 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
     sr1<T> const& pairs() const { return pairs_.pairs(); }
 
   private:
-    void share_gradient(round_context const& at) {
+    void share_gradient(round_context const& at, observation<F, T> const& here) {
         looked_ = false;  // where this fails, the next round computes it anew
         gradients_(on_, *comm_, at, std::span<T>(mean_), [&](error_frame& frame) {
-            std::copy(gradient_.begin(), gradient_.end(), mean_.begin());
-            mean_.back() = static_cast<T>(this->value_);
-            if (!std::isfinite(mean_.back()) && first_non_finite(on_, std::span<T const>(gradient_)) == x_.size())
+            std::copy(here.gradient.begin(), here.gradient.end(), mean_.begin());
+            mean_.back() = static_cast<T>(here.value());
+            if (!std::isfinite(mean_.back()) && first_non_finite(on_, here.gradient) == x_.size())
                 frame.because("the value of the objective is not finite");
         });
         looked_ = known_ = true;

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "laconic/any/parse_collective.hpp"
+
+namespace laconic::detail {
+extern template std::vector<named_collective<double, host>> const& named_collectives();
+}  // namespace laconic::detail
