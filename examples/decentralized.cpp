@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "laconic/collective/consensus.hpp"

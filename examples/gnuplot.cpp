@@ -38,16 +38,10 @@ std::string terminal(std::string const& file, std::size_t charts) {
     return "";
 }
 
-// In gnuplot's single quotes only the quote itself is special, and the end of the line.
-std::string quoted(std::string const& text) {
-    std::string result = "'";
-    for (char const c : printable(text)) result += c == '\'' ? std::string("''") : std::string(1, c);
-    return result + "'";
-}
-
 // What draws one chart; the names of its data begin with `prefix`.
 std::string script_of(chart const& of, std::string const& prefix) {
     std::string blocks, lines;
+    bool is_whole = true;  // all x are
     double least_x = HUGE_VAL, most_x = -HUGE_VAL, least_y = HUGE_VAL, most_y = -HUGE_VAL;
     for (std::size_t i = 0; i < of.curves.size(); ++i) {
         auto const& all = of.curves[i].points;
@@ -63,6 +57,7 @@ std::string script_of(chart const& of, std::string const& prefix) {
             if (of.logarithmic && is_near && &point != &all.back()) continue;
             points += concat({laconic::shortest(x), " ", laconic::shortest(y), "\n"});
             ++count;
+            is_whole = is_whole && x == std::floor(x);
             last_x = at_x, last_y = at_y;
             least_x = std::min(least_x, x), most_x = std::max(most_x, x);
             least_y = std::min(least_y, y), most_y = std::max(most_y, y);
@@ -70,7 +65,8 @@ std::string script_of(chart const& of, std::string const& prefix) {
         auto const data = concat({"$", prefix, i});
         if (count > 0) blocks += concat({data, " << END\n", points, "END\n"});
         auto const* const style = count == 1 ? "points" : of.logarithmic ? "lines" : "linespoints";
-        auto const title = quoted(of.curves[i].name + (count == 0 ? ", nowhere above 0" : ""));
+        auto const* const none = of.logarithmic ? ", nowhere above 0" : ", no points";
+        auto const title = quoted(of.curves[i].name + (count == 0 ? none : ""));
         lines += concat({i ? ", " : "plot ", count > 0 ? data + " using 1:2" : "NaN", " with ", style,
                          " linewidth 2 title ", title});
     }
@@ -86,7 +82,7 @@ std::string script_of(chart const& of, std::string const& prefix) {
         if (of.least_y > 0) ranges += concat({"set yrange [", of.least_y, ":*]\n"});
         if (most_y <= of.least_y || least_y == most_y) ranges += range('y', least_y / 10, most_y * 10);
         if (least_x == most_x) ranges += range('x', least_x / 10, most_x * 10);
-    } else if (most_x - least_x <= 10) {
+    } else if (is_whole && most_x - least_x <= 10) {
         ranges += "set xtics 1\n";  // a few rounds
     }
     if (of.logarithmic) ranges += "set logscale xy\nset format '10^{%T}'\n";
@@ -94,9 +90,8 @@ std::string script_of(chart const& of, std::string const& prefix) {
                    quoted(of.title), " noenhanced\n", ranges, blocks, lines, "\n"});
 }
 
-}  // namespace
-
-bool run_gnuplot(std::string_view script, int out) {
+// False where gnuplot is not installed.
+bool run_into(std::string_view script, int out) {
     int in[2];
     if (::pipe(in) != 0) throw laconic::error("gnuplot cannot be started: " + std::string(std::strerror(errno)));
     for (int const end : in) ::fcntl(end, F_SETFD, FD_CLOEXEC);
@@ -137,6 +132,26 @@ bool run_gnuplot(std::string_view script, int out) {
     return true;
 }
 
+}  // namespace
+
+// In gnuplot's single quotes only the quote itself is special, and the end of the line.
+std::string quoted(std::string const& text) {
+    std::string result = "'";
+    for (char const c : printable(text)) result += c == '\'' ? std::string("''") : std::string(1, c);
+    return result + "'";
+}
+
+bool run_gnuplot(std::string_view script, std::string const& file) {
+    output::file drawn(file);  // gnuplot never gets its name
+    try {
+        if (!run_into(script, drawn.descriptor())) return false;
+    } catch (laconic::error const& e) {
+        throw laconic::error(std::string(e.what()) + "; " + file + " is not written");
+    }
+    drawn.commit();
+    return true;
+}
+
 bool can_draw(std::string const& file) { return !terminal(file, 1).empty(); }
 
 bool draw(std::string const& file, std::vector<chart> const& charts) {
@@ -150,14 +165,7 @@ bool draw(std::string const& file, std::vector<chart> const& charts) {
     if (many) script += concat({"set multiplot layout 1,", charts.size(), "\n"});
     for (std::size_t i = 0; i < charts.size(); ++i) script += script_of(charts[i], concat({"of", i, "_"}));
     if (many) script += "unset multiplot\n";
-    output::file drawn(file);  // gnuplot never gets its name
-    try {
-        if (!run_gnuplot(script, drawn.descriptor())) return false;
-    } catch (laconic::error const& e) {
-        throw laconic::error(std::string(e.what()) + "; " + file + " is not written");
-    }
-    drawn.commit();
-    return true;
+    return run_gnuplot(script, file);
 }
 
 }  // namespace output

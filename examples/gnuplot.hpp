@@ -8,9 +8,11 @@
 
 namespace output {
 
-/// What gnuplot prints for a script, into an open file. False where it is not installed; throws laconic::error where it
-/// fails.
-bool run_gnuplot(std::string_view script, int out);
+/// The text in gnuplot's quotes.
+std::string quoted(std::string const& text);
+/// Writes what gnuplot prints for a script to the file. Returns false where gnuplot is not installed; throws
+/// laconic::error where it fails, and lost where the file cannot be written. Then the file is as it was.
+bool run_gnuplot(std::string_view script, std::string const& file);
 
 /// A line through points (x, y), and its name.
 struct curve {
@@ -28,8 +30,7 @@ struct chart {
 /// Whether draw() knows the file's ending.
 bool can_draw(std::string const& file);
 /// Draws charts, at least one, side by side with gnuplot, in the format of the file's ending: svg, png or pdf. A curve
-/// without points is in the key only. Returns false where gnuplot is not installed; throws laconic::error where it
-/// fails, and lost where the file cannot be written. Then the file is as it was.
+/// without points is in the key only. Returns and throws as run_gnuplot().
 bool draw(std::string const& file, std::vector<chart> const& charts);
 
 }  // namespace output

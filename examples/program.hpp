@@ -45,8 +45,9 @@ int run_program(CLI::App& app, int argc, char** argv, Work work) {
     }
 }
 
-/// The same for a program with --plot FILE. Work is called with charts to fill in, which are then drawn; it returns
-/// whether all is as it should be.
+/// The same for a program with --plot FILE. Work is called with charts to fill in, and returns whether the program
+/// succeeded: the status is then 0, else 1. The charts are drawn in either case; without gnuplot the status is 2.
+/// Ignores SIGPIPE in the whole program.
 template <class Work>
 int run_and_draw(CLI::App& app, int argc, char** argv, Work work) {
     ::signal(SIGPIPE, SIG_IGN);  // gnuplot may end before it has read all, which is reported

@@ -118,7 +118,8 @@ void parse(CLI::App& app, options& o) {
     app.add_option(
         "--collective", o.run.collective,
         "how the workers' messages are added up, as in the C++, such as ring or gtop_k(0.01), in every "
-        "method; what is counted, priced and timed is what each worker hands over and is handed, the mean over "
+        "method that has a sum: fednl and ds_lsr1 take it as their `over`, gadmm, choco and pair_gossip refuse it; "
+        "what is counted, priced and timed is what each worker hands over and is handed, the mean over "
         "the workers where they differ (not given: the method's own, which is gather for most)");
     app.add_option(
            "--cost", o.cost,

@@ -123,6 +123,10 @@ TEST_CASE("a method from a text takes another collective where its loop adds som
     auto const over = [](char const* text) { return to_string(parse_method(text).over(ring{})); };
     CHECK(over("ds_lsr1(memory=4)") == "ds_lsr1(memory=4, over=ring)");
     CHECK(over("fednl(top_k(0.5))") == "fednl(top_k(0.5), over=ring)");
+    CHECK(to_string(any_method<>(ds_lsr1<any_collective<>>{}).over(ring{})) == "ds_lsr1(memory=16, over=ring)");
+    for (any_method<> const& fixed : {any_method<>(ds_lsr1<>{}), any_method<>(fednl<top_k<>>{{2}})})
+        CHECK_THROWS_WITH_AS(fixed.over(ring{}), doctest::Contains("its transport was fixed when it was compiled"),
+                             argument_error);
     CHECK_THROWS_WITH_AS(over("gadmm(rho=1)"), doctest::Contains("has no collective"), argument_error);
     CHECK_THROWS_WITH_AS(over("gd"), doctest::Contains("gd is a recursion"), argument_error);
 }

@@ -57,7 +57,6 @@ class halving : public loop_base<halving<F, C>, F, C, double> {
     void make_whole() { broken = false; }
     template <class Archive>
     void state(Archive& archive) {
-        base::state(archive);
         archive(sum_);
     }
     int sum_ = 0;

@@ -84,9 +84,9 @@ line in_valley(bool signs) {
     course all(202);
     auto const cost = affine_cost(1, per_message);
     if (signs)
-        run(std::vector{composed(cat{top_k{1} | scaled_sign{}, cost}, f)}, f, 1, all, nothing_more{});
+        run(std::vector{composed(cat{top_k{1} | scaled_sign{}, cost}, f)}, f, 1, all);
     else
-        run(std::vector{composed(cat{top_k{1}, cost}, f)}, f, 1, all, nothing_more{});
+        run(std::vector{composed(cat{top_k{1}, cost}, f)}, f, 1, all);
     measured m{{}, vec(201)};
     vec bound{f.gap(f.start)}, g(coordinates);
     for (std::size_t k = 0; k <= 200; ++k) {

@@ -38,7 +38,7 @@ std::vector<line> both(R const& method, std::string const& name, bool with_norms
     auto const& p = f.constants;
     double const s = .2 / p.smoothness, mu = p.strong_convexity, l = p.smoothness;
     course at(rounds_in_all + 2);
-    run(std::vector{method}, f, 1, at, nothing_more{});
+    run(std::vector{method}, f, 1, at);
     measured m{{}, vec(rounds_in_all + 1)};
     vec exact, norms, z = f.start;
     for (std::size_t c = 0; c < z.size(); ++c) z[c] -= f.optimum[c];

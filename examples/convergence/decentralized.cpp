@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "laconic/decentralized/gadmm.hpp"
 #include "laconic/decentralized/gossip.hpp"
 #include "line.hpp"
@@ -69,11 +71,11 @@ std::vector<line> gadmm_lines() {
     }
     char const* const where = "valleys, n=6, d=4, kappa=10";
     return {{"gadmm(rho=0.5)", "its linear map", where, run, exact, true},
-            {"gadmm(rho=0.5)", "Elgabli et al. 2020, the fall of V", where, run, bound}};
+            {"gadmm(rho=0.5)", "Elgabli et al. 2020, constants derived", where, run, bound}};
 }
 
 // Two workers, f_n = |x - b_n|^2 / 2, the second one's start at b_2: as rounding is unbiased, the mean of its x is that
-// of exact messages, which falls by (1 + rho^2) / (1 + rho)^2.
+// of exact messages, which is multiplied by (1 + rho^2) / (1 + rho)^2 in a round.
 line q_gadmm_exact(std::size_t runs) {
     vec const h(8, 1), b{1, 3, 4, 8, 9, 14, 17, 25};  // no numbers of a grid
     vec minus = b;
@@ -82,7 +84,7 @@ line q_gadmm_exact(std::size_t runs) {
     double const rho = 2;
     auto const run = [&](std::uint64_t seed) {
         vec mean;
-        for (auto const& at : run_loops(q_gadmm{rho, 3}, f, 20, seed, [](auto const&, vec&) {})) {
+        for (auto const& at : run_loops(q_gadmm{rho, 3}, f, 20, seed)) {
             mean.push_back(0);
             for (std::size_t c = 0; c < 8; ++c) mean.back() += at.x[1][c] / b[c] / 8;
         }
@@ -97,28 +99,27 @@ line q_gadmm_exact(std::size_t runs) {
             runs};
 }
 
-// The mean over the workers moves as gradient descent does; what they are apart is averaged in pairs, which keeps
-// (n - 2) / (2 (n - 1)) of its square.
+// The local steps leave r of x_i - a_i. The mean over the workers moves so, too; what they are apart is averaged in
+// pairs, which keeps q of its square.
 line pair_gossip_exact(std::size_t runs) {
     std::size_t const rounds = 30;
     auto const f = spheres(16, 4, 3, 4);
-    double const keeps = .9 * .9, kept = 14. / 30;  // two local steps of 0.1
+    pair_gossip const how{.step = .1, .local = 2};
+    double const n = f.size(), r = std::pow(1 - how.step, how.local), q = (n - 2) / (2 * (n - 1));
     auto const run = [&](std::uint64_t seed) {
         vec mean;
-        for (auto const& at :
-             run_loops(pair_gossip{.step = .1, .local = 2}, f, rounds, seed, [](auto const&, vec&) {})) {
+        for (auto const& at : run_loops(how, f, rounds, seed)) {
             mean.push_back(0);
-            for (auto const& x : at.x) mean.back() += f.distance(x) / f.size();
+            for (auto const& x : at.x) mean.back() += f.distance(x) / n;
         }
         return mean;
     };
-    double centre = f.distance(f.start), apart = 0, with_b = 0;  // mean <x_i - mean x, b_i>
+    double centre = f.distance(f.start), apart = 0, with_a = 0;  // mean <x_i - mean x, a_i>
     vec bound{centre};
     for (std::size_t k = 0; k < rounds; ++k) {
-        double const to_b = 1 - keeps;
-        centre *= keeps * keeps;
-        apart = kept * (keeps * keeps * apart + 2 * keeps * to_b * with_b + to_b * to_b * f.heterogeneity);
-        with_b = kept * (keeps * with_b + to_b * f.heterogeneity);
+        centre *= r * r;
+        apart = q * (r * r * apart + 2 * r * (1 - r) * with_a + (1 - r) * (1 - r) * f.heterogeneity);
+        with_a = q * (r * with_a + (1 - r) * f.heterogeneity);
         bound.push_back(centre + apart);
     }
     return {"pair_gossip(step=0.1, local=2)",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "laconic/comm/fibers.hpp"
 #include "laconic/ensemble/adanet.hpp"
@@ -22,7 +23,7 @@ dataset<> rows_of(vec const& x, vec const& labels) {
     return data;
 }
 
-// F after each round, of three ranks, from that of no members on; see(members) after each.
+// F after each round, of three ranks, starting at mean y^2, the F of no members; see(members) after each.
 template <class See>
 vec run(adanet const& how, dataset<> const& data, std::size_t rounds, See see) {
     vec f{squared(data.labels) / static_cast<double>(data.samples())};
@@ -83,8 +84,8 @@ line weights_exact() {
 }
 
 // Without training and biases the outputs of a ReLU network for rows of one number x are a x where x > 0 and b x where
-// not, a = b without hidden layers. So the linear candidate's F in the first round is that of the best line, and any
-// two members that differ have the F of the best line with a bend at 0.
+// not, a = b without hidden layers. So the linear candidate's F in the first round is that of the best line, and two
+// members whose outputs are not proportional, as for this seed, have the F of the best line with a bend at 0.
 line bends() {
     vec const x{-2, -1, -.5, .5, 1, 1.5, 2}, y{-1.5, -1.25, 0, 1, 1.5, 2.5, 4};
     auto const fall = [&](auto const& counts) {  // of the mean square, by the best a

@@ -19,9 +19,9 @@ struct models {
 
 /// The loop of a method that has start(), on every rank as a fiber of this thread. x^0 has every rank's start, element
 /// k of the result is after k rounds, and more(loop, vec&) gives what is asked for besides.
-template <class Method, class Objective, class More>
+template <class Method, class Objective, class More = nothing_more>
 std::vector<models> run_loops(Method const& method, std::vector<Objective> const& of, std::vector<vec> const& start,
-                              std::size_t rounds, std::uint64_t seed, More more) {
+                              std::size_t rounds, std::uint64_t seed, More more = {}) {
     auto const n = of.size();
     std::vector<models> all(rounds + 1, {std::vector<vec>(n), std::vector<vec>(n)});
     laconic::fibers::run(static_cast<int>(n), [&](laconic::fibers::member& comm) {
@@ -37,8 +37,9 @@ std::vector<models> run_loops(Method const& method, std::vector<Objective> const
     return all;
 }
 /// On a toy, from its start.
-template <class Method, class More>
-std::vector<models> run_loops(Method const& method, toy const& on, std::size_t rounds, std::uint64_t seed, More more) {
+template <class Method, class More = nothing_more>
+std::vector<models> run_loops(Method const& method, toy const& on, std::size_t rounds, std::uint64_t seed,
+                              More more = {}) {
     return run_loops(method, on.workers, std::vector<vec>(on.workers.size(), on.start), rounds, seed, more);
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "gnuplot.hpp"
-#include "output.hpp"
 
 namespace convergence {
 
@@ -50,8 +49,8 @@ std::string panel(std::vector<line> const& lines, bool exact) {
         }
         blocks += fmt::format("$run{0} << END\n{1}END\n$bound{0} << END\n{2}END\n", i, run, bound);
         curves += fmt::format(
-            "{0}$run{1} with lines linewidth 2 linecolor {2} title '{3}', $bound{1} with {4} linecolor {2} notitle",
-            i ? ", " : "plot ", i, i + 1, l.method,
+            "{0}$run{1} with lines linewidth 2 linecolor {2} title {3}, $bound{1} with {4} linecolor {2} notitle",
+            i ? ", " : "plot ", i, i + 1, output::quoted(l.method),
             exact ? "points pointtype 6 pointsize 0.7" : "lines linewidth 2 dashtype 2");
         ++i;
     }
@@ -68,12 +67,10 @@ bool draw(std::string const& folder, family const& of, std::vector<line> const& 
         "set terminal svg size {},{} dynamic background rgb 'white' font 'sans,14'\nset encoding utf8\n"
         "set logscale y\nset format y '10^{{%T}}'\nset xlabel 'rounds' offset 0,0.4\nset mytics 1\nset grid\n"
         "set key bmargin center vertical maxcols 1 samplen 2 noenhanced\n"
-        "set multiplot layout 1,{} title '{}' noenhanced\n{}{}unset multiplot\n",
-        both ? 1000 : 600, 400 + 16 * lines.size(), both ? 2 : 1, of.name + ": " + of.about, exact, bounded);
-    output::file drawn(folder + "/" + of.name + ".svg");
-    if (!output::run_gnuplot(script, drawn.descriptor())) return false;
-    drawn.commit();
-    return true;
+        "set multiplot layout 1,{} title {} noenhanced\n{}{}unset multiplot\n",
+        both ? 1000 : 600, 400 + 16 * lines.size(), both ? 2 : 1, output::quoted(of.name + ": " + of.about), exact,
+        bounded);
+    return output::run_gnuplot(script, folder + "/" + of.name + ".svg");
 }
 
 }  // namespace convergence

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -16,9 +17,6 @@ using namespace laconic;
 
 namespace {
 
-struct no_more {
-    void operator()(auto const&, vec&) const {}
-};
 using learner = fednl<any_compressor<>>;
 
 // As many pairs as numbers: the model is f. On a sphere each step goes straight to x*, as far as the radius, which
@@ -27,7 +25,7 @@ line trust_region_exact() {
     auto const f = spheres(4, 6, 1, 10);
     std::size_t const rounds = 5;
     measured run{{}, vec(rounds + 1)};
-    for (auto const& at : run_loops(ds_lsr1<>{.memory = 6, .radius = 1}, f, rounds, 1, no_more{}))
+    for (auto const& at : run_loops(ds_lsr1<>{.memory = 6, .radius = 1}, f, rounds, 1))
         run.mean.push_back(f.distance(at.x[0]));
     vec exact;
     double left = std::sqrt(f.distance(f.start)), radius = 1;
@@ -43,7 +41,7 @@ line inexact_newton() {
     auto const f = valleys(4, 12, .01, .3);
     std::size_t const rounds = 7;
     measured run{{}, vec(rounds + 1)};
-    for (auto const& at : run_loops(ds_lsr1<>{.memory = 12, .radius = 1e3}, f, rounds, 1, no_more{})) {
+    for (auto const& at : run_loops(ds_lsr1<>{.memory = 12, .radius = 1e3}, f, rounds, 1)) {
         run.mean.push_back(0);
         for (std::size_t c = 0; c < 12; ++c)
             run.mean.back() += std::pow(f.curvature[c] * (at.x[0][c] - f.optimum[c]), 2);
@@ -53,7 +51,8 @@ line inexact_newton() {
     return {"ds_lsr1(memory=12)", "Dembo, Eisenstat, Steihaug 1982", "valleys, n=4, d=12, kappa=100", run, bound};
 }
 
-// A number of a rank's Hessian stays unknown with probability (1 - k / D)^rounds.
+// A rank knows a number of its Hessian exactly from the round on in which it draws it; until then, with probability
+// (1 - k / D)^rounds, it knows nothing of it.
 line fednl_learns(std::size_t runs) {
     std::size_t const d = 8, rounds = 15;
     auto const f = valleys(8, d, .1, .3);
@@ -94,7 +93,7 @@ std::vector<line> fednl_moves() {
     std::size_t const d = 8;
     auto const f = valleys(4, d, .1, .3);
     measured run{{}, vec(d + 1)};
-    for (auto const& at : run_loops(learner{.compressor = top_k{1}, .start_in_full = false}, f, d, 1, no_more{}))
+    for (auto const& at : run_loops(learner{.compressor = top_k{1}, .start_in_full = false}, f, d, 1))
         run.mean.push_back(f.distance(at.x[0]));
     vec off, exact{f.distance(f.start)}, bound = exact;
     for (std::size_t c = 0; c < d; ++c) off.push_back(f.start[c] - f.optimum[c]);

@@ -12,6 +12,11 @@ namespace convergence {
 
 using vec = std::vector<double>;
 
+/// What is asked of a loop besides its iterates.
+struct nothing_more {
+    void operator()(auto const&, vec&) const {}
+};
+
 double squared(std::span<double const> x);
 double squared_distance(std::span<double const> x, std::span<double const> y);
 
@@ -70,7 +75,7 @@ class toy {
     laconic::problem constants_of(std::size_t i) const;
 };
 
-/// f_i(x) = |x - b_i|^2 / 2 with b_i = spread (1, .., 1) and its negative in turns, so that x* = 0 for an even n.
+/// f_i(x) = |x - a_i|^2 / 2 with a_i = spread (1, .., 1) and its negative in turns, so that x* = 0 for an even n.
 toy spheres(int n, std::size_t d, double spread, double start);
 /// The same of m rows a worker, of curvature 1 / m, 2 / m, .., 1 around the worker's centre.
 toy layered(int n, std::size_t d, std::size_t m, double spread, double start);

@@ -24,8 +24,8 @@ using course = std::vector<standing>;
 
 /// The library's loop on every worker of a toy, as fibers of this thread; element k of the course is after k rounds.
 /// more(descent) gives what is asked for besides.
-template <class Recursion, class More>
-void run(std::vector<Recursion> const& methods, toy const& on, std::uint64_t seed, course& all, More more) {
+template <class Recursion, class More = nothing_more>
+void run(std::vector<Recursion> const& methods, toy const& on, std::uint64_t seed, course& all, More more = {}) {
     using namespace laconic;
     auto const n = on.workers.size();
     for (auto& at : all) {
@@ -53,9 +53,6 @@ void run(std::vector<Recursion> const& methods, toy const& on, std::uint64_t see
 /// What most methods are composed to, their compressor behind any_compressor, so that the loop is compiled once.
 using common = laconic::recursion<laconic::any_compressor<>, laconic::memory<>, laconic::gradient_step,
                                   laconic::fixed_level, laconic::mini_batch>;
-struct nothing_more {
-    void operator()(auto const&, vec&) const {}
-};
 extern template void run(std::vector<common> const&, toy const&, std::uint64_t, course&, nothing_more);
 
 template <class R>

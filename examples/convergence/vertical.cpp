@@ -51,8 +51,7 @@ line of(Method const& method, std::string const& name, char const* theorem, std:
     std::vector<block> all;
     for (std::size_t k = 0; k < parties; ++k) all.push_back({k});
     measured run{{}, vec(rounds + 1)};
-    for (auto const& at :
-         run_loops(method, all, std::vector<vec>(parties, vec(width)), rounds, 1, [](auto const&, vec&) {})) {
+    for (auto const& at : run_loops(method, all, std::vector<vec>(parties, vec(width)), rounds, 1)) {
         run.mean.push_back(0);
         for (std::size_t k = 0; k < parties; ++k)
             for (std::size_t j = 0; j < width; ++j) run.mean.back() += std::pow(at.x[k][j] - optimum(k, j), 2);
@@ -60,8 +59,8 @@ line of(Method const& method, std::string const& name, char const* theorem, std:
     return {name, theorem, "3 parties of 2 numbers", run, exact, true};
 }
 
-// At once: x <- x - omega (Hx - b), whose two eigenvalues are known. |x - x*|^2 then.
-vec at_once(double omega, std::size_t rounds) {
+// At once: x <- x - theta (Hx - b), whose two eigenvalues are known. |x - x*|^2 then.
+vec at_once(double theta, std::size_t rounds) {
     double mean = 0, apart = 0;
     for (std::size_t j = 0; j < width; ++j) {
         double centre = 0, all = 0;
@@ -70,13 +69,13 @@ vec at_once(double omega, std::size_t rounds) {
     }
     vec bound;
     for (std::size_t k = 0; k <= rounds; ++k)
-        bound.push_back(mean * std::pow(1 - omega * (1 + 2 * alike), 2. * static_cast<double>(k)) +
-                        apart * std::pow(1 - omega * (1 - alike), 2. * static_cast<double>(k)));
+        bound.push_back(mean * std::pow(1 - theta * (1 + 2 * alike), 2. * static_cast<double>(k)) +
+                        apart * std::pow(1 - theta * (1 - alike), 2. * static_cast<double>(k)));
     return bound;
 }
 
-// In turns: successive over-relaxation, party after party.
-vec in_turns(double omega, std::size_t rounds) {
+// In turns: successive over-relaxation with the factor theta, party after party.
+vec in_turns(double theta, std::size_t rounds) {
     vec bound(rounds + 1);
     for (std::size_t j = 0; j < width; ++j) {
         vec off(parties);
@@ -86,7 +85,7 @@ vec in_turns(double omega, std::size_t rounds) {
             for (std::size_t k = 0; k < parties; ++k) {
                 double slope = off[k];
                 for (std::size_t m = 0; m < parties; ++m) slope += m == k ? 0 : alike * off[m];
-                off[k] -= omega * slope;
+                off[k] -= theta * slope;
             }
         }
     }
@@ -96,16 +95,17 @@ vec in_turns(double omega, std::size_t rounds) {
 }  // namespace
 
 std::vector<line> vertical_lines(options const&) {
-    // Q steps towards the minimum of a block, of curvature 1 + prox, from where its slope is that of f.
-    auto const omega = [](double steps, double prox) {
+    // A party knows its block of the gradient when it moves: Q steps, in a block of curvature 1 + prox, move x_k by
+    // -theta times that.
+    auto const theta = [](double steps, double prox) {
         return (1 - std::pow(1 - step * (1 + prox), steps)) / (1 + prox);
     };
     return {of(fed_bcd_p<>{.local_steps = 4, .step = step}, "fed_bcd_p(local_steps=4)", "the map of a round", 30,
-               at_once(omega(4, 0), 30)),
+               at_once(theta(4, 0), 30)),
             of(fed_bcd_p<>{.local_steps = 8, .step = step, .prox = .5}, "fed_bcd_p(local_steps=8, prox=0.5)",
-               "the map of a round", 30, at_once(omega(8, .5), 30)),
+               "the map of a round", 30, at_once(theta(8, .5), 30)),
             of(fed_bcd_s<>{.local_steps = 4, .step = step}, "fed_bcd_s(local_steps=4)", "block SOR", 20,
-               in_turns(omega(4, 0), 20))};
+               in_turns(theta(4, 0), 20))};
 }
 
 }  // namespace convergence

@@ -134,7 +134,6 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
     }
     template <class Archive>
     void state(Archive& archive) {
-        base::state(archive);
         method_.state(archive);
         transport_.state(archive);
     }

@@ -34,30 +34,34 @@ struct observation {
     double value() const { return known_value ? *known_value : static_cast<double>(objective->value(x)); }
 };
 
-/// What loops have in common, on one rank: the agreement of all ranks before the first round, this rank's gradient at
-/// x, and saved states. D derives from it and has, besides round(),
-///   state(archive)     all of the state on which the next rounds depend, loop_base::state(archive) first;
-///   require_whole()    throws comm_error where other ranks may have gone on without this one, until make_whole();
+/// What the loops of recursions, of decentralized/ and of second_order/ have in common, on one rank: the agreement of
+/// all ranks before the first round, this rank's gradient at x, and saved states. D derives from it; its constructor
+/// calls agree(), which is a collective call. It has, besides round(),
+///   state(archive)     all of the state on which the next rounds depend, but the round and x, which are here;
+///   require_whole()    throws comm_error where other ranks may have gone on without this one, until make_whole(),
+///                      which restore() calls last;
 ///   estimate()         in place of the one here, where delta_ is to be another estimate than the gradient in full.
+/// Where these members are private, loop_base<D, F, C, T, B> is a friend of D.
 template <class D, class F, Communicator C, Scalar T, class B = host>
 class loop_base {
     static_assert(detail::require_objective<F, T>());
 
   public:
     /// Estimates this rank's gradient at x^k, unless it has done so; the next round() uses it. What the objective
-    /// throws passes through, and then nothing has changed.
+    /// throws passes through, and then nothing has changed. Throws comm_error where other ranks may have gone on.
     observation<F, T> look() {
         self().require_whole();
         if (!looked_) value_ = self().estimate();
         looked_ = true;
         return {round_, x_, delta_, objective_, value_};
     }
-    /// The state of this rank on which the next rounds depend, for restore(). Call it between rounds.
+    /// The state of this rank on which the next rounds depend, for restore(). Call it between rounds. Throws comm_error
+    /// where other ranks may have gone on.
     [[gnu::cold, gnu::noinline]] std::vector<std::byte> save() const {
         auto& me = const_cast<loop_base&>(*this);  // state() only reads here
         me.self().require_whole();
         state_writer archive(identity(), me.on_);
-        me.self().state(archive);
+        me.all_state(archive);
         return archive.finish();
     }
     /// Restores the state of a run with the same settings, seed, rank and number of ranks; the next rounds are then the
@@ -65,9 +69,9 @@ class loop_base {
     /// changed.
     [[gnu::cold, gnu::noinline]] void restore(std::span<std::byte const> saved) {
         state_reader archive(saved, identity(), x_.size(), on_);
-        self().state(archive);
+        all_state(archive);
         archive.rewind();
-        self().state(archive);
+        all_state(archive);
         looked_ = false;
         self().make_whole();
     }
@@ -75,7 +79,8 @@ class loop_base {
     std::span<T const> x() const { return x_; }
 
   protected:
-    /// Throws shape_error where x, which is moved in place and must outlive this, has not the objective's dimension.
+    /// All randomness follows from the seed, and x and delta_ are in the memory of the backend `on`. Throws shape_error
+    /// where x, which is moved in place and must outlive this, has not the objective's dimension.
     [[gnu::cold]] loop_base(F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {})
         : objective_(&objective), comm_(&comm), x_(x), seed_{seed}, on_(std::move(on)), delta_(x.size()) {
         if (x.size() != static_cast<std::size_t>(objective.dimension()))
@@ -102,11 +107,6 @@ class loop_base {
     std::optional<double> estimate() {
         return static_cast<double>(evaluate(*objective_, std::span<T const>(x_), std::span<T>(delta_)));
     }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(round_);
-        archive.span_there(x_);
-    }
 
     F const* objective_;
     C* comm_;
@@ -119,6 +119,12 @@ class loop_base {
 
   private:
     D& self() { return static_cast<D&>(*this); }
+    template <class Archive>
+    void all_state(Archive& archive) {
+        archive(round_);
+        archive.span_there(x_);
+        self().state(archive);
+    }
     [[gnu::cold, gnu::noinline]] std::string identity() const {
         return detail::concat({items_.lines(), "rank ", comm_->rank(), " of ", comm_->size(), "\n"});
     }

@@ -31,8 +31,9 @@ struct traffic {
 };
 
 /// What loops have in common whose ranks exchange messages in pairs. A round is a transaction: a loop computes its next
-/// state beside the present one, and moves to it once close_round() returns. `Loop` has what loop_base wants, of which
-/// require_whole() and make_whole() are here.
+/// state beside the present one, and moves to it once close_round() returns. `Loop` has round() and state(archive), and
+/// where that is private loop_base<Loop, F, C, T> is its friend; require_whole() and make_whole() are here. Its
+/// constructor need not call agree().
 template <class Loop, class F, PointToPoint C, Scalar T>
 class session_loop : public loop_base<Loop, F, C, T> {
     using base = loop_base<Loop, F, C, T>;

@@ -52,7 +52,8 @@ struct stretched {
     }
     double smoothness() const { return (1 + c) * (1 + c); }
 };
-// n ranks with c = 1.3^n, orthogonal directions that are drawn, and as y the first 50 labels of Body Fat.
+// n ranks, of which rank i has c = 1.3^i, orthogonal directions that are drawn, and as y the first 50 labels of Body
+// Fat.
 inline std::optional<workers<stretched>> stretched_network(std::size_t n, std::uint64_t seed) {
     auto const data = test_data("bodyfat");
     if (!data) return std::nullopt;

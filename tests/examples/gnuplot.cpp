@@ -37,6 +37,10 @@ std::size_t count(std::string const& text, std::string const& part) {
     for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
     return n;
 }
+// How often this is all of a text, but for a space, or its beginning where gnuplot puts it on a line of its own.
+std::size_t labels(std::string const& svg, std::string const& text) {
+    return count(svg, ">" + text + "<") + count(svg, "> " + text + "<") + count(svg, "\t" + text);
+}
 
 }  // namespace
 
@@ -51,7 +55,7 @@ TEST_CASE("draw: charts side by side, each with its titles and its curves' names
     if (svg.empty()) return;
     for (auto const* text : {"left", "right", "bits", "gap", "rounds", "it's", "one"}) {
         CAPTURE(text);
-        CHECK(count(svg, std::string(">") + text + "<") + count(svg, std::string("\t") + text) >= 1);
+        CHECK(labels(svg, text) >= 1);
     }
     CHECK(svg.find("viewBox=\"0 0 1600 600\"") != std::string::npos);
 }
@@ -66,19 +70,31 @@ TEST_CASE("draw: points without a place on logarithmic axes are left out, on oth
     CHECK(count(logarithmic, "all, nowhere above 0") > 0);
     CHECK(count(logarithmic, "some, nowhere above 0") == 0);
     chart.logarithmic = false;
+    chart.curves.push_back({"empty", {{NAN, 1}}});
     auto const linear = drawn({chart});
     CHECK(count(linear, "nowhere above 0") == 0);
+    CHECK(count(linear, "empty, no points") > 0);
     CHECK(count(linear, "<use ") > count(logarithmic, "<use "));  // a mark for each point
-    // Nothing at all, and one value only; beside others, where one kind of axes must not become the other's.
-    for (bool const is : {true, false})
-        CHECK(!drawn({{.title = "t", .x = "x", .y = "y", .curves = {{"none"}}, .logarithmic = is}}).empty());
-    auto const powers = [](std::vector<output::chart> const& charts) {
-        return count(drawn(charts), "font-size=\"11.2\"");
-    };
-    output::chart const none{.title = "t", .x = "x", .y = "y"};
-    CHECK(powers({none}) > 0);
-    CHECK(powers({none, chart}) == powers({none}));
+    // Nothing at all, and one value only. Beside each other one kind of axes must not become the other's: of those from
+    // 1 to 10 the linear ones alone have a 4.
+    output::chart const powers{.title = "t", .x = "x", .y = "y"};
+    output::chart const even{.title = "t", .x = "x", .y = "y", .curves = {{"none"}}, .logarithmic = false};
+    auto const fours = labels(drawn({even}), "4");
+    CHECK(fours > 0);
+    CHECK(labels(drawn({powers}), "4") == 0);
+    CHECK(labels(drawn({powers, even}), "4") == fours);
+    CHECK(labels(drawn({even, powers}), "4") == fours);
     CHECK(!drawn({{.title = "t", .x = "x", .y = "y", .curves = {{"level", {{1, 2}, {10, 2}}}}}}).empty());
+}
+
+TEST_CASE("draw: few rounds are marked one by one, fractions are not") {
+    output::chart chart{
+        .title = "t", .x = "x", .y = "y", .curves = {{"a", {{0, 1}, {1, 2}, {2, 4}}}}, .logarithmic = false};
+    auto const rounds = drawn({chart});
+    if (rounds.empty()) return;
+    CHECK(labels(rounds, "0.5") == 0);
+    chart.curves[0].points[1].first = 0.5;
+    CHECK(labels(drawn({chart}), "0.5") > 0);
 }
 
 TEST_CASE("draw: a file that cannot be written is named") {

@@ -188,13 +188,12 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
 
     template <class Archive>
     void state(Archive& archive) {
-        base::state(archive);
         archive(rho_, dual_, known_, solver_);
     }
     void make_whole() {
-        base::make_whole();
         schedule_.make(schedule_.era_of(this->round_ == 0 ? 0 : this->round_ - 1), graph_);
         squares_ = {};
+        base::make_whole();  // last: making the graph may throw
     }
 
     M how_;

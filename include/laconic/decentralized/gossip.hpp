@@ -84,7 +84,6 @@ class choco_loop : public session_loop<choco_loop<M, F, C, T>, F, C, T> {
   private:
     template <class Archive>
     void state(Archive& archive) {
-        base::state(archive);
         archive(known_, around_);
     }
 
@@ -213,7 +212,6 @@ class pair_loop : public session_loop<pair_loop<M, F, C, T>, F, C, T> {
     std::size_t d() const { return this->x_.size(); }
     template <class Archive>
     void state(Archive& archive) {
-        base::state(archive);
         archive(velocity_);
     }
 

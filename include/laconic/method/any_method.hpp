@@ -14,6 +14,7 @@
 #include "laconic/any/objective.hpp"
 #include "laconic/any/recursion.hpp"
 #include "laconic/any/transport.hpp"
+#include "laconic/comm/graph.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/method/with_momentum.hpp"
@@ -59,8 +60,9 @@ class any_method {
         return held_->start(p, f, comm, x, seed);
     }
 
-    /// The same loop with its sums by this collective. Throws argument_error for a recursion, of which compose() gives
-    /// the transport, and for a loop that adds nothing up.
+    /// The same loop with its sums by this collective, where the method was parsed or its `over` is an any_collective,
+    /// as of ds_lsr1<any_collective<>>{}. Throws argument_error where `over` has another type, for a loop that adds
+    /// nothing up, and for a recursion, of which compose() gives the transport.
     any_method over(any_collective<T> const& collective) const { return held_->over(collective); }
 
     friend std::string to_string(any_method const& m) { return m.held_->name(); }
@@ -117,6 +119,11 @@ class any_method {
                 auto other = inside;
                 other.over = collective;
                 return other;
+            } else if constexpr (requires { requires !std::same_as<decltype(M::over), graph>; }) {
+                throw argument_error(
+                    detail::concat({name(),
+                                    ": its transport was fixed when it was compiled; parse the method, or give it an "
+                                    "any_collective as ds_lsr1<any_collective<>> has"}));
             } else {
                 throw argument_error(detail::concat(
                     {name(), " has no collective: each of its messages goes from a rank to its neighbours"}));

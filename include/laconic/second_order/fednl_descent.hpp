@@ -157,7 +157,6 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     void make_whole() { gradients_.make_whole(), hessians_.make_whole(); }
     template <class Archive>
     void state(Archive& archive) {
-        base::state(archive);
         archive.of_dimension(size_);
         archive.vectors(first_, first_mean_);
         gradients_.state(archive), hessians_.state(archive);

@@ -106,7 +106,6 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
     }
     template <class Archive>
     void state(Archive& archive) {
-        base::state(archive);
         archive(radius_, known_, mean_);
         each_mean([&](auto& mean) { archive(mean); });
     }
