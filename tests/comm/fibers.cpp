@@ -34,7 +34,7 @@ std::vector<std::byte> payload_of(int rank, int turn) {
     return std::vector<std::byte>(static_cast<std::size_t>((3 * rank + 5 * turn) % 11), std::byte(rank + 16 * turn));
 }
 
-using failed_schedule = failed_schedule_over<fibers>;
+using failed_fibers = failed_schedule_over<fibers>;
 
 struct bowl {
     double c;
@@ -314,7 +314,7 @@ TEST_CASE("a chain of a thousand ranks, each of which waits for the next") {
 }
 
 TEST_CASE("where all wait for each other the errors say who waits for whom, from the lowest rank on") {
-    failed_schedule const circle(20, [](fibers::member& comm) { comm.exchange(no_rank, {}, (comm.rank() + 1) % 20); });
+    failed_fibers const circle(20, [](fibers::member& comm) { comm.exchange(no_rank, {}, (comm.rank() + 1) % 20); });
     std::string const why =
         "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 3, which waits for rank 4, which waits "
         "for "
@@ -324,7 +324,7 @@ TEST_CASE("where all wait for each other the errors say who waits for whom, from
     CHECK(circle.errors[19].why == why);
     CHECK(circle.thrown == why);
 
-    failed_schedule const gathers(3, [](fibers::member& comm) {
+    failed_fibers const gathers(3, [](fibers::member& comm) {
         comm.all_gather({});
         if (comm.rank() == 2)
             comm.exchange(no_rank, {}, 1);

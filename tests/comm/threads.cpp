@@ -38,7 +38,7 @@ bool received_right(threads::member& comm, std::uint64_t turn) {
     return true;
 }
 
-using failed_schedule = failed_schedule_over<threads>;
+using failed_threads = failed_schedule_over<threads>;
 
 int threads_of_this_process() {
     std::ifstream status("/proc/self/status");
@@ -320,7 +320,7 @@ TEST_CASE("what an exchange returned stays until this rank's next one, however f
 
 TEST_CASE("a rank that hands over nothing is named at the deadline") {
     std::atomic<bool> reported = false;
-    failed_schedule const late(2,
+    failed_threads const late(2,
                                [&](threads::member& comm) {
                                    if (comm.rank() == 1) {
                                        while (!reported) std::this_thread::yield();
@@ -339,7 +339,7 @@ TEST_CASE("a rank that hands over nothing is named at the deadline") {
 }
 
 TEST_CASE("where all wait for each other the errors say who waits for whom, without a deadline") {
-    failed_schedule const circle(3, [](threads::member& comm) {
+    failed_threads const circle(3, [](threads::member& comm) {
         if (comm.rank() == 0) std::this_thread::sleep_for(5ms);
         comm.exchange(no_rank, {}, (comm.rank() + 1) % 3);
     });
@@ -350,7 +350,7 @@ TEST_CASE("where all wait for each other the errors say who waits for whom, with
     for (std::size_t const r : {1u, 2u}) CHECK(circle.errors[r].why == why);
     CHECK(circle.thrown == why);
 
-    failed_schedule const gathers(3, [](threads::member& comm) {
+    failed_threads const gathers(3, [](threads::member& comm) {
         if (comm.rank() == 2)
             comm.exchange(no_rank, {}, 1);
         else
@@ -359,7 +359,7 @@ TEST_CASE("where all wait for each other the errors say who waits for whom, with
     CHECK(gathers.errors[0].rank == 2);
     CHECK(gathers.errors[0].why ==
           "rank 0 waits for rank 2, which waits for rank 1, which waits for rank 2: no rank can go on");
-    failed_schedule const alone(1, [](threads::member& comm) { comm.exchange(no_rank, {}, 0); });
+    failed_threads const alone(1, [](threads::member& comm) { comm.exchange(no_rank, {}, 0); });
     CHECK(alone.thrown == "rank 0 waits for rank 0: no rank can go on");
 }
 
@@ -367,7 +367,7 @@ TEST_CASE("of three ranks one has left and two wait for each other: they get an 
     for (int const leaver : {0, 2}) {
         CAPTURE(leaver);
         int const low = leaver == 0 ? 1 : 0, high = low + 1;
-        failed_schedule const two(3,
+        failed_threads const two(3,
                                   [&](threads::member& comm) {
                                       if (comm.rank() != leaver)
                                           comm.exchange(no_rank, {}, comm.rank() == low ? high : low);
@@ -383,7 +383,7 @@ TEST_CASE("of three ranks one has left and two wait for each other: they get an 
 
 TEST_CASE("at the deadline all errors name the rank that computes, not one that waits for it") {
     std::atomic<int> reported = 0;
-    failed_schedule const late(3,
+    failed_threads const late(3,
                                [&](threads::member& comm) {
                                    if (comm.rank() == 1) {
                                        comm.exchange(no_rank, {}, 2);
@@ -425,7 +425,7 @@ TEST_CASE("a rank that keeps its turn to compute is named by those who wait for 
 
     // Rank 1 hands rank 0 what it waits for, and computes on.
     std::atomic<bool> reported = false;
-    failed_schedule const after(2,
+    failed_threads const after(2,
                                 [&](threads::member& comm) {
                                     if (comm.rank() == 1) {
                                         comm.exchange(0, {}, no_rank);
@@ -545,7 +545,7 @@ TEST_CASE("a rank that computes after its start keeps its turn, and the others t
 
 TEST_CASE("with several lanes in flight: who does not come before the deadline is named, and who waits for whom") {
     std::atomic<bool> reported = false;
-    failed_schedule const late(2,
+    failed_threads const late(2,
                                [&](threads::member& comm) {
                                    comm.start_all_gather({}, 3);
                                    comm.finish(3);
@@ -565,7 +565,7 @@ TEST_CASE("with several lanes in flight: who does not come before the deadline i
                                },
                                {.deadline = 20ms});
     CHECK(late.errors[0].why == "rank 1 did not come within 20 ms");
-    failed_schedule const all_wait(3, [&](threads::member& comm) {
+    failed_threads const all_wait(3, [&](threads::member& comm) {
         for (int lane = 0; lane < (comm.rank() == 2 ? 1 : 3); ++lane) comm.start_all_gather({}, lane);
         comm.finish(0);
         if (comm.rank() == 2) comm.exchange(no_rank, {}, 0);
@@ -594,7 +594,7 @@ TEST_CASE("what goes wrong with an all-gather under way is thrown by its finish,
         comm.finish();
     };
     std::atomic<bool> reported = false;
-    failed_schedule const late(2,
+    failed_threads const late(2,
                                [&](threads::member& comm) {
                                    if (comm.rank() == 1) {
                                        while (!reported) std::this_thread::yield();
@@ -613,7 +613,7 @@ TEST_CASE("what goes wrong with an all-gather under way is thrown by its finish,
     CHECK(late.errors[0].rank == 1);
     CHECK(late.errors[0].why == "rank 1 did not come within 20 ms");
 
-    failed_schedule const threw(3, [&](threads::member& comm) {
+    failed_threads const threw(3, [&](threads::member& comm) {
         finish(comm);
         if (comm.rank() == 1) throw file_error("data", 3, 1, "broken line");
         finish(comm);
@@ -621,7 +621,7 @@ TEST_CASE("what goes wrong with an all-gather under way is thrown by its finish,
     CHECK(threw.thrown == "data:3:1: broken line");
     for (std::size_t const r : {0u, 2u}) CHECK(threw.errors[r].why == "rank 1 failed: data:3:1: broken line");
 
-    failed_schedule const all_wait(2, [&](threads::member& comm) {
+    failed_threads const all_wait(2, [&](threads::member& comm) {
         if (comm.rank() == 1) comm.exchange(no_rank, {}, 0);
         finish(comm);
     });
@@ -629,7 +629,7 @@ TEST_CASE("what goes wrong with an all-gather under way is thrown by its finish,
 }
 
 TEST_CASE("who waits for a rank in one group does not go on because of what that rank hands over in another") {
-    failed_schedule const twins(2,
+    failed_threads const twins(2,
                                 [](threads::member& comm) {
                                     auto twin = comm.duplicate();
                                     if (comm.rank() == 1) twin.exchange(0, {}, no_rank);
@@ -641,7 +641,7 @@ TEST_CASE("who waits for a rank in one group does not go on because of what that
 
 TEST_CASE("who does not come to a collective call of its group before the deadline is named by its number in the run") {
     std::atomic<bool> reported = false;
-    failed_schedule const late(4,
+    failed_threads const late(4,
                                [&](threads::member& comm) {
                                    auto part = comm.split(comm.rank() / 2, -comm.rank());
                                    if (comm.rank() == 3) {
