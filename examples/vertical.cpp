@@ -93,7 +93,7 @@ bool compare(output::chart& plot) {
 int main(int argc, char** argv) {
     CLI::App app("Three parties know different things about the same customers, and fit one model.", "vertical");
     return output::run_and_draw(app, argc, argv, [](auto& charts) {
-        charts = {{.title = "FedBCD, three parties", .x = "kB sent by the bank", .y = "f - f*"}};
+        charts = {{.title = "FedBCD, three parties", .x = "kB sent by the bank", .y = "f - f*", .least_y = 1e-11}};
         return compare(charts[0]);
     });
 }
