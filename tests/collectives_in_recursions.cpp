@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "laconic/any/parse_collective.hpp"
 #include "laconic/any/recursion.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/descent.hpp"
+#include "named_collectives.hpp"
 #include "support/allocations.hpp"
 #include "support/sparse_vectors.hpp"
 #include "support/toys.hpp"

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "laconic/any/parse_collective.hpp"
 #include "laconic/compress/about_top_k.hpp"
+#include "named_collectives.hpp"
 #include "support/sparse_vectors.hpp"
 
 namespace tests_of_hangs {

@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include "named_methods.hpp"
+#include "named_reductions.hpp"
+
 using namespace laconic;
 
 TEST_CASE("each kind of value is read from its text") {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <deque>
 
-#include "laconic/any/parse_collective.hpp"
-#include "laconic/any/parse_reduction.hpp"
 #include "laconic/compiled.hpp"
-#include "named.hpp"
+#include "named_reductions.hpp"
 
 namespace laconic::compiled {
 

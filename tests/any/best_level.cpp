@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "laconic/any/parse.hpp"
+#include "named.hpp"
 #include "support/laws/messages.hpp"
 #include "support/refused.hpp"
 

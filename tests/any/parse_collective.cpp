@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "laconic/comm/fibers.hpp"
+#include "named_collectives.hpp"
 
 using namespace laconic;
 

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "named_reductions.hpp"
+
 using namespace laconic;
 
 TEST_CASE("every reduction is read, with its defaults, and written back") {

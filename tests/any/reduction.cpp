@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "laconic/any/communicator.hpp"
-#include "laconic/any/parse_reduction.hpp"
 #include "laconic/any/transport.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
@@ -19,6 +18,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/transport/served.hpp"
+#include "named_reductions.hpp"
 
 using namespace laconic;
 
