@@ -10,8 +10,11 @@ target_compile_options(
 )
 # By default g++ collects garbage so often that it takes a seventh of its time. With a larger heap it does not, and
 # needs a quarter more memory.
-set(laconic_larger_heap "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1000000>")
-target_compile_options(laconic_dev INTERFACE ${laconic_larger_heap})
+set(laconic_larger_heap "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(laconic_larger_heap --param=ggc-min-heapsize=1000000)
+endif()
+target_compile_options(laconic_dev INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${laconic_larger_heap}>")
 # lld, where it is, links in a quarter of the time of the default linker.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LINK_OPTIONS -fuse-ld=lld)

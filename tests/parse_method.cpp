@@ -118,9 +118,8 @@ TEST_CASE("compositions that do not suit a problem are refused when they are com
     CHECK_NOTHROW(compose("cat(top_k, step=0.1)"));
 }
 
-// tests/methods.cpp tries every entry, and tests/builds/float_methods.cpp compiles all for float; here is what a list
-// must be.
-TEST_CASE("each method stands in the list once") {
+// tests/methods.cpp tries every entry; here is what a list must be.
+TEST_CASE("each method stands in the list once, and is the same for float") {
     std::set<std::string> names;
     for (auto const& m : detail::named_methods<double>()) {
         CHECK(names.insert(m.about.name).second);
@@ -128,4 +127,25 @@ TEST_CASE("each method stands in the list once") {
         CHECK(m.about.parameters.back() == ')');
     }
     CHECK(names.size() >= 30);
+    for (auto const& m : detail::named_methods<float>()) CHECK(names.count(m.about.name) == 1);
+    CHECK(detail::named_methods<float>().size() == names.size());
+}
+
+TEST_CASE("methods of float") {
+    auto const method = parse_method<float>("diana(rand_k(0.1) | natural)");
+    CHECK(to_string(method) == "diana(rand_k(0.1) | natural)");
+    problem const p{8, 5, 4, .5, 9, 6};
+    CHECK(method.compose<float, host>(p).step.rate() > 0);
+}
+
+TEST_CASE("each method has the length of its step") {
+    problem p{8, 5, 4, .5, 9, 6, .5, 7, 12};
+    p.own_smoothness = 8;
+    for (auto const& text : every_recursion()) {
+        CAPTURE(text);
+        auto const r = parse_method<double>(text).compose<double, host>(p);
+        CHECK(r.scale * r.step.rate() > 0);
+    }
+    CHECK(parse_method<double>("dual_averaging(step=0.25)").compose<double, host>(p).step.rate() == .25);
+    CHECK(parse_method<double>("dual_averaging").compose<double, host>(p).step.rate() == 1. / 8);
 }

@@ -16,7 +16,8 @@ ln -sfn "${XSIMD:-/usr/include}/xsimd" "$work/include/xsimd"
 sources=(tests/builds/print_digests.cpp cmake/compiled/compressors_float.cpp cmake/compiled/compressors_double.cpp examples/first.cpp)
 read -ra targets <<< "${TARGETS:-aarch64 s390x}"
 
-compile() { # compile TARGET SOURCE: -O1 contracts products like -O2, and these processors have the instruction
+# -O1 contracts products like -O2, and these processors have the instruction. The larger heap is that of cmake/dev.cmake.
+compile() { # compile TARGET SOURCE
     "$1-linux-gnu-g++" -std=c++20 -O1 -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Werror -Wno-psabi -pthread \
         --param=ggc-min-heapsize=1000000 \
         -I include -I tests -I cmake/compiled -isystem "$work/include" -c "$2" -o "$work/$1-$(basename "$2" .cpp).o"
