@@ -213,7 +213,8 @@ double bytes_of_a_rank(int ranks, std::size_t dimension, std::size_t terms, Make
 
 }  // namespace
 
-TEST_CASE("what a collective of lists holds goes with the terms it receives, not with the vector or a block per rank") {
+TEST_CASE("what a collective of lists holds goes with the terms it receives, not with the vector or a block per rank" *
+          doctest::test_suite("slow")) {
     // As docs/scaling.md has it: multiples of all terms that the ranks bring, of 12 bytes each.
     auto const holds = [](char const* name, double multiple, auto make) {
         INFO(name);

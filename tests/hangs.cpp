@@ -305,7 +305,7 @@ TEST_CASE("MPI's default (the others wait): a rank that leaves in the middle") {
 }
 
 TEST_CASE("NCCL (a watchdog only): a rank that comes no further") {
-    without_rank_1(milliseconds(500), [](auto& ended) {
+    without_rank_1(milliseconds(250), [](auto& ended) {
         for (int n = 0; n < 5000 && ended < 2; ++n) std::this_thread::sleep_for(milliseconds(1));
     });
 }

@@ -526,7 +526,8 @@ TEST_CASE("each arm of its steps where it binds, as a number") {
               doctest::Approx(c.step).epsilon(1e-12));
 }
 
-TEST_CASE("batches: down to the theorem's floor and no further, by the rate of the theorem") {
+TEST_CASE("batches: down to the theorem's floor and no further, by the rate of the theorem" *
+          doctest::test_suite("slow")) {
     auto const f = random_sums(4, 3, {{1, 2, 0, 0}, {-1, 0, 1, 2}, {0, 0, 3, -1}, {2, -2, 1, 1}}, .3, 2);
     auto const p = constants(f);
     optimum const best(wholes(f));

@@ -209,7 +209,8 @@ void falls_as_promised(M const& method, tasks const& f, double omega) {
 
 }  // namespace
 
-TEST_CASE("its Lyapunov function falls by 1 - rho, with either memory of gradients, and both reach the optimum") {
+TEST_CASE("its Lyapunov function falls by 1 - rho, with either memory of gradients, and both reach the optimum" *
+          doctest::test_suite("slow")) {
     auto const f = random_tasks(4, 6, 10);
     for (std::size_t const k : {3u, 10u}) {
         double const omega = 10. / double(k) - 1;

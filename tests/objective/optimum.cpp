@@ -135,7 +135,8 @@ TEST_CASE("what has no minimum or is not finite, and a tolerance below 0, is an 
     CHECK_THROWS_AS(laconic::find_optimum(far_away{}, std::nan("")), laconic::argument_error);
 }
 
-TEST_CASE("the optima of real data, and gradient descent towards them, against optima.json") {
+TEST_CASE("the optima of real data, and gradient descent towards them, against optima.json" *
+          doctest::test_suite("slow")) {
     auto const text = test_text("optima.json");
     if (!text) return;
     std::string loaded;

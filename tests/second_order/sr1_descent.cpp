@@ -250,7 +250,8 @@ TEST_CASE("T3.5: with m = 1 it takes some 80 iterations") {
     CHECK(rounds.back() <= 110);
 }
 
-TEST_CASE("the toy of S-LSR1: every start reaches 100 % accuracy, in the median in some 60 iterations") {
+TEST_CASE("the toy of S-LSR1: every start reaches 100 % accuracy, in the median in some 60 iterations" *
+          doctest::test_suite("slow")) {
     sine_net const f;
     {  // its gradient and products are right
         auto const w = sine_net::start(3);

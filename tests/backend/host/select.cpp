@@ -187,14 +187,14 @@ TEST_CASE_TEMPLATE("about k of many: no threshold of the grid leaves more, and n
     for (int kind = 0; kind < 4; ++kind) {
         auto const x = long_vector<T>(kind);
         std::size_t const d = x.size();
+        std::vector<std::uint64_t> sorted;
+        for (T const v : x) sorted.push_back(detail::magnitude_bits(v));
+        std::sort(sorted.begin(), sorted.end(), std::greater<>{});
         auto const about = [&](std::size_t least, std::size_t k, std::size_t most) {
-            // Sorted numbers of a grid: as many as are allowed, but for those that are equal to the next one.
+            // Of the numbers on a grid: as many as are allowed, but for those that are equal to the next one.
             for (int shift = std::numeric_limits<decltype(detail::magnitude_bits(T{}))>::digits - 12;;) {
-                std::vector<std::uint64_t> grid;
-                for (T const v : x) grid.push_back(detail::magnitude_bits(v) >> shift);
-                std::sort(grid.begin(), grid.end(), std::greater<>{});
                 std::size_t n = most;
-                while (n > 0 && n < d && grid[n] == grid[n - 1]) --n;
+                while (n > 0 && n < d && sorted[n] >> shift == sorted[n - 1] >> shift) --n;
                 if (n >= least) return largest_by_definition(x, n);
                 if (shift == 0) return largest_by_definition(x, k);
                 shift = std::max(0, shift - 11);
