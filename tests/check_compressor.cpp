@@ -186,6 +186,7 @@ TEST_CASE("the library's own compressors break no law") {
     CHECK(check_compressor(quantize{4}, {.seed = 9}) == list{});
     CHECK(check_compressor(any_compressor<double>(top_k{1} | quantize{1000}), {.dimension = 20, .keys = 500}) ==
           list{});
+    CHECK(check_compressor(rand_k{0.1}, {.dimension = 30000, .keys = 10}) == list{});
 }
 
 TEST_CASE("a compressor of your own that keeps the laws, and what is reported of one that does not") {

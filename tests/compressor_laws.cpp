@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -64,4 +65,20 @@ TEST_CASE("changes of a message that a reader takes and must not") {
     CHECK(when([](seen b) { return b.size() <= 2 && !b.empty(); }) == "cut off after 1 of 2 bytes, it is accepted");
     CHECK(when([](seen b) { return b.size() >= 2; }) == "a byte too many is accepted");
     CHECK(when([](seen b) { return b.size() == 2; }, 12) == "padding that is not zero is accepted");
+}
+
+TEST_CASE("of a long message 64 bits are flipped at least, evenly spaced, and all of its padding") {
+    bytes const message(200000);
+    std::vector<std::size_t> flipped;
+    std::size_t taken = 0;
+    auto const accepts = [&](std::span<std::byte const> b) {
+        for (std::size_t i = 0; i < b.size() && b.size() == message.size(); ++i)
+            if (b[i] != std::byte{}) flipped.push_back(8 * i + std::size_t(std::countr_zero(unsigned(b[i]))));
+        return b.size() == message.size() && (flipped.empty() || flipped.back() < 1599997);
+    };
+    CHECK(changes_trouble(message, 1599997, accepts, taken) == "");
+    CHECK(taken == 64);
+    REQUIRE(flipped.size() == 67);
+    for (std::size_t n = 0; n < 64; ++n) CHECK(flipped[n] == n * 25001);
+    CHECK(std::vector(flipped.begin() + 64, flipped.end()) == std::vector<std::size_t>{1599997, 1599998, 1599999});
 }
