@@ -197,8 +197,8 @@ std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byt
 }
 
 /// Tries truncations, flipped bits and a byte too many; accepts(bytes) returns whether they are read as a message.
-/// `taken` counts the flipped ones that are. All truncations and all bits of a message of up to 700 bytes are tried; of a
-/// longer one as many, evenly spaced, as make 4 MiB of messages, but at least 64, and all of its padding.
+/// `taken` counts the flipped ones that are. All truncations and all bits of a message of up to 700 bytes are tried; of
+/// a longer one as many, evenly spaced, as make 4 MiB of messages, but at least 64, and all of its padding.
 template <class Accepts>
 std::string changes_trouble(bytes encoded, std::uint64_t unpadded, Accepts accepts, std::size_t& taken) {
     if (!accepts(encoded)) return "the message itself is refused";

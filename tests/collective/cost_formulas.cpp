@@ -133,8 +133,7 @@ TEST_CASE("sums by parts take as long as the formulas predict, where parts have 
           {0.02, 0.3, 1});
 }
 // 5 us to hand over each message.
-TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas predict" *
-          doctest::test_suite("slow")) {
+TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas predict" * doctest::test_suite("slow")) {
     constexpr std::size_t length = std::size_t{3} << 20, terms = 2000;
     auto const takes_as_long = [](int ranks, auto const& made, auto brings, auto predicted) {
         std::vector<std::vector<log_entry>> logs{std::size_t(ranks)};

@@ -269,8 +269,7 @@ TEST_CASE("1.4: Body Fat, D-GADMM, rho 3 and a new chain every 10 iterations, ta
     }
 }
 
-TEST_CASE("1.9(a): Body Fat, the baselines: gradient descent, LAG, dual averaging" *
-          doctest::test_suite("slow")) {
+TEST_CASE("1.9(a): Body Fat, the baselines: gradient descent, LAG, dual averaging" * doctest::test_suite("slow")) {
     auto const data = body_fat();
     if (!data) return;
     auto const whole = test_data("bodyfat")->first(250);
