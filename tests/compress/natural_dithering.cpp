@@ -30,7 +30,7 @@ std::vector<T> sent_by(natural_dithering const& c, std::vector<T> const& x, std:
 // variance (high - low)^2 / 4.
 template <class C, class T>
 void has_mean_in_units(C const& c, std::vector<T> const& x, T unit) {
-    int const n = 10000;
+    int const n = 4000;
     vec mean(x.size(), 0.0);
     double least = 0, largest = 0;
     for (std::uint64_t k = 0; k < n; ++k) {

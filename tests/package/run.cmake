@@ -14,7 +14,7 @@ endfunction()
 
 # Debug, but without what only debuggers read, for the fewest seconds.
 set(configure "${CMAKE_COMMAND}" -B "${WORK}/build" -D "CMAKE_CXX_COMPILER=${COMPILER}" -D CMAKE_BUILD_TYPE=Debug
-    -D CMAKE_CXX_FLAGS_DEBUG=)
+    -D "CMAKE_CXX_FLAGS_DEBUG=${FLAGS}")
 set(consumer -S "${CMAKE_CURRENT_LIST_DIR}/consumer")
 
 set(program "${CMAKE_CURRENT_LIST_DIR}/consumer/main.cpp")
