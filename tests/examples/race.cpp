@@ -322,7 +322,7 @@ TEST_CASE("race: a9a, 10 workers: diana falls linearly to 1e-10 with its theorem
           doctest::test_suite("long")) {
     if (no_data()) return;
     auto const all = race_json("--data " + data_folder() +
-                               "/a9a.xz --lambda 1e-3 --target 1e-10 --rounds 15000"
+                               "/a9a.xz --lambda 1e-2 --target 1e-10 --rounds 2000"
                                " --method 'diana(rand_k(0.1))' --method 'qsgd(levels=4)'");
     auto const &diana = all.at("methods")[0], &qsgd = all.at("methods")[1];
     CHECK(diana.at("final_suboptimality").get<double>() <= 1e-10);
@@ -343,10 +343,10 @@ TEST_CASE("race: a9a, 10 workers: diana falls linearly to 1e-10 with its theorem
     }
     double const fall = std::log(100) / (reached[3] - reached[2]);
     CHECK(fall >= diana.at("step").get<double>() * all.at("problem").at("strong_convexity").get<double>());
-    // It stalls: after 15000 rounds still above, and its last half has not halved it.
-    CHECK(qsgd.at("rounds") == 15000);
+    // It stalls: after 2000 rounds still above, and its last half has not halved it.
+    CHECK(qsgd.at("rounds") == 2000);
     CHECK(qsgd.at("final_suboptimality").get<double>() > 1e-8);
-    auto const& halfway = qsgd.at("trace")[7500];  // up to 10000 there is a mark for each round
-    REQUIRE(halfway[0] == 7500);
+    auto const& halfway = qsgd.at("trace")[1000];  // up to 10000 there is a mark for each round
+    REQUIRE(halfway[0] == 1000);
     CHECK(qsgd.at("final_suboptimality").get<double>() > 0.5 * halfway[2].get<double>());
 }
