@@ -30,7 +30,7 @@ TEST_CASE("the theorem's 1 / t, with its constants, where the workers differ" * 
         double const noise = (batch > 0 ? 2 * variance_of_rows(f, best.x) : 0) + 2 * (1 - tau) * best.disagreement();
         double const height = std::max(a * distance2(start, best.x), 4 * noise / (3 * 4 * mu));
         std::vector<double> mean(5), square(5);
-        std::size_t const runs = 60;
+        std::size_t const runs = 20;
         for (std::uint64_t seed = 0; seed < runs; ++seed) {
             lockstep run(r, f, start, seed);
             for (std::size_t s = 0; s < 5; ++s) {
