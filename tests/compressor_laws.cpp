@@ -67,18 +67,32 @@ TEST_CASE("changes of a message that a reader takes and must not") {
     CHECK(when([](seen b) { return b.size() == 2; }, 12) == "padding that is not zero is accepted");
 }
 
-TEST_CASE("of a long message 64 bits are flipped at least, evenly spaced, and all of its padding") {
+TEST_CASE("a message of 1000 bytes is cut off after each byte, and each of its bits is flipped") {
+    std::size_t cuts = 0, taken = 0;
+    auto const accepts = [&](std::span<std::byte const> b) {
+        cuts += b.size() < 1000;
+        return b.size() == 1000;
+    };
+    CHECK(changes_trouble(bytes(1000), 8000, accepts, taken) == "");
+    CHECK(cuts == 1000);
+    CHECK(taken == 8000);
+}
+
+TEST_CASE("of a long message 64 bits are flipped at least, evenly spaced, and all of its padding; it is cut as often") {
     bytes const message(200000);
-    std::vector<std::size_t> flipped;
+    std::vector<std::size_t> flipped, cuts;
     std::size_t taken = 0;
     auto const accepts = [&](std::span<std::byte const> b) {
         for (std::size_t i = 0; i < b.size() && b.size() == message.size(); ++i)
             if (b[i] != std::byte{}) flipped.push_back(8 * i + std::size_t(std::countr_zero(unsigned(b[i]))));
+        if (b.size() < message.size()) cuts.push_back(b.size());
         return b.size() == message.size() && (flipped.empty() || flipped.back() < 1599997);
     };
     CHECK(changes_trouble(message, 1599997, accepts, taken) == "");
     CHECK(taken == 64);
     REQUIRE(flipped.size() == 67);
+    REQUIRE(cuts.size() == 64);
+    for (std::size_t n = 0; n < 64; ++n) CHECK(cuts[n] == n * 3126);
     for (std::size_t n = 0; n < 64; ++n) CHECK(flipped[n] == n * 25001);
     CHECK(std::vector(flipped.begin() + 64, flipped.end()) == std::vector<std::size_t>{1599997, 1599998, 1599999});
 }

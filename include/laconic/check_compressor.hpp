@@ -57,7 +57,7 @@ class compressor_check {
     template <class Law>
     void for_each(std::vector<std::vector<T>> all, Law law) {
         if (how_.dimension != 0) {
-            auto const most = all.size();
+            auto const most = all.size();  // a law that costs much tries few vectors
             all.clear();
             for (int spread : {3, 0, 12}) all.push_back(compressor_laws::noise<T>(how_.dimension, how_.seed, spread));
             all.emplace_back(how_.dimension, T(-1.5));
@@ -187,7 +187,7 @@ std::string text_trouble(C const& c) {
 /// add linearly; damaged ones are refused or harmless, also in the self-describing form where they have a user_kind
 /// (wire/user_message.hpp); E C(x) = x and omega, or delta, hold on average; a sparsifier's text has its rest. An empty
 /// list is no proof. It suits a unit test: it encodes and adds how.keys messages about each of a few vectors, and reads
-/// some 4 MiB of damaged ones, or 64 of them (compressor_laws::changes_trouble).
+/// damaged ones, some 4 MiB of them, or 128 long ones (compressor_laws::changes_trouble).
 template <class C>
 std::vector<std::string> check_compressor(C const& c, compressor_trial how = {}) {
     static_assert(detail::require_compressor<C>());

@@ -197,19 +197,19 @@ std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byt
 }
 
 /// Tries truncations, flipped bits and a byte too many; accepts(bytes) returns whether they are read as a message.
-/// `taken` counts the flipped ones that are. All truncations and all bits of a message of up to 700 bytes are tried; of
-/// a longer one as many, evenly spaced, as make 4 MiB of messages, but at least 64, and all of its padding.
+/// `taken` counts the flipped ones that are. All bits of a message of up to 1000 bytes are flipped, and it is cut off
+/// after each byte; of a longer one some 4 MiB of messages are made, but at least 64 of either kind, at places evenly
+/// spaced, and all bits of its padding are flipped.
 template <class Accepts>
 std::string changes_trouble(bytes encoded, std::uint64_t unpadded, Accepts accepts, std::size_t& taken) {
     if (!accepts(encoded)) return "the message itself is refused";
     // A shorter message can be whole only where its beginning has the length of the rest, which is never so here: the
     // count fixes the length and was not changed.
-    std::size_t const bits = 8 * encoded.size(),
-                      tries = std::max<std::size_t>(64, (1 << 22) / std::max<std::size_t>(1, encoded.size())),
-                      step = bits / tries | 1;  // odd, so that bits at all places in a byte are flipped
-    for (std::size_t n = 0; n < encoded.size(); n += step)
+    std::size_t const size = encoded.size(), bits = 8 * size, tries = std::max<std::size_t>(64, (1 << 22) / (size + 1));
+    std::size_t const step = bits / tries | 1;  // odd, so that bits at all places in a byte are flipped
+    for (std::size_t n = 0; n < size; n += size / tries + 1)
         if (accepts(std::span(encoded).first(n)))
-            return detail::concat({"cut off after ", n, " of ", encoded.size(), " bytes, it is accepted"});
+            return detail::concat({"cut off after ", n, " of ", size, " bytes, it is accepted"});
     for (std::size_t bit = 0; bit < bits; bit += bit < unpadded ? std::min<std::size_t>(step, unpadded - bit) : 1) {
         auto const flip = std::byte(1u << (bit % 8));
         encoded[bit / 8] ^= flip;

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 compile() { # compile COMPILER SOURCE FLAG...
-    # The larger heap of cmake/dev.cmake, for g++; it changes how long it takes alone.
+    # The larger heap of cmake/dev.cmake, for g++. It changes nothing but the time that this takes.
     local heap=
     [[ $1 == *clang* ]] || heap=--param=ggc-min-heapsize=1000000
     "$1" -std=c++20 $heap "${@:3}" -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror -I include \
