@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,25 @@ TEST_CASE("vectors of 16 bits: what a reducer of floats makes of the same number
     };
     same(Eigen::bfloat16(), error_feedback{top_k{7}});
     same(Eigen::half(), shifted{rand_k{20} | natural{}});
+}
+
+TEST_CASE("a matrix of Eigen's, or a temporary view, is reduced as the vector of its numbers") {
+    fibers::run(2, [](fibers::member& comm) {
+        Eigen::MatrixXf x = Eigen::MatrixXf::Random(5, 4) * static_cast<float>(comm.rank() + 1);
+        std::vector<float> y(x.data(), x.data() + x.size());
+        reducer reduce(error_feedback{top_k{3}}, comm, x);
+        reducer of_vectors(error_feedback{top_k{3}}, comm, y);
+        static_assert(std::is_same_v<decltype(reduce), decltype(of_vectors)>);
+        for (int k = 0; k < 4; ++k) {
+            if (k % 2 == 0)
+                reduce(x);
+            else
+                reduce(Eigen::Map<Eigen::MatrixXf>(x.data(), 4, 5));
+            of_vectors(std::span(y));
+            CHECK(std::equal(y.begin(), y.end(), x.data()));
+            CHECK(x.norm() > 0);
+        }
+    });
 }
 
 TEST_CASE("vectors of no numbers and of one, all zeros, and numbers of one magnitude, on 1 and 7 ranks") {

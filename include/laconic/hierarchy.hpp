@@ -81,17 +81,15 @@ class reducer<R, hierarchy<I, A>, T, host> {
     reducer(reducer const&) = delete;
     reducer& operator=(reducer const&) = delete;
 
-    template <Contiguous X>
-    requires ReducedAs<element_of<X>, T>
+    template <class X>
     void operator()(X&& x, step_options const& options = {}) {
         if (layers_.size() != 1)
             throw argument_error(
                 detail::concat({"a reducer of ", layers_.size(), " layers: start(layer, x) each, and finish()"}));
-        start(0, x, options);
+        start(0, std::forward<X>(x), options);
         finish();
     }
-    template <Contiguous X>
-    requires ReducedAs<element_of<X>, T>
+    template <class X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
         if (l >= layers_.size()) throw argument_error(detail::concat({"layer ", l, " of ", layers_.size()}));
         if (held_[l].is_there()) return node_.refuse(detail::concat({node_.title(l), " is started twice"}));
@@ -100,7 +98,7 @@ class reducer<R, hierarchy<I, A>, T, host> {
         else if (options.weight != whole_.weight || options.dense != whole_.dense)
             node_.refuse("the layers of one step have different weights, or are not all dense");
         begun_ = true;
-        held_[l] = detail::caller_vector<T>(view(x));
+        if constexpr (detail::takes<T, X>()) held_[l] = detail::caller_vector<T>(view(x));
         given_[l] = options;
     }
     void finish() {

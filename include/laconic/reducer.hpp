@@ -87,27 +87,26 @@ class reducer {
     reducer& operator=(reducer const&) = delete;
 
     /// x <- the estimate of the mean of all ranks' x, for a reducer of one layer: start() and finish().
-    template <Contiguous X>
-    requires ReducedAs<element_of<X>, T>
+    template <class X>
     void operator()(X&& x, step_options const& options = {}) {
         if (layers().size() != 1)
             throw argument_error(
                 detail::concat({"a reducer of ", layers().size(), " layers: start(layer, x) each, and finish()"}));
-        start(0, x, options);
+        start(0, std::forward<X>(x), options);
         finish();
     }
 
     /// Starts this layer: its message begins to travel (where a collective in the foreground adds it up, with the next
-    /// start() or finish()), and x, which finish() replaces by the estimate, must stay until
-    /// then. finish() throws all errors, on all ranks; start() itself throws argument_error only for a layer that does
-    /// not exist, and for one more where all messages of the step are sent; that step goes on. In the first step
-    /// messages are sent by finish(), once the ranks have compared their orders of layers. Cost: the compensation reads
-    /// d numbers, and d of each of h and e that there is, and writes d; then come the compressor's passes, the
-    /// messages' terms, and three more passes over the mean; numbers of 16 bits take one more pass each way.
-    template <Contiguous X>
-    requires ReducedAs<element_of<X>, T>
+    /// start() or finish()), and x, which finish() replaces by the estimate, must stay until then: a temporary that
+    /// owns its numbers does not compile, one that is a view does. finish() throws all errors, on all ranks; start()
+    /// itself throws argument_error only for a layer that does not exist, and for one more where all messages of the
+    /// step are sent; that step goes on. In the first step messages are sent by finish(), once the ranks have compared
+    /// their orders of layers. Cost: the compensation reads d numbers, and d of each of h and e that there is, and
+    /// writes d; then come the compressor's passes, the messages' terms, and three more passes over the mean; numbers
+    /// of 16 bits take one more pass each way.
+    template <class X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
-        step_.start(l, detail::caller_vector<T>(view(x)), options);
+        if constexpr (detail::takes<T, X>()) step_.start(l, detail::caller_vector<T>(view(x)), options);
     }
 
     /// Replaces every started layer's numbers by the estimate. Throws, the same on every rank, non_finite_error,

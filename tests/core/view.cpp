@@ -6,7 +6,9 @@
 
 #include <Eigen/Core>
 #include <array>
+#include <cstddef>
 #include <list>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,8 +20,14 @@ static_assert(Contiguous<std::array<float, 3>> && Contiguous<std::span<double co
 static_assert(Contiguous<Eigen::VectorXd> && Contiguous<Eigen::RowVector3f> && Contiguous<Eigen::ArrayXd>);
 static_assert(Contiguous<Eigen::Map<Eigen::VectorXd>> && Contiguous<Eigen::Ref<Eigen::VectorXd>>);
 static_assert(Contiguous<Eigen::VectorBlock<Eigen::VectorXd>> && Contiguous<Eigen::MatrixXd::ColXpr>);
-// What skips elements, has two dimensions, or does not lie in one piece.
-static_assert(!Contiguous<Eigen::MatrixXd> && !Contiguous<Eigen::Matrix3f> && !Contiguous<Eigen::MatrixXd::RowXpr>);
+static_assert(Contiguous<Eigen::MatrixXd> && Contiguous<Eigen::Matrix3f> && Contiguous<Eigen::ArrayXXf const>);
+static_assert(Contiguous<Eigen::Map<Eigen::MatrixXf>> &&
+              Contiguous<Eigen::Ref<Eigen::MatrixXf, 0, Eigen::Stride<0, 0>>>);
+// What skips elements, or may do so.
+static_assert(!Contiguous<Eigen::MatrixXd::RowXpr> && !Contiguous<Eigen::Block<Eigen::MatrixXd>>);
+static_assert(!Contiguous<Eigen::Ref<Eigen::MatrixXd>> &&
+              !Contiguous<Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>>>);
+static_assert(!Contiguous<Eigen::Transpose<Eigen::MatrixXd>>);
 static_assert(!Contiguous<Eigen::Map<Eigen::VectorXd, 0, Eigen::InnerStride<>>>);
 static_assert(!Contiguous<Eigen::Map<Eigen::VectorXd, 0, Eigen::InnerStride<2>>>);
 static_assert(!Contiguous<std::list<double>> && !Contiguous<std::vector<bool>> && !Contiguous<double>);
@@ -27,6 +35,21 @@ static_assert(!Contiguous<std::list<double>> && !Contiguous<std::vector<bool>> &
 static_assert(std::same_as<element_of<std::vector<double> const>, double>);
 static_assert(std::same_as<element_of<std::span<float const>>, float>);
 static_assert(std::same_as<element_of<Eigen::VectorXf>, float>);
+
+// What ends with its elements, and what only points to them.
+template <class... X>
+constexpr bool own = (detail::owns_elements<X>() && ...);
+template <class... X>
+constexpr bool point = (!detail::owns_elements<X>() && ...);
+static_assert(own<std::vector<float>, std::array<float, 2>, Eigen::VectorXf, Eigen::Matrix3d, Eigen::ArrayXf>);
+struct pointer_and_size {
+    float* begin_ = nullptr;
+    float* data() const { return begin_; }
+    std::size_t size() const { return 0; }
+};
+static_assert(point<std::span<float>, std::span<float, 2>, pointer_and_size>);
+static_assert(point<Eigen::Map<Eigen::VectorXf>, Eigen::Ref<Eigen::VectorXf>, Eigen::VectorBlock<Eigen::VectorXf>,
+                    Eigen::MatrixXf::ColXpr, Eigen::Map<Eigen::MatrixXf>>);
 
 template <class X>
 concept Viewable = requires(X&& x) {

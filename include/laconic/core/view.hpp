@@ -18,23 +18,37 @@ concept Scalar = std::same_as<T, float> || std::same_as<T, double>;
 
 namespace detail {
 
-// An Eigen expression may have data() and size() and yet skip elements: with an inner stride other than 1, or with two
-// dimensions.
+// The strides of Eigen's Map and Ref.
+template <class X>
+struct strides_of {};
+template <template <class, int, class> class M, class Plain, int options, class Strides>
+struct strides_of<M<Plain, options, Strides>> {
+    using type = Strides;
+};
+
+// An Eigen expression may have data() and size() and yet skip elements: a vector with an inner stride other than 1, and
+// all matrices but those that own their elements or say by their type that these are in one piece.
 template <class X>
 consteval bool skips_elements() {
     if constexpr (requires {
                       X::InnerStrideAtCompileTime;
                       X::IsVectorAtCompileTime;
-                  })
-        return X::InnerStrideAtCompileTime != 1 || !X::IsVectorAtCompileTime;
-    else
+                  }) {
+        if constexpr (X::IsVectorAtCompileTime) return X::InnerStrideAtCompileTime != 1;
+        if constexpr (requires { typename strides_of<X>::type; }) {
+            using strides = typename strides_of<X>::type;
+            return strides::InnerStrideAtCompileTime != 0 || strides::OuterStrideAtCompileTime != 0;
+        }
+        return !std::same_as<typename X::PlainObject, X>;
+    } else {
         return false;
+    }
 }
 
 }  // namespace detail
 
 /// A range whose elements lie one after another in memory that the CPU can reach: std::vector, std::span, std::array,
-/// an Eigen vector, your own type with data() and size().
+/// an Eigen vector or matrix, your own type with data() and size().
 template <class X>
 concept Contiguous = requires(X& x) {
     { x.size() } -> std::convertible_to<std::size_t>;
@@ -55,5 +69,21 @@ std::span<T> view(std::span<T> x) {
 /// The type of one element of a contiguous range, without const.
 template <Contiguous X>
 using element_of = std::remove_cv_t<std::remove_pointer_t<decltype(std::declval<X&>().data())>>;
+
+namespace detail {
+
+// Whether the elements of an X end with it. Views of them give their address to writers even if they are const, as
+// pointers do, and so do not Eigen's, which are expressions of another type than what owns the elements.
+template <Contiguous X>
+consteval bool owns_elements() {
+    if constexpr (requires { typename X::PlainObject; })
+        return std::same_as<typename X::PlainObject, std::remove_cv_t<X>>;
+    else if constexpr (requires(X const& x) { x.data(); })
+        return !std::same_as<decltype(std::declval<X const&>().data()), decltype(std::declval<X&>().data())>;
+    else
+        return true;
+}
+
+}  // namespace detail
 
 }  // namespace laconic
