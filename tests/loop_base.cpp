@@ -11,9 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "laconic/any/communicator.hpp"
+#include "laconic/any/objective.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/descent.hpp"
 #include "laconic/second_order/ds_lsr1.hpp"
 #include "laconic/second_order/fednl.hpp"
 #include "support/allocations.hpp"
@@ -112,6 +115,26 @@ TEST_CASE("loop: states are restored, and only those of the same run; a restored
                         std::to_string(comm.rank()) + " of 2\n") != text.npos);
         CHECK_THROWS_AS(other.restore(std::span(saved).first(saved.size() - 1)), wire_error);
         CHECK(other.sum() == 2);
+    });
+}
+
+TEST_CASE("loop: a handle is copied, to the communicator and to the objective") {
+    threads::run(1, [](threads::member& comm) {
+        int calls = 0, others = 0;
+        metered mine(comm), theirs(comm);
+        any_communicator handle(mine);
+        any_objective<> objective = counted_bowl{&calls};
+        std::vector<double> x{4, 2, 0};
+        descent run(recursion<identity>{}, objective, handle, std::span<double>(x), 1);
+        handle = theirs;
+        objective = counted_bowl{&others};
+        auto const sent = mine.bytes_sent();
+        run.round();
+        CHECK(mine.bytes_sent() > sent);
+        CHECK(theirs.bytes_sent() == 0);
+        CHECK(calls == 1);
+        CHECK(others == 0);
+        CHECK(run.look().value() == 0);
     });
 }
 

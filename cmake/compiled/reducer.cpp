@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <deque>
-
 #include "laconic/compiled.hpp"
 #include "named_reductions.hpp"
 
 namespace laconic::compiled {
 
 struct reducer::held {
-    std::deque<any_communicator> handles;  // those that a step may use
     any_reducer<float> inside;
-
-    held(std::string_view reduction, any_communicator c, std::vector<layer> const& layers, reducer_options options)
-        : handles{std::move(c)},
-          inside(parse_reduction<float>(reduction), handles.front(), layers, std::move(options)) {}
 };
 
 reducer::reducer(std::string_view reduction, any_communicator comm, std::vector<layer> const& layers,
                  reducer_options options)
-    : held_(std::make_unique<held>(reduction, std::move(comm), layers, std::move(options))) {}
+    : held_(new held{{parse_reduction<float>(reduction), comm, layers, std::move(options)}}) {}
 reducer::reducer(reducer&&) noexcept = default;
 reducer& reducer::operator=(reducer&&) noexcept = default;
 reducer::~reducer() = default;
@@ -31,11 +24,7 @@ void reducer::drop() { held_->inside.drop(); }
 std::vector<std::byte> reducer::save() const { return held_->inside.save(); }
 void reducer::restore(std::span<std::byte const> saved) { held_->inside.restore(saved); }
 void reducer::restore(std::span<std::vector<std::byte> const> saved) { held_->inside.restore(saved); }
-void reducer::rebind(any_communicator comm) {
-    held_->handles.push_back(std::move(comm));
-    held_->inside.rebind(held_->handles.back());
-    while (held_->handles.size() > 1) held_->handles.pop_front();
-}
+void reducer::rebind(any_communicator comm) { held_->inside.rebind(comm); }
 std::uint64_t reducer::steps() const { return held_->inside.steps(); }
 reducer_statistics reducer::statistics() const { return held_->inside.statistics(); }
 

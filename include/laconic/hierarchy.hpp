@@ -17,6 +17,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/metered.hpp"
+#include "laconic/core/kept.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/reduction/node_error.hpp"
@@ -26,11 +27,11 @@ namespace laconic {
 
 /// In place of a reducer's communicator: the ranks of one node, and the ranks of all nodes that have this one's number
 /// in their node, such as comm.split(rank / 4, 0) and comm.split(rank % 4, 0). All nodes must have as many ranks. It
-/// does not own the communicators.
+/// does not own the communicators, which outlive the reducer; of a handle, such as any_communicator, it keeps a copy.
 template <PointToPoint I, Communicator A>
 struct hierarchy {
-    I& inside;
-    A& across;
+    detail::kept_member<I> inside;
+    detail::kept_member<A> across;
 };
 template <class I, class A>
 hierarchy(I&, A&) -> hierarchy<I, A>;

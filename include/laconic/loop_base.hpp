@@ -13,6 +13,7 @@
 #include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/kept.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/objective/objective.hpp"
@@ -53,7 +54,7 @@ class loop_base {
         self().require_whole();
         if (!looked_) value_ = self().estimate();
         looked_ = true;
-        return {round_, x_, delta_, objective_, value_};
+        return {round_, x_, delta_, &*objective_, value_};
     }
     /// The state of this rank on which the next rounds depend, for restore(). Call it between rounds. Throws comm_error
     /// where other ranks may have gone on.
@@ -79,10 +80,11 @@ class loop_base {
     std::span<T const> x() const { return x_; }
 
   protected:
-    /// All randomness follows from the seed, and x and delta_ are in the memory of the backend `on`. Throws shape_error
-    /// where x, which is moved in place and must outlive this, has not the objective's dimension.
+    /// All randomness follows from the seed, and x and delta_ are in the memory of the backend `on`. x, which is moved
+    /// in place, must outlive this, as the objective and the communicator must, except for handles. Throws shape_error
+    /// where x has not the objective's dimension.
     [[gnu::cold]] loop_base(F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {})
-        : objective_(&objective), comm_(&comm), x_(x), seed_{seed}, on_(std::move(on)), delta_(x.size()) {
+        : objective_(objective), comm_(comm), x_(x), seed_{seed}, on_(std::move(on)), delta_(x.size()) {
         if (x.size() != static_cast<std::size_t>(objective.dimension()))
             throw shape_error(
                 detail::concat({"x has ", x.size(), " numbers, the objective's dimension is ", objective.dimension()}));
@@ -108,8 +110,8 @@ class loop_base {
         return static_cast<double>(evaluate(*objective_, std::span<T const>(x_), std::span<T>(delta_)));
     }
 
-    F const* objective_;
-    C* comm_;
+    detail::kept<F const> objective_;
+    detail::kept<C> comm_;
     std::span<T> x_;
     key seed_;
     B on_;

@@ -42,7 +42,7 @@ class session_loop : public loop_base<Loop, F, C, T> {
     static constexpr bool own_iterates = true;
 
     /// What an observer sees before a round: x is this rank's model, value() f_n(x).
-    observation<F, T> look() const { return {round_, x_, {}, objective_, std::nullopt}; }
+    observation<F, T> look() const { return {round_, x_, {}, &*objective_, std::nullopt}; }
     traffic const& sent() const { return sent_; }
     /// The mean of all f_n at the mean of all models. A collective call over `comm`, which should not be counted.
     template <Communicator Other>

@@ -12,11 +12,17 @@
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/transport.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
+#include "laconic/comm/metered.hpp"
+#include "laconic/comm/network.hpp"
+#include "laconic/comm/recorded.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/hierarchy.hpp"
 #include "laconic/transport/served.hpp"
 #include "named_reductions.hpp"
 
@@ -94,6 +100,66 @@ TEST_CASE("any_reducer is a member of a class, over any communicator") {
         (*t.reduce)(g);
         CHECK(t.reduce->steps() == 1);
     });
+}
+
+TEST_CASE("reducers, wrappers and loops keep a copy of a handle, which the caller then uses for another") {
+    struct engine {  // one rank, which counts its calls
+        int calls = 0;
+        payload sent{};
+        int rank() const { return 0; }
+        int size() const { return 1; }
+        void all_gather(payload mine) { ++calls, sent = mine; }
+        void gather(int, payload mine) { all_gather(mine); }
+        void broadcast(int, payload mine) { all_gather(mine); }
+        payload from(int) const { return sent; }
+        payload exchange(int, payload mine, int) {
+            all_gather(mine);
+            return mine;
+        }
+    };
+    auto const stays = [](auto make, auto use) {
+        engine first, second, third;
+        any_communicator handle(first);
+        auto made = make(handle);
+        handle = second;
+        first.calls = 0;
+        use(*made);
+        CHECK(first.calls > 0);
+        CHECK(second.calls == 0);
+        return made;
+    };
+    auto const how = parse_reduction("error_feedback(top_k(0.1))");
+    std::vector<float> g(40, 1.f);
+    engine next, unused;
+    auto const use = [&](auto& reduce) { reduce(g); };
+    auto const reduce = stays([&](auto& c) { return std::make_unique<any_reducer<>>(how, c, std::size_t{40}); }, use);
+    {
+        any_communicator handle(next);
+        reduce->rebind(handle);
+        handle = unused;
+        next.calls = 0;
+        (*reduce)(g);
+        CHECK(next.calls > 0);
+    }
+    using over_nodes = hierarchy<any_communicator, any_communicator>;
+    auto const nodes = stays(
+        [&](auto& c) {
+            return std::make_unique<reducer<any_reduction<>, over_nodes>>(how, over_nodes{c, c}, std::size_t{40});
+        },
+        use);
+    {
+        any_communicator inside(next), across(next);
+        nodes->rebind(hierarchy{inside, across});
+        inside = across = unused;
+        next.calls = 0;
+        (*nodes)(g);
+        CHECK(next.calls > 0);
+    }
+    CHECK(unused.calls == 0);
+    auto const gathers = [](auto& c) { c.all_gather({}); };
+    stays([](auto& c) { return std::make_unique<metered<any_communicator>>(c); }, gathers);
+    stays([](auto& c) { return std::make_unique<recorded<any_communicator>>(c); }, gathers);
+    stays([](auto& c) { return std::make_unique<delayed<any_communicator>>(c, network{}); }, gathers);
 }
 
 TEST_CASE("a reduction whose transport has a server, chosen at run time, is refused") {

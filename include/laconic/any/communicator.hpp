@@ -10,13 +10,16 @@
 
 namespace laconic {
 
-/// A communicator that is chosen at run time: a handle to one that outlives it, so that a loop is compiled once for all
-/// engines. Copies refer to the same communicator, which counts and delays as it does without the handle; each call
-/// costs one more indirect call. Where the communicator is not PointToPoint, exchange throws argument_error; where it
-/// is not Overlapping, finish makes the whole all-gather, and a start and its finish must use the same copy; share
+/// A communicator that is chosen at run time: a handle to one that outlives it and its copies, so that a loop is
+/// compiled once for all engines. Reducers, loops and wrappers keep a copy of it, so that the handle itself need not
+/// outlive them. Copies refer to the same communicator, which counts and delays as it does without the handle; each
+/// call costs one more indirect call. Where the communicator is not PointToPoint, exchange throws argument_error; where
+/// it is not Overlapping, finish makes the whole all-gather, and a start and its finish must use the same copy; share
 /// throws argument_error where in_one_process() is false.
 class any_communicator {
   public:
+    static constexpr bool is_handle = true;
+
     template <Communicator C>
     requires(!std::same_as<C, any_communicator>) any_communicator(C& comm)  // NOLINT: implicit, as std::function
         : comm_(&comm), face_(&face_of<C>), rank_(comm.rank()), size_(comm.size()) {

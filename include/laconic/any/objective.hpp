@@ -21,10 +21,12 @@ class Matrix;
 namespace laconic {
 
 /// An objective that is chosen at run time. Functions that the one inside does not have throw argument_error; constants
-/// that it does not have are 0. Copies share it.
+/// that it does not have are 0. Copies share it, and a loop keeps one.
 template <Scalar T = double>
 class any_objective {
   public:
+    static constexpr bool is_handle = true;
+
     template <class F>
     requires(!std::same_as<F, any_objective> && Objective<F, T>)
         any_objective(F f)  // NOLINT: implicit, like that of std::function

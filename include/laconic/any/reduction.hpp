@@ -92,7 +92,7 @@ class any_reduction {
 };
 
 /// A reducer whose type depends neither on its reduction nor on its communicator, for a member of a class: it is made
-/// with an any_reduction, such as that of parse_reduction(), and an any_communicator that outlives it.
+/// with an any_reduction, such as that of parse_reduction(), and an any_communicator, of which it keeps a copy.
 template <Scalar T = float, class B = host>
 using any_reducer = reducer<any_reduction<T, B>, any_communicator, T, B>;
 

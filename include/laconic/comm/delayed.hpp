@@ -11,6 +11,7 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/network.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/kept.hpp"
 #include "laconic/core/text.hpp"
 
 namespace laconic {
@@ -35,7 +36,7 @@ template <PointToPoint C>
 class delayed {
   public:
     /// Throws argument_error for a network of negative or infinite seconds.
-    delayed(C& inner, network how) : inner_(&inner), net_(how) {
+    delayed(C& inner, network how) : inner_(inner), net_(how) {
         how.check();
         arrivals_.resize(static_cast<std::size_t>(size()));
     }
@@ -164,7 +165,7 @@ class delayed {
         }
     }
 
-    C* inner_;
+    detail::kept<C> inner_;
     network net_;
     detail::port_clock mine_;
     detail::under_way under_way_;

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/core/kept.hpp"
 
 namespace laconic {
 
@@ -15,7 +16,7 @@ namespace laconic {
 template <Communicator C>
 class metered {
   public:
-    explicit metered(C& inner) : inner_(&inner) {}
+    explicit metered(C& inner) : inner_(inner) {}
 
     int rank() const { return inner_->rank(); }
     int size() const { return inner_->size(); }
@@ -121,7 +122,7 @@ class metered {
         return sum;
     }
 
-    C* inner_;
+    detail::kept<C> inner_;
     std::uint64_t sent_ = 0, received_ = 0, broadcast_ = 0, gathered_ = 0;
     detail::per_lane<std::uint64_t> started_;  // counted when they are finished
 };

@@ -7,6 +7,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/kept.hpp"
 #include "laconic/core/text.hpp"
 
 namespace laconic {
@@ -35,7 +36,7 @@ struct log_entry {
 template <PointToPoint C>
 class recorded {
   public:
-    explicit recorded(C& inner) : inner_(&inner) {}
+    explicit recorded(C& inner) : inner_(inner) {}
 
     int rank() const { return inner_->rank(); }
     int size() const { return inner_->size(); }
@@ -94,7 +95,7 @@ class recorded {
         log_.push_back({to, from, to == no_rank ? 0 : mine.bytes.size(), 0, collective});
     }
 
-    C* inner_;
+    detail::kept<C> inner_;
     std::vector<log_entry> log_;
     detail::under_way under_way_;  // the all-gathers in flight
     detail::per_lane<std::uint64_t> started_;

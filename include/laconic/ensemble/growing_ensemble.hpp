@@ -16,6 +16,7 @@
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/kept.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/ensemble/candidate.hpp"
@@ -55,7 +56,7 @@ class growing_ensemble {
     growing_ensemble(Method how, dataset<T> data, Loss loss, C& comm, std::uint64_t seed, Z compressor)
         : how_(how),
           family_(std::move(data), std::move(loss), how.width),
-          comm_(&comm),
+          comm_(comm),
           seed_{seed},
           compressor_(std::move(compressor)) {
         detail::check_fields(how_);
@@ -278,7 +279,7 @@ class growing_ensemble {
 
     Method how_;
     network_family<Loss, T> family_;
-    C* comm_;
+    detail::kept<C> comm_;
     key seed_;
     Z compressor_;
     agreed_items items_;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/core/kept.hpp"
 
 namespace laconic::detail {
 
@@ -12,13 +13,13 @@ namespace laconic::detail {
 template <Communicator C>
 class own_communicator {
   public:
-    explicit own_communicator(C& of) : comm_(&of) {}
+    explicit own_communicator(C& of) : comm_(of) {}
     /// A collective call.
     static std::unique_ptr<own_communicator> of(C& comm) { return std::make_unique<own_communicator>(comm); }
     C& comm() { return *comm_; }
 
   private:
-    C* comm_;
+    kept<C> comm_;
 };
 template <Splitting C>
 class own_communicator<C> {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "laconic/core/contract.hpp"
+
+namespace laconic {
+
+/// A handle: a type whose copies refer to the same object, which outlives them. Satisfied iff T is copyable and
+/// T::is_handle is true.
+template <class T>
+concept Handle = std::copyable<T> && requires {
+    requires T::is_handle;
+};
+
+namespace detail {
+
+/// What an object keeps of another to which it refers: the address; of a handle, a copy, as the caller's handle may end
+/// first.
+template <class T>
+class kept {
+  public:
+    explicit kept(T& of) : of_(&of) {}
+    T& operator*() const { return *of_; }
+    T* operator->() const { return of_; }
+
+  private:
+    T* of_;
+};
+template <class T>
+requires Handle<std::remove_const_t<T>>
+class kept<T> {
+  public:
+    explicit kept(T& of) : of_(of) {}
+    T& operator*() const { return of_; }
+    T* operator->() const { return &of_; }
+
+  private:
+    mutable std::remove_const_t<T> of_;  // a pointer to const does not make what it points at const either
+};
+
+/// The member of an aggregate that refers to a T: a reference; of a handle, a copy.
+template <class T>
+using kept_member = std::conditional_t<Handle<std::remove_const_t<T>>, std::remove_const_t<T>, T&>;
+
+}  // namespace detail
+
+}  // namespace laconic
