@@ -4,16 +4,22 @@
 
 #include <doctest/doctest.h>
 
+#include <Eigen/Dense>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/objective/logistic_regression.hpp"
+#include "laconic/objective/optimum.hpp"
 #include "laconic/objective/ridge.hpp"
+#include "support/data.hpp"
 #include "support/parties.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
 
@@ -192,6 +198,123 @@ TEST_CASE("growth: an error, fewer local steps, or nothing") {
                             for (int n = 0; n < 100; ++n) loop.round();
                         }()),
                         divergence_error);
+    });
+}
+
+// Forty rounds from x, with the step of theory and forty local steps at most halved: whether f rose in one, and what
+// the guard did.
+struct guarded {
+    bool rose = false, raised = false;
+    std::uint64_t local_steps = 0;
+    bool operator==(guarded const&) const = default;
+};
+template <class M, class P>
+guarded from_there(M method, std::vector<P> const& all, vec const& start, on_growth growth) {
+    method.growth = growth;
+    guarded seen;
+    fibers::run(int(all.size()), [&](fibers::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        std::size_t first = 0;
+        for (std::size_t k = 0; k < r; ++k) first += all[k].dimension();
+        vec x(start.begin() + std::ptrdiff_t(first), start.begin() + std::ptrdiff_t(first + all[r].dimension()));
+        auto loop = method.start(agree_on_problem(comm, all[r]), all[r], comm, std::span(x), 0);
+        double before = HUGE_VAL;
+        try {
+            for (int n = 0; n < 40; ++n) {
+                double const part = loop.look().value();
+                comm.all_gather({std::as_bytes(std::span(&part, 1))});
+                double value = 0;
+                for (int k = 0; k < comm.size(); ++k) {
+                    double theirs;
+                    std::memcpy(&theirs, comm.from(k).bytes.data(), 8);
+                    value += theirs / comm.size();
+                }
+                if (value > before + 1e-13 * std::abs(before)) seen.rose = true;
+                before = value;
+                loop.round();
+            }
+        } catch (divergence_error const&) {
+            seen.raised = true;
+        }
+        seen.local_steps = loop.local_steps();
+    });
+    return seen;
+}
+
+// No party meets a false alarm where f, from the best x of a smaller penalty on, falls while the loss grows, and at the
+// best x, where f has come to rest.
+template <class Each, class M>
+void no_false_alarm(M method, dataset<double> const& data, double lambda, int active) {
+    method.local_steps = active == 0 && std::same_as<Each, logistic_loss> ? 1 : 4;
+    auto const d = std::size_t(data.rows.cols());
+    auto const all = split<Each>(data, {0, d / 3, d / 2, d}, lambda, active);
+    for (double const start : {lambda / 10, lambda}) {
+        vec const x = find_optimum(linear_model<Each, double>(data, start)).x;
+        CAPTURE(to_string(method));
+        CAPTURE(data.name);
+        for (auto const growth : {on_growth::raise, on_growth::halve_steps}) {
+            auto const seen = from_there(method, all, x, growth);
+            if constexpr (!std::same_as<M, fed_bcd_frozen<>>) CHECK(!seen.rose);
+            CHECK(!seen.raised);
+            CHECK(seen.local_steps == method.local_steps);
+        }
+    }
+}
+
+void no_false_alarms(dataset<double> const& data, double lambda) {
+    for (int const active : {-1, 1}) {
+        no_false_alarm<squared_loss>(fed_bcd_p<>{}, data, lambda, active);
+        no_false_alarm<squared_loss>(fed_bcd_s<>{}, data, lambda, active);
+    }
+    no_false_alarm<logistic_loss>(fed_bcd_p<>{}, data, lambda, -1);
+    no_false_alarm<logistic_loss>(fed_bcd_frozen<>{}, data, lambda, 0);
+}
+
+TEST_CASE("growth is that of f, and not of the loss without the penalty or of rounding") {
+    no_false_alarms(det6_signs(), .3);
+    if (auto data = test_data("heart_scale")) binary_labels(*data), no_false_alarms(*data, .1);
+    // Nothing is left of the loss but rounding.
+    auto exact = det6();
+    Eigen::Map<Eigen::VectorXd>(exact.labels.data(), 48) = exact.rows * Eigen::Vector4d(1, -2, 3, .1);
+    for (int const active : {-1, 0, 1}) {
+        auto const all = split<squared_loss>(exact, {0, 2, 4}, 0, active);
+        auto const seen = from_there(fed_bcd_p<>{.local_steps = 3}, all, {1, -2, 3, .1}, on_growth::raise);
+        CHECK(!seen.raised);
+    }
+}
+
+TEST_CASE("frozen residuals that diverge are an error, as rank 0's loss shows") {
+    auto const all = split<squared_loss>(det6(), {0, 2, 4}, .01, 0);
+    fed_bcd_frozen<> const wild{.local_steps = 30, .step = .5, .unproved = true};
+    CHECK(from_there(wild, all, {1, 1, 1, 1}, on_growth::raise).raised);
+    CHECK(from_there(wild, all, {1, 1, 1, 1}, on_growth::halve_steps).local_steps < 30);
+}
+
+TEST_CASE("a forged number of local steps, with a right checksum, is a wire_error") {
+    auto const all = split<squared_loss>(det6(), {0, 2, 4}, .1, 0);
+    fibers::run(2, [&](fibers::member& comm) {
+        vec x(2);
+        fed_bcd_p<> const method{.local_steps = 5, .step = .3};
+        auto run = method.start(problem{}, all[std::size_t(comm.rank())], comm, std::span(x), 0);
+        run.round();
+        auto const state = run.save();
+        int found = 0;
+        for (std::size_t at = 0; at + 12 <= state.size(); ++at) {
+            if (word_at(state, at) != 5) continue;
+            for (std::uint64_t const steps : {std::uint64_t{0}, std::uint64_t{6}, ~std::uint64_t{0}}) {
+                auto forged = unsealed(state);
+                put(forged, steps, at);
+                try {
+                    run.restore(sealed(forged));
+                } catch (wire_error const& e) {
+                    found += e.why == "the saved state: a number is outside its range";
+                } catch (error const&) {
+                }
+            }
+        }
+        CHECK(found == 3);
+        run.restore(state);
+        run.round();
     });
 }
 

@@ -210,6 +210,28 @@ TEST_CASE("vectors are empty or as long as x, all that stand together") {
     CHECK_THROWS_AS(restore(restored, saved(refused[2])), wire_error);
 }
 
+TEST_CASE("a number that is passed with its range is refused outside it, and nothing has changed") {
+    struct bounded {
+        double first = 0;
+        std::uint64_t n = 0;
+        void state(auto& archive) {
+            archive(first);
+            archive.between(2, 5, n);
+        }
+    };
+    for (std::uint64_t const n : {0, 1, 2, 5, 6}) {
+        bounded other{3, 4};
+        if (n >= 2 && n <= 5) {
+            restore_from(bounded{1, n}, other);
+            CHECK(other.n == n);
+        } else {
+            CHECK_THROWS_AS(restore_from(bounded{1, n}, other), wire_error);
+            CHECK(other.first == 3);
+            CHECK(other.n == 4);
+        }
+    }
+}
+
 TEST_CASE("an array that has its length keeps it, and so does a span; another is refused") {
     std::vector<double> const original{1, 2, 3};
     std::vector<double> three(3), two(2);

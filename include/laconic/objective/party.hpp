@@ -22,6 +22,7 @@ namespace laconic {
 ///     p.has_labels()                            whether this party knows the labels
 ///     p.embedding(rows, x, z)                   writes z_i^k(x) to z
 ///     p.block_gradient(rows, s, x, g)           writes the gradient of (1/S) sum_i s_i . z_i^k(x) + penalty_k(x) to g
+///     p.penalty(x)                              penalty_k(x); 0 where a party that is not a LabelledParty lacks it
 template <class P, class T = double>
 concept Party = Scalar<T> && requires(P const& p, row_choice rows, std::span<T const> in, std::span<T> out) {
     { p.dimension() } -> std::convertible_to<std::size_t>;

@@ -4,7 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <utility>
@@ -12,6 +12,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/descent.hpp"
 #include "laconic/optim/divergence_guard.hpp"
 #include "laconic/vertical/local_blocks.hpp"
@@ -32,9 +33,7 @@ struct block_observation {
     /// where they are received, as only one party knows the loss then. A pass over z.
     double value() const {
         host on;
-        double const loss = work->loss(on, batch, z);
-        if constexpr (LabelledParty<P, T>) return loss + work->when.parties * work->party->penalty(x);
-        return loss;
+        return work->loss(on, batch, z) + work->when.parties * work->penalty(x);
     }
 };
 
@@ -49,17 +48,21 @@ class block_descent {
     block_descent(R how, std::shared_ptr<block_work<P, T>> work, C& comm, std::span<T> x, on_growth growth)
         : work_(std::move(work)),
           x_(x),
-          growth_(growth),
+          comm_(&comm),
+          watches_(std::same_as<decltype(R::compressor), identity> && work_->batch == 0 && growth != on_growth::ignore),
+          halves_(growth == on_growth::halve_steps),
           sums_(std::make_unique<std::vector<T>>(work_->numbers())),
           run_(std::move(how), *work_, comm, std::span<T>(*sums_), work_->seed.bits) {}
 
     /// The first call exchanges the embeddings of the starting point, and is a collective call.
     block_observation<P, T> look() {
-        if (run_.rounds() == 0) exchange();
+        if (run_.rounds() == 0) exchange(), watch();
         return {rounds(), x_, run_.x(), work_.get(), work_->when.batch(run_.rounds() - 1)};
     }
     /// One round. Throws what descent's throws, with the coordinates of the embeddings: sample times outputs, and
-    /// output. Throws divergence_error, on all ranks and with the round made, as on_growth says.
+    /// output. Throws divergence_error, on all ranks and with the round made, as on_growth says: where f, penalties
+    /// included, has grown by more than rounding over three rounds or more. The parties find that out by 24 bytes each,
+    /// in rounds after which what all know of f has not fallen for three rounds.
     void round() {
         look();
         do exchange();
@@ -81,24 +84,38 @@ class block_descent {
     } catch (compression_error const& e) {
         throw compression_error(e.rank, rounds(), e.why);
     }
-    // All ranks have the same z and the same labels, so that all decide the same.
+    // All ranks have the same z, so that all suspect the same; f is rank 0's loss and all penalties.
     void watch() {
-        bool const exact = std::same_as<decltype(R::compressor), identity>;
-        if (!exact || work_->batch > 0 || growth_ == on_growth::ignore) return;
+        if (!watches_) return;
         host on;
         auto const z = run_.x();
-        double const value =
-            work_->source == slope_source::received ? work_->half_mean_square(on, z) : work_->loss(on, 0, z);
-        if (!work_->guard.sees(value)) return;
-        if (growth_ == on_growth::halve_steps && work_->local_steps > 1)
+        bool const received = work_->source == slope_source::received;
+        double const known = received ? work_->half_mean_square(on, z) : work_->loss(on, 0, z);
+        double own = work_->penalty(x_);
+        if (work_->rank == 0) own += received ? work_->loss_of_sums() : known;
+        if (!work_->guard.suspects(known, own)) return;
+        auto const mine = work_->guard.evidence(work_->size * work_->when.parties);
+        comm_->all_gather({std::as_bytes(std::span(&mine, 1))});
+        divergence_guard::parts all;
+        for (int r = 0; r < comm_->size(); ++r) {
+            divergence_guard::parts theirs;
+            auto const bytes = comm_->from(r).bytes;
+            if (bytes.size() != sizeof theirs)
+                throw comm_error(r, detail::concat({"rank ", r, " sent no part of the function's value"}));
+            std::memcpy(&theirs, bytes.data(), sizeof theirs);
+            all.add(theirs);
+        }
+        if (!work_->guard.template diverged<T>(all)) return;
+        if (halves_ && work_->local_steps > 1)
             work_->local_steps /= 2;
         else
-            throw divergence_error(rounds(), value, "take a smaller step, fewer local steps, or a larger prox");
+            throw divergence_error(rounds(), all.now, "take a smaller step, fewer local steps, or a larger prox");
     }
 
     std::shared_ptr<block_work<P, T>> work_;
     std::span<T> x_;
-    on_growth growth_;
+    C* comm_;
+    bool watches_, halves_;
     std::unique_ptr<std::vector<T>> sums_;
     descent<R, block_work<P, T>, C, T> run_;
 };

@@ -37,11 +37,11 @@
 ///
 /// `local_steps` is Q, `prox` mu of the term prox (x - x_before) in a local step, `batch` the number S of samples of a
 /// round, drawn without repetition from the shared seed, the same in all local steps; 0: all. `growth` is what happens
-/// where the loss, as all ranks know it, grows in three rounds in a row; it is watched where all samples are taken and
-/// embeddings are sent in full. `send` is the reduction (reduction/reduction.hpp) by which embeddings become their sum:
-/// plain{} sends them in full; ef21_shift{C} sends differences, so that with all samples the optimum is still reached
-/// (EF-VFL, Valdeira et al., arXiv:2406.14420). With batches it must not remember anything. plain{identity{},
-/// served<identity, T>{}} is the star of the paper: 2 (K - 1) S c numbers a round for K parties.
+/// where f, penalties included, grows over three rounds; it is watched where all samples are taken and embeddings are
+/// sent in full. `send` is the reduction (reduction/reduction.hpp) by which embeddings become their sum: plain{} sends
+/// them in full; ef21_shift{C} sends differences, so that with all samples the optimum is still reached (EF-VFL,
+/// Valdeira et al., arXiv:2406.14420). With batches it must not remember anything. plain{identity{}, served<identity,
+/// T>{}} is the star of the paper: 2 (K - 1) S c numbers a round for K parties.
 ///
 /// The constants of a problem are those of the blocks (agree_on_problem), and L, the smoothness of f, is taken to be K
 /// times their mean, which bounds it. `step` is 0 for the one of theory, where there is one.

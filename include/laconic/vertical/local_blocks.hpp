@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +46,9 @@ struct block_work {
     double step, prox;
     std::size_t batch;  ///< 0: all samples
     key seed;
+    std::uint64_t most_steps = local_steps;  ///< what local_steps was at first
     divergence_guard guard{};
+    double size = 0;               ///< the largest mean square of this party's embeddings so far
     std::uint64_t sent_batch = 0;  ///< which the embeddings of this exchange are about
     std::vector<T> sums{};         ///< workspace of a server
     struct batch_rows {
@@ -73,6 +76,19 @@ struct block_work {
         if constexpr (LabelledParty<P, T>)
             if (source == slope_source::labels) return party->loss(rows(on, number), z);
         return std::numeric_limits<double>::quiet_NaN();
+    }
+    /// The mean loss of all samples, on the server.
+    double loss_of_sums() const {
+        if constexpr (LabelledParty<P, T>)
+            return party->loss(row_choice::all(party->samples()), std::span<T const>(sums));
+        else
+            return 0;
+    }
+    double penalty(std::span<T const> x) const {
+        if constexpr (requires { party->penalty(x); })
+            return static_cast<double>(party->penalty(x));
+        else
+            return 0;
     }
     double half_mean_square(host& on, std::span<T const> z) const {
         return sum_of_squares(on, z) / (2 * static_cast<double>(samples()));
@@ -123,8 +139,12 @@ class local_blocks {
         }
         auto const rows = w.rows(on, w.sent_batch);
         w.party->embedding(rows, std::span<T const>(moved_), g);
+        w.size = std::max(w.size, 2 * w.half_mean_square(on, g));
         if constexpr (AffineParty<P, T>)
-            if (w.source == slope_source::residual && w.party->has_labels()) w.party->subtract_targets(rows, g);
+            if (w.source == slope_source::residual && w.party->has_labels()) {
+                w.party->subtract_targets(rows, g);
+                w.size = std::max(w.size, 2 * w.half_mean_square(on, g));
+            }
         detail::show_non_finite(on, std::span<T const>(moved_), g);
         return std::nullopt;
     }
@@ -133,7 +153,9 @@ class local_blocks {
     }
     template <class Archive>
     void state(Archive& archive) {
-        archive(exchange_, work_->local_steps, work_->guard);
+        archive(exchange_);
+        archive.between(1, work_->most_steps, work_->local_steps);
+        archive(work_->guard, work_->size);
         archive.span_there(x_);
     }
     friend std::string to_string(local_blocks const& b) {

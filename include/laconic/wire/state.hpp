@@ -21,14 +21,16 @@
 ///     template <class Archive> void state(Archive& archive) { archive(count_), archive.vectors(velocity_); }
 /// which passes all of it to the archive:
 ///   archive(...)                 numbers, other parts, and arrays of numbers that have their length already;
+///   archive.between(a, b, n)     a number that is at least a and at most b;
 ///   archive.vectors(...)         arrays that are empty before the first round and as long as x after it; all arrays of
 ///                                one call have one length;
 ///   archive.of_dimension(d)      sets the length of the vectors after this to d, where it changes;
 ///   archive.of_any_length(...)   other arrays, which the part must check before it uses what was read;
 ///   archive.span_there(x)        a span of the backend's memory.
-/// So no state, even a forged one with a right checksum, makes an array longer or shorter than the part expects. Parts
-/// without the member have no state. Arrays may be a backend's, whose elements the host cannot reach: the backend that
-/// the archive was given copies them, and their bytes in the state are those of host arrays.
+/// So no state, even a forged one with a right checksum, makes an array longer or shorter than the part expects, and no
+/// loop longer, as numbers that bound one are passed by between(). Parts without the member have no state. Arrays may
+/// be a backend's, whose elements the host cannot reach: the backend that the archive was given copies them, and their
+/// bytes in the state are those of host arrays.
 namespace laconic {
 
 /// part.state(archive) passes all of the part's state to the archive, to save it and to restore it.
@@ -84,6 +86,10 @@ class state_writer {
     template <class... Part>
     void operator()(Part&... parts) {
         (put(parts), ...);
+    }
+    template <class N>
+    void between(std::type_identity_t<N>, std::type_identity_t<N>, N& number) {
+        put(number);
     }
     void of_dimension(std::size_t) {}
     template <class... Array>
@@ -180,6 +186,13 @@ class state_reader {
     template <class... Part>
     void operator()(Part&... parts) {
         (take(parts), ...);
+    }
+    /// Throws wire_error unless a <= the number that was saved <= b.
+    template <detail::Number N>
+    void between(std::type_identity_t<N> a, std::type_identity_t<N> b, N& number) {
+        N const value = raw<N>();
+        if (!(a <= value && value <= b)) refuse("a number is outside its range");
+        if (!checking_) number = value;
     }
     /// A span of the backend's memory.
     template <class T>
