@@ -210,16 +210,19 @@ TEST_CASE("vectors are empty or as long as x, all that stand together") {
     CHECK_THROWS_AS(restore(restored, saved(refused[2])), wire_error);
 }
 
+// A number from 2 to 5, after another.
+struct bounded {
+    double first = 0;
+    std::uint64_t n = 0;
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(first);
+        archive.between(std::uint64_t{2}, std::uint64_t{5}, n);
+    }
+};
+
 TEST_CASE("a number that is passed with its range is refused outside it, and nothing has changed") {
-    struct bounded {
-        double first = 0;
-        std::uint64_t n = 0;
-        void state(auto& archive) {
-            archive(first);
-            archive.between(2, 5, n);
-        }
-    };
-    for (std::uint64_t const n : {0, 1, 2, 5, 6}) {
+    for (std::uint64_t const n : {0u, 1u, 2u, 5u, 6u}) {
         bounded other{3, 4};
         if (n >= 2 && n <= 5) {
             restore_from(bounded{1, n}, other);

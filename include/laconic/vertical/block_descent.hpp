@@ -12,6 +12,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/kept.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/descent.hpp"
 #include "laconic/optim/divergence_guard.hpp"
@@ -48,7 +49,7 @@ class block_descent {
     block_descent(R how, std::shared_ptr<block_work<P, T>> work, C& comm, std::span<T> x, on_growth growth)
         : work_(std::move(work)),
           x_(x),
-          comm_(&comm),
+          comm_(comm),
           watches_(std::same_as<decltype(R::compressor), identity> && work_->batch == 0 && growth != on_growth::ignore),
           halves_(growth == on_growth::halve_steps),
           sums_(std::make_unique<std::vector<T>>(work_->numbers())),
@@ -114,7 +115,7 @@ class block_descent {
 
     std::shared_ptr<block_work<P, T>> work_;
     std::span<T> x_;
-    C* comm_;
+    detail::kept<C> comm_;
     bool watches_, halves_;
     std::unique_ptr<std::vector<T>> sums_;
     descent<R, block_work<P, T>, C, T> run_;

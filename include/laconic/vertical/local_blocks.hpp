@@ -154,7 +154,7 @@ class local_blocks {
     template <class Archive>
     void state(Archive& archive) {
         archive(exchange_);
-        archive.between(1, work_->most_steps, work_->local_steps);
+        archive.between(std::uint64_t{1}, work_->most_steps, work_->local_steps);
         archive(work_->guard, work_->size);
         archive.span_there(x_);
     }

@@ -87,10 +87,7 @@ class state_writer {
     void operator()(Part&... parts) {
         (put(parts), ...);
     }
-    template <class N>
-    void between(std::type_identity_t<N>, std::type_identity_t<N>, N& number) {
-        put(number);
-    }
+    void between(auto, auto, auto& number) { put(number); }
     void of_dimension(std::size_t) {}
     template <class... Array>
     void vectors(Array&... arrays) {
@@ -189,7 +186,7 @@ class state_reader {
     }
     /// Throws wire_error unless a <= the number that was saved <= b.
     template <detail::Number N>
-    void between(std::type_identity_t<N> a, std::type_identity_t<N> b, N& number) {
+    void between(N a, N b, N& number) {
         N const value = raw<N>();
         if (!(a <= value && value <= b)) refuse("a number is outside its range");
         if (!checking_) number = value;
