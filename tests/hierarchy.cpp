@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -190,6 +191,34 @@ TEST_CASE("hierarchy: propagate gives NaN to all, and a loss scale and layers in
                 }
         }
     });
+}
+
+TEST_CASE("hierarchy: an estimate that the caller's numbers cannot hold fails the step on all ranks") {
+    using half = Eigen::half;
+    for (auto const then : {on_non_finite::raise, on_non_finite::propagate})
+        on_nodes(2, 2, [&](auto& both, auto&) {
+            std::vector<half> x(4, half(60000));
+            reducer reduce(error_feedback{top_k{1}}, both, x, {.non_finite = then});
+            reduce(x);  // of each share of 2 numbers one waits
+            CHECK(reduce.statistics().bytes_in_full == 4);
+            std::vector<half> y(4, half(1));
+            y[3] = half(60000);
+            auto const before = reduce.save();
+            auto const again = [&] { reduce(y, {.loss_scale = 0.5}); };
+            if (then == on_non_finite::raise)
+                CHECK_THROWS_WITH_AS(again(),
+                                     "round 1: the estimate, times the loss scale, is beyond the caller's numbers at "
+                                     "coordinate 3",
+                                     non_finite_error);
+            else
+                again();
+            for (std::size_t i = 0; i < 4; ++i)
+                CHECK((then == on_non_finite::raise ? float(y[i]) == (i == 3 ? 60000 : 1) : std::isnan(float(y[i]))));
+            CHECK(reduce.save() == before);
+            y = std::vector<half>(4, half(1));
+            reduce(y, {.loss_scale = 0.5});
+            CHECK(float(y[1]) == 30000);
+        });
 }
 
 TEST_CASE("hierarchy: a layer that is not started is an error, zeros, or skipped by all") {

@@ -113,6 +113,105 @@ TEST_CASE("a matrix of Eigen's, or a temporary view, is reduced as the vector of
     });
 }
 
+TEST_CASE("an estimate that the caller's numbers cannot hold fails the step on all ranks, and nothing has changed") {
+    using half = Eigen::half;
+    auto const check = [](auto const& how, double base) {
+        int fits = 0, fails = 0;
+        fibers::run(3, [&](fibers::member& comm) {
+            std::vector<half> x(d);
+            std::vector<float> y(d);
+            reducer reduce(how, comm, x), in_floats(how, comm, y);
+            for (int k = 0; k < 24; ++k) {
+                double const scale = base * std::vector<double>{1, 0.25, 0.25, 8}[std::size_t(k % 4)];
+                auto const g = gradient<float>(comm.rank(), k);
+                for (std::size_t i = 0; i < d; ++i) y[i] = float(x[i] = half(1000 * g[i]));
+                auto const before = x;
+                auto const state = reduce.save(), state_in_floats = in_floats.save();
+                in_floats(y, {.loss_scale = scale});
+                auto const beyond = [](float v) { return std::isinf(float(half(v))); };
+                auto const first = std::size_t(std::find_if(y.begin(), y.end(), beyond) - y.begin());
+                if (first == d) {
+                    reduce(x, {.loss_scale = scale});
+                    for (std::size_t i = 0; i < d; ++i) CHECK(float(x[i]) == float(half(y[i])));
+                    ++fits;
+                    continue;
+                }
+                ++fails;
+                in_floats.restore(state_in_floats);
+                try {
+                    reduce(x, {.loss_scale = scale});
+                    CHECK(false);
+                } catch (non_finite_error const& e) {
+                    CHECK(e.rank == -1);
+                    CHECK(e.coordinate == first);
+                }
+                CHECK(std::equal(x.begin(), x.end(), before.begin(), [](half a, half b) { return a == b; }));
+                CHECK(reduce.save() == state);
+            }
+            CHECK(reduce.statistics().bytes_in_full == 2 * d * reduce.steps());
+        });
+        CAPTURE(to_string(how));
+        CHECK(fits > 0);
+        CHECK(fails > 0);
+    };
+    check(error_feedback{top_k{7}}, 4);
+    check(ef21_shift{top_k{7}}, 4);
+    check(shifted{rand_k{20}}, 4);
+    check(majority_vote{}, 16384);
+}
+
+TEST_CASE(
+    "where NaN is asked for, an estimate that cannot be written is NaN on all ranks, and the step has not counted") {
+    fibers::run(2, [](fibers::member& comm) {
+        std::vector<Eigen::half> x(3, Eigen::half(60000));
+        reducer reduce(error_feedback{top_k{1}}, comm, x, {.non_finite = on_non_finite::propagate});
+        reduce(x);
+        for (auto& v : x) v = Eigen::half(60000);
+        reduce(x);  // 120000 with what waits
+        for (auto const v : x) CHECK(std::isnan(float(v)));
+        CHECK(reduce.steps() == 1);
+        CHECK(reduce.layers()[0].feedback().residual()[2] == 60000);
+    });
+    CHECK(refused(2, [](fibers::member& comm) {
+              reducer reduce(plain{}, comm, std::vector<layer>{{"a", 2}, {"b", 3}});
+              std::vector<float> a(2, 1), b(3, 1);
+              b[2] = 4;
+              reduce.start(0, a), reduce.start(1, b, {.loss_scale = 1});
+              reduce.finish();
+              a = {1, 1}, b = {1, 1, 1e8f};
+              reduce.start(0, a, {.loss_scale = 1e30}), reduce.start(1, b, {.loss_scale = 1e30});
+              reduce.finish();
+              std::vector<Eigen::half> c(2, Eigen::half(1)), e(3, Eigen::half(1));
+              e[1] = Eigen::half(40000);
+              reduce.start(0, c, {.loss_scale = 2}), reduce.start(1, e, {.loss_scale = 2});
+              reduce.finish();
+              for (auto& v : e) v = Eigen::half(1);
+              e[1] = Eigen::half(comm.rank() == 0 ? 60000 : 65000);
+              reduce.start(0, c, {.loss_scale = 1}), reduce.start(1, e, {.loss_scale = 1});
+              reduce.finish();
+              CHECK(float(e[1]) == 62496);
+              reduce.start(0, c, {.loss_scale = 0.5}), reduce.start(1, e, {.loss_scale = 0.5});
+              reduce.finish();
+              throw error("all written");
+          }) == "all written");
+}
+
+TEST_CASE("loss scales that the gradient's numbers do not hold are refused on all ranks") {
+    auto const with = [](auto zero, double scale) {
+        return refused(2, [&](fibers::member& comm) {
+            std::vector<decltype(zero)> x(3, zero + 1);
+            reducer reduce(plain{}, comm, x);
+            reduce(x, {.loss_scale = scale});
+            CHECK(x[0] == doctest::Approx(1));
+        });
+    };
+    for (double const scale : {1e39, 1e300, 1e-39, 1e-300})
+        CHECK(with(0.0f, scale).find(", which numbers of 4 bytes do not hold with its reciprocal") !=
+              std::string::npos);
+    for (double const scale : {0x1p126, 0x1p-126, 3.0, 0.3}) CHECK(with(0.0f, scale) == "nothing");
+    for (double const scale : {1e39, 1e300, 1e-300}) CHECK(with(0.0, scale) == "nothing");
+}
+
 TEST_CASE("vectors of no numbers and of one, all zeros, and numbers of one magnitude, on 1 and 7 ranks") {
     auto const check = [](auto const& how) {
         for (int const n : {1, 7})

@@ -175,7 +175,8 @@ class reducer<R, hierarchy<I, A>, T, host> {
                 if (present[l] == 0) continue;
                 auto const share = node_.sum(l, held_[l], given_[l].loss_scale);
                 if (node_.refused()) continue;
-                step_->start(l, detail::caller_vector<T>(share),
+                auto const factor = static_cast<T>(given_[l].loss_scale);
+                step_->start(l, detail::caller_vector<T>(share).on_the_way_to(held_[l], factor),
                              {.step_size = given_[l].step_size, .weight = node_.weight(), .dense = whole_.dense});
                 step_->receive_alone();  // before this rank communicates with its node
             }

@@ -109,12 +109,12 @@ class reducer {
         if constexpr (detail::takes<T, X>()) step_.start(l, detail::caller_vector<T>(view(x)), options);
     }
 
-    /// Replaces every started layer's numbers by the estimate. Throws, the same on every rank, non_finite_error,
-    /// compression_error where a rank's message cannot be made (a vector of another length, an option out of range, a
-    /// layer that is started twice, out of order or not at all, a compressor that throws), shape_error where the first
-    /// step has another order of layers on another rank, wire_error for damaged bytes; and comm_error. Where a
-    /// collective breaks off, other ranks may have its sum: then every later call throws comm_error until a saved state
-    /// is restored.
+    /// Replaces every started layer's numbers by the estimate. Throws, the same on every rank, non_finite_error, also
+    /// where the estimate times the loss scale is beyond the caller's numbers, compression_error where a rank's message
+    /// cannot be made (a vector of another length, an option out of range, a layer that is started twice, out of order
+    /// or not at all, a compressor that throws), shape_error where the first step has another order of layers on
+    /// another rank, wire_error for damaged bytes; and comm_error. Where a collective breaks off, other ranks may have
+    /// its sum: then every later call throws comm_error until a saved state is restored.
     void finish() { step_.finish(); }
 
     /// Drops a step: nothing changes. Every rank must drop it; where one rank alone does, after it has started a layer

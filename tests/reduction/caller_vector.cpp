@@ -47,3 +47,28 @@ TEST_CASE("numbers of 16 bits are converted both ways, and what is too large for
     CHECK(float(x[0]) == float(Eigen::half(1.0f / 3)));
     CHECK(std::isinf(float(x[1])));
 }
+
+TEST_CASE("what a vector can hold: the largest finite number of its type, before a factor too") {
+    host on;
+    std::vector<float> x(1);
+    CHECK(caller_vector<float>(std::span(x)).largest() == std::numeric_limits<float>::max());
+    auto const check = [&](auto zero, std::size_t bytes) {
+        std::vector<decltype(zero)> of_16(1);
+        caller_vector<float> const v{std::span(of_16)};
+        CHECK(v.size_bytes() == bytes);
+        for (float const factor : {1.0f, 3.0f, 0.3f, 65536.0f}) {
+            auto const early = caller_vector<float>(std::span(x)).on_the_way_to(v, factor);
+            CHECK(early.size_bytes() == bytes);
+            auto const is_written = [&](float estimate) {
+                float const scaled = estimate * factor;
+                v.assign(on, std::span(&scaled, 1));
+                return std::isfinite(float(of_16[0]));
+            };
+            CHECK(is_written(early.largest()));
+            float const next = std::nextafter(early.largest(), INFINITY);
+            CHECK((!std::isfinite(next) || !is_written(next)));
+        }
+    };
+    check(Eigen::half(), 2);
+    check(Eigen::bfloat16(), 2);
+}

@@ -36,17 +36,20 @@ struct shape_error : error {
 
 /// A gradient has a NaN or an infinity, or what the rank would compress overflows (the difference to its shift, its
 /// momentum). The members name the rank, the round and the first such coordinate. Every rank throws it, before it has
-/// decoded or remembered anything of that round.
+/// decoded or remembered anything of that round; and so it does, with rank -1, where the estimate cannot be written.
 struct non_finite_error : error {
-    int rank;
+    int rank;  ///< -1: no rank's gradient, but the estimate, as the caller's numbers with the loss scale
     std::uint64_t round;
     std::size_t coordinate;
     std::string of;
 
     /// `of` names the vector, such as "layer conv.bias"; it is empty where there is one vector only.
     non_finite_error(int rank_, std::uint64_t round_, std::size_t coordinate_, std::string of_ = "")
-        : error(detail::concat({"rank ", rank_, ", round ", round_, ": the gradient is not finite at coordinate ",
-                                coordinate_, (of_.empty() ? "" : detail::concat({" of ", of_}))})),
+        : error(detail::concat(
+              {(rank_ < 0 ? "" : detail::concat({"rank ", rank_, ", "})), "round ", round_,
+               (rank_ < 0 ? ": the estimate, times the loss scale, is beyond the caller's numbers at coordinate "
+                          : ": the gradient is not finite at coordinate "),
+               coordinate_, (of_.empty() ? "" : detail::concat({" of ", of_}))})),
           rank(rank_),
           round(round_),
           coordinate(coordinate_),

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -59,6 +62,32 @@ consteval bool takes() {
     return false;
 }
 
+/// The largest float that is still finite as an E.
+template <class E>
+float largest_as() {
+    static float const found = [] {
+        auto const fits = [](std::uint32_t bits) {
+            return std::isfinite(static_cast<float>(static_cast<E>(std::bit_cast<float>(bits))));
+        };
+        std::uint32_t low = 0, high = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::max());
+        while (low < high) {  // floats above 0 are ordered as their bits are
+            auto const middle = high - (high - low) / 2;
+            fits(middle) ? low = middle : high = middle - 1;
+        }
+        return std::bit_cast<float>(low);
+    }();
+    return found;
+}
+/// The largest T that is at most `most` once it is multiplied by `factor`, which is above 0.
+template <Scalar T>
+T largest_before(T factor, T most) {
+    T x = most / factor;
+    if (!(x < std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+    while (!(x * factor <= most)) x = std::nextafter(x, T(0));
+    for (T next = x; next * factor <= most; next = std::nextafter(x, std::numeric_limits<T>::infinity())) x = next;
+    return x;
+}
+
 /// The caller's vector in a step of a reducer that computes in T. It does not own the numbers. Cost: numbers of 16 bits
 /// are converted in one pass each way.
 template <Scalar T>
@@ -66,8 +95,10 @@ class caller_vector {
   public:
     caller_vector() = default;
     template <ReducedAs<T> E>
-    explicit caller_vector(std::span<E> x) : there_(x.data()), size_(x.size()), is_there_(true) {
+    explicit caller_vector(std::span<E> x)
+        : there_(x.data()), size_(x.size()), bytes_each_(sizeof(E)), is_there_(true) {
         if constexpr (!std::same_as<E, T>) {
+            largest_ = largest_as<E>();
             read_ = [](void const* from, std::span<T> to) {
                 for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(static_cast<E const*>(from)[i]);
             };
@@ -79,13 +110,23 @@ class caller_vector {
 
     std::size_t size() const { return size_; }
     bool is_there() const { return is_there_; }
+    std::size_t size_bytes() const { return size_ * bytes_each_; }
+    /// The largest magnitude that assign() writes as a finite number.
+    T largest() const { return largest_; }
+    /// The same vector, of numbers that become those of `later` once they are multiplied by `factor`.
+    caller_vector on_the_way_to(caller_vector const& later, T factor) const {
+        auto same = *this;
+        same.largest_ = largest_before(factor, later.largest_);
+        same.bytes_each_ = later.bytes_each_;
+        return same;
+    }
     /// The numbers themselves where they are of T, else converted into `room`, which has the same length.
     std::span<T const> as_numbers(std::span<T> room) const {
         if (!read_) return {static_cast<T const*>(there_), size_};
         read_(there_, room);
         return room;
     }
-    /// Sets the caller's numbers to `from`, which has the same length: rounded, infinite where they are too large.
+    /// Sets the caller's numbers to `from`, which has the same length: rounded, infinite beyond largest().
     template <class B>
     void assign(B& on, std::span<T const> from) const {
         if (write_)
@@ -102,7 +143,8 @@ class caller_vector {
 
   private:
     void* there_ = nullptr;
-    std::size_t size_ = 0;
+    std::size_t size_ = 0, bytes_each_ = sizeof(T);
+    T largest_ = std::numeric_limits<T>::max();
     bool is_there_ = false;                              // an empty vector may have no address
     void (*read_)(void const*, std::span<T>) = nullptr;  // null where the numbers are of T
     void (*write_)(std::span<T const>, void*) = nullptr;

@@ -58,7 +58,7 @@ class node_error {
         try {
             std::rethrow_exception(failed);
         } catch (non_finite_error const& e) {
-            return {'n', rank_of(e.rank), place(e.coordinate, e.of), e.of};
+            return {'n', e.rank < 0 ? -1 : rank_of(e.rank), place(e.coordinate, e.of), e.of};
         } catch (compression_error const& e) {
             if (auto const first = in(e.why)) return *first;
             return {'c', rank_of(e.rank), 0, e.why};

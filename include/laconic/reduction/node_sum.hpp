@@ -260,7 +260,7 @@ class node_sum {
             return refuse(concat({(layers_[l].name.empty() ? "" : concat({title(l), ": "})), "a vector of ", x.size(),
                                   " numbers, where the reducer has ", layers_[l].size}));
         try {
-            detail::check(options);
+            detail::check<T>(options);
         } catch (argument_error const& e) {
             return refuse(e.what());
         }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "laconic/collective/agreement.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
+#include "laconic/core/view.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
@@ -30,7 +32,8 @@ inline std::vector<layer> layers_of(std::vector<std::size_t> const& sizes) {
     return all;
 }
 
-/// What a step does where a rank's gradient holds NaN or infinity, or overflows when it is compensated.
+/// What a step does where a rank's gradient holds NaN or infinity, or overflows when it is compensated, or where the
+/// estimate, times the loss scale, is beyond the caller's numbers. A step that fails so has not counted.
 enum class on_non_finite {
     raise,     ///< non_finite_error on every rank
     propagate  ///< every rank's numbers become NaN, which a loss scaler looks for
@@ -71,8 +74,9 @@ struct reducer_options {
 
 /// The options of one step, or of one layer in it.
 struct step_options {
-    /// The factor by which the caller has multiplied the gradient, above 0; the estimate is multiplied by the same. The
-    /// residual and the shift are held without it, so that it may change from step to step.
+    /// The factor by which the caller has multiplied the gradient, above 0, where the reducer's numbers hold it and its
+    /// reciprocal (for float from 2^-126 to 2^126); the estimate is multiplied by the same. The residual and the shift
+    /// are held without it, so that it may change from step to step. The same on all ranks.
     double loss_scale = 1;
     /// The learning rate that the caller applies to the estimate, above 0: where it changes, the residual is multiplied
     /// by the previous one over this one (Karimireddy et al., ICML 2019), so that each part of it is applied at the
@@ -113,10 +117,15 @@ inline bool is_in_full(layer const& l, reducer_options const& options) {
                                                        [&](auto const& p) { return matches(p, l.name); });
 }
 
-/// Throws argument_error for a loss scale or a step size outside its range.
-inline void check(step_options const& o) {
+/// Throws argument_error for a loss scale or a step size outside its range, for gradients that are computed in T.
+template <Scalar T>
+[[gnu::noinline]] void check(step_options const& o) {
     if (!(o.loss_scale > 0 && std::isfinite(o.loss_scale)))
         throw argument_error(concat({"a loss scale of ", o.loss_scale, ", which must be finite and above 0"}));
+    double const least = double(std::numeric_limits<T>::min()), most = 1 / least;  // both have a reciprocal in T
+    if (o.loss_scale < least || o.loss_scale > most)
+        throw argument_error(concat({"a loss scale of ", o.loss_scale, ", which numbers of ", sizeof(T),
+                                     " bytes do not hold with its reciprocal: it must be from ", least, " to ", most}));
     if (!(o.step_size >= 0 && std::isfinite(o.step_size)))
         throw argument_error(concat({"a step size of ", o.step_size, ", which must be finite and at least 0"}));
 }

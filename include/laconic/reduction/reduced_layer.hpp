@@ -18,9 +18,12 @@
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/exact_mean.hpp"
 #include "laconic/reduction/layer_memory.hpp"
+#include "laconic/reduction/named_layer.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduction.hpp"
+#include "laconic/reduction/writable_estimate.hpp"
 #include "laconic/transport/error_frame.hpp"
+#include "laconic/transport/full_mean.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/served.hpp"
 #include "laconic/transport/summed.hpp"
@@ -30,7 +33,7 @@ namespace laconic::detail {
 /// One layer of a reducer, on one rank: its state, and the step that it is in. Until commit() a step does not change
 /// the state. Memory, beside the feedback's: 2 d numbers, and the messages'.
 template <class R, Scalar T, class B>
-class reduced_layer {
+class reduced_layer : public named_layer {
     static_assert(!is_served<decltype(R::over)>, "a reducer has no server: .over is gather_all{} or a collective");
 
   public:
@@ -39,8 +42,8 @@ class reduced_layer {
 
     /// Throws argument_error where the reduction does not suit so many numbers, or has no theorem.
     [[gnu::cold]] reduced_layer(R how, layer is, reducer_options const& options)
-        : how_(std::move(how)),
-          is_(std::move(is)),
+        : named_layer(std::move(is)),
+          how_(std::move(how)),
           in_full_(is_in_full(is_, options)),
           seed_{options.seed},
           memory_(in_full_ ? feedback_type{} : how_.template feedback<T, B>(is_.size), in_full_ ? 0 : is_.size),
@@ -65,11 +68,7 @@ class reduced_layer {
     void start(C& comm) {
         if (!in_full_) means_.start(comm);
     }
-    std::string const& name() const { return is_.name; }
-    [[gnu::cold, gnu::noinline]] std::string title() const {
-        return is_.name.empty() ? "the vector" : concat({"layer ", is_.name});
-    }
-    std::size_t size() const { return is_.size; }
+    std::size_t bytes_in_full() const { return x_.is_there() ? x_.size_bytes() : is_.size * sizeof(T); }
     /// The items of this layer on which ranks must agree, in one line.
     std::string described() const { return concat({is_.size, " numbers, ", (in_full_ ? "in full" : to_string(how_))}); }
     R const& reduction() const { return how_; }
@@ -88,7 +87,7 @@ class reduced_layer {
             if (x_.size() != is_.size)
                 throw shape_error(concat({"a vector of ", x_.size(), " numbers, where the reducer has ", is_.size}));
             memory_.check_share(share);
-            check(options);
+            check<T>(options);
             scale_ = static_cast<T>(share / options.loss_scale);
             std::span<T> const room(mean_);
             if (share == 0) fill(on, room, T(0));
@@ -108,7 +107,6 @@ class reduced_layer {
         begin(in_full, options_);
         frame_.because(why);
     }
-    [[gnu::cold, gnu::noinline]] std::string was_not_started() const { return concat({title(), " was not started"}); }
     /// Sends no message: this layer stays as it is, on all ranks.
     void skip(bool in_full) {
         make_no_message(was_not_started(), in_full);
@@ -170,6 +168,14 @@ class reduced_layer {
     }
     /// Before commit(): a digest of what must be the same on all ranks.
     std::uint64_t digest_of_estimate(B& on) const { return memory_.digest_with(on, std::span<T const>(mean_)); }
+    /// Before commit(): the first number of the estimate that write_back() could not write as a finite one; size()
+    /// where there is none. The same on all ranks whose vectors have one type of number and one loss scale.
+    template <Communicator C>
+    std::size_t first_not_writable(B& on, C const& comm, std::uint64_t round) {
+        if (skipped_) return is_.size;
+        return writable_.first_beyond(on, how_, now(comm, round), comm.size(), memory_.feedback(), mean_, goes_in_full_,
+                                      static_cast<T>(options_.loss_scale), x_.largest());
+    }
     /// Completes the step: updates the state, and computes the estimate.
     template <Communicator C>
     void commit(B& on, C const& comm, std::uint64_t round) {
@@ -199,7 +205,6 @@ class reduced_layer {
         if (x_.is_there() && x_.size() == is_.size) x_.assign_nan(on, std::span<T>(mean_));
     }
     void end_step() { x_ = {}; }
-
     void add_state(B& on) { memory_.add_state(on); }
     void take_mean_state(B& on, int ranks) {
         memory_.take_mean_state(on, ranks);
@@ -211,12 +216,10 @@ class reduced_layer {
         auto& feedback = memory_.feedback();
         if constexpr (HasShift<feedback_type, B>) {
             if (feedback.shift().empty()) return;  // not mean_shift(), which may be empty on some ranks
-            identity{}(on, feedback.shift(), key{}, full_message_);
-            frame_.clear();
-            full_means_.send(on, comm, now(comm, round), full_message_, frame_);
-            full_means_.receive(on, comm, now(comm, round), full_message_, frame_, full_blank(), nullptr,
-                                std::span<T>(mean_));
-            feedback.set_mean_shift(on, std::span<T const>(mean_));
+            std::span<T> const mean(mean_);
+            auto const own = [&](error_frame&) { copy(on, feedback.shift(), mean); };
+            full_mean<gather_all, T, B>({}, is_.size)(on, comm, now(comm, round), mean, own);
+            feedback.set_mean_shift(on, std::span<T const>(mean));
         }
     }
 
@@ -264,7 +267,7 @@ class reduced_layer {
         try {
             make();
         } catch (std::exception const& e) {
-            frame_.because((is_.name.empty() ? "" : concat({title(), ": "})) + e.what());
+            frame_.because(with_title(e.what()));
         }
     }
     void begin(bool in_full, step_options const& options) {
@@ -275,7 +278,6 @@ class reduced_layer {
     }
 
     R how_;
-    layer is_;
     bool in_full_;
     key seed_;
     layer_memory<feedback_type, T, B> memory_;
@@ -286,6 +288,7 @@ class reduced_layer {
     message_type message_;
     full_vector<T, B> full_message_;
     std::optional<exact_mean<T, B>> exact_;
+    writable_estimate<R, T, B> writable_;
     // The state of the current step.
     caller_vector<T> x_;
     step_options options_;

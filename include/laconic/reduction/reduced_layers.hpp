@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <numeric>
 #include <string>
@@ -86,6 +87,14 @@ class reduced_layers {
         for (std::size_t l = 0; l < all_.size(); ++l)
             if (!order.is_started(l)) add(concat({"not started: ", all_[l].name()}));
         return text;
+    }
+    /// Throws non_finite_error where finish() would write a number that is not finite: on all ranks where they have the
+    /// same types of numbers and loss scales.
+    template <Communicator C>
+    void require_writable(B& on, C const& comm, std::uint64_t round) {
+        for (auto& l : all_)
+            if (auto const i = l.first_not_writable(on, comm, round); i < l.size())
+                throw non_finite_error(-1, round, i, l.name().empty() ? "" : l.title());
     }
     template <class Archive>
     void state(Archive& archive) {

@@ -14,7 +14,7 @@ struct reducer_statistics {
     std::uint64_t steps = 0;           ///< steps that succeeded
     std::uint64_t bytes_sent = 0;      ///< of messages; a message to all ranks counts once
     std::uint64_t bytes_received = 0;  ///< of other ranks' messages
-    std::uint64_t bytes_in_full = 0;   ///< bytes_sent if every successful step had been sent in full
+    std::uint64_t bytes_in_full = 0;   ///< of the caller's numbers in all successful steps
     std::uint64_t bytes_watching = 0;  ///< sent for probes and comparisons, not part of bytes_sent
     std::uint64_t bytes_inside = 0;    ///< sent in full within a node, in a hierarchy
     double seconds_compressing = 0;    ///< time to make messages

@@ -94,7 +94,7 @@ class reduction_step : step_failure {
         layers_.for_each([&](auto& l) { l.commit(on_, comm_, round_); });
         if (is_every(options_.probe_every)) statistics_.last_probe = compare_exact(on_, layers_, round_ + 1);
         ++round_, ++statistics_.steps;
-        layers_.for_each([&](auto& l) { statistics_.bytes_in_full += l.size() * sizeof(T); });
+        layers_.for_each([&](auto& l) { statistics_.bytes_in_full += l.bytes_in_full(); });
         broken_.make_whole();
         layers_.for_each([&](auto& l) { l.write_back(on_); });
     }
@@ -138,8 +138,7 @@ class reduction_step : step_failure {
     /// Goes on over other ranks. A collective call of these.
     [[gnu::cold, gnu::noinline]] void rebind(C& comm) {
         statistics_ = statistics(), own_ = own_communicator<C>::of(comm);
-        comm_ = metered<C>(own_->comm());
-        watching_ = metered<C>(own_->comm());
+        comm_ = watching_ = metered<C>(own_->comm());
         layers_.agree(comm_);
         round_ = latest_round(comm_, round_);
         layers_.for_each([&](auto& l) { l.renew_mean_shift(on_, watching_, round_); });
@@ -258,9 +257,10 @@ class reduction_step : step_failure {
         order_.learn(), may_differ_ = false;
         messages_ = joined(layers_, order_.all(), options_);
     }
-    // Before any state changes: probes, and comparisons of the ranks' estimates.
+    // Before any state changes: whether the estimates can be written, probes, and comparisons between ranks.
     void watch() {
         step_failure::attempt([&] {
+            layers_.require_writable(on_, comm_, round_);
             if (is_every(options_.probe_every))
                 layers_.for_each([&](auto& l) { l.gather_exact(on_, watching_, round_); });
             if (is_every(options_.verify_every)) verify_estimates(on_, watching_, layers_, round_);
