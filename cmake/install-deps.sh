@@ -36,6 +36,11 @@ if have apt-get; then
     libraries="libeigen3-dev libxsimd-dev doctest-dev libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev liblzma-dev
         libbz2-dev libopenmpi-dev openmpi-bin libthrust-dev libbenchmark-dev dataset-fashion-mnist"
     have c++ || have g++ || have clang++ || missing=" g++"
+    # The standard library of clang++'s own, with which tests/builds/consumer.sh compiles, too.
+    if have clang++; then
+        clang=$(clang++ -dumpversion)
+        libraries="$libraries libc++-${clang%%.*}-dev libc++abi-${clang%%.*}-dev"
+    fi
     tool make make
     tool cmake cmake
     tool pkg-config pkgconf
@@ -67,6 +72,7 @@ installed $package
 elif have dnf; then
     libraries="eigen3-devel xsimd-devel doctest-devel cli11-devel fmt-devel json-devel zlib-devel xz-devel bzip2-devel"
     have c++ || have g++ || have clang++ || missing=" gcc-c++"
+    if have clang++; then libraries="$libraries libcxx-devel"; fi
     tool make make
     tool cmake cmake
     tool pkg-config pkgconf-pkg-config

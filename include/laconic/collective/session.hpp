@@ -2,11 +2,11 @@
 #pragma once
 
 #include <bit>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "laconic/backend/array.hpp"
@@ -180,7 +180,9 @@ class session {
         std::uint64_t where = 0;
         std::string why{};
 
-        auto operator<=>(failure const&) const = default;
+        bool operator<(failure const& other) const {  // libc++ has no <=> of strings before its version 16
+            return std::tie(what, rank, where, why) < std::tie(other.what, other.rank, other.where, other.why);
+        }
     };
 
     void report(failure const& other) {
