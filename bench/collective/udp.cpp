@@ -35,13 +35,13 @@ using namespace laconic;
 using namespace laconic::bench;
 
 struct udp_options : options {
-    std::size_t slots = 32;
+    std::size_t slot_count = 32;
     double wait = 0.2, deadline = 30;
     int port = 47001;
 
     void parse(CLI::App& app) {
         options::parse(app);
-        app.add_option("--slots", slots, "how many packets are under way from each host to each other one")
+        app.add_option("--slots", slot_count, "how many packets are under way from each host to each other one")
             ->capture_default_str();
         app.add_option("--wait", wait, "seconds after which a packet without an answer is sent again, at least")
             ->capture_default_str();
@@ -115,7 +115,7 @@ class measurement {
           aside_(aside.addresses[static_cast<std::size_t>(me_)], o.socket()),
           out_(me_),
           times_(static_cast<std::size_t>(ranks_)),
-          sum_of_times_({.d = times_.size(), .workers = ranks_, .slots = 1, .apart = false}, me_, o.again()) {
+          sum_of_times_({.d = times_.size(), .workers = ranks_, .slot_count = 1, .apart = false}, me_, o.again()) {
         socket_.set_peers(me_, where.addresses);
         aside_.set_peers(me_, aside.addresses);
     }
@@ -128,7 +128,7 @@ class measurement {
         switch_machine<float> switches({.d = o_.d(),
                                         .workers = ranks_,
                                         .block = block,
-                                        .slots = std::min(o_.slots, 2 * block),
+                                        .slot_count = std::min(o_.slot_count, 2 * block),
                                         .switches = ranks_,
                                         .apart = false},
                                        me_, o_.again());
@@ -137,7 +137,7 @@ class measurement {
                                     .aggregators = ranks_,
                                     .co_located = true,
                                     .block = o_.block,
-                                    .slots = o_.slots},
+                                    .slot_count = o_.slot_count},
                                    me_, o_.again());
         of_data("Dense vectors, over UDP", 0);
         measure("switch_machine", switches);

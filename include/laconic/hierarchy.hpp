@@ -28,13 +28,13 @@ namespace laconic {
 /// In place of a reducer's communicator: the ranks of one node, and the ranks of all nodes that have this one's number
 /// in their node, such as comm.split(rank / 4, 0) and comm.split(rank % 4, 0). All nodes must have as many ranks. It
 /// does not own the communicators, which outlive the reducer; of a handle, such as any_communicator, it keeps a copy.
-template <PointToPoint I, Communicator A>
+template <PointToPoint Inside, Communicator A>
 struct hierarchy {
-    detail::kept_member<I> inside;
+    detail::kept_member<Inside> inside;
     detail::kept_member<A> across;
 };
-template <class I, class A>
-hierarchy(I&, A&) -> hierarchy<I, A>;
+template <class Inside, class A>
+hierarchy(Inside&, A&) -> hierarchy<Inside, A>;
 
 /// A reducer over nodes: within a node the gradients are added up in full, each rank adding up a share of the numbers;
 /// the nodes' means of each share are reduced as `how` specifies; and within a node the estimates are gathered in full.
@@ -42,20 +42,20 @@ hierarchy(I&, A&) -> hierarchy<I, A>;
 /// as any reducer, except that all of a step happens in finish(), that drop() is for all ranks, and that an error names
 /// ranks as node times n plus the number in the node. With a shift all nodes must have the same weight. Numbers are the
 /// host's. Cost, beside the reduction of d / n numbers: four passes, and 2 (n - 1) / n d numbers sent within the node.
-template <class R, class I, class A, Scalar T>
-class reducer<R, hierarchy<I, A>, T, host> {
+template <class R, class Inside, class A, Scalar T>
+class reducer<R, hierarchy<Inside, A>, T, host> {
     using step_type = detail::reduction_step<R, A, T, host>;
 
   public:
     using layer_type = typename step_type::layer_type;
 
     /// The same as reducer's, on every rank of every node.
-    reducer(R how, hierarchy<I, A> nodes, std::vector<layer> const& layers, reducer_options options = {})
+    reducer(R how, hierarchy<Inside, A> nodes, std::vector<layer> const& layers, reducer_options options = {})
         : reducer([&](layer const&) { return how; }, nodes, layers, std::move(options)) {}
     /// With a reduction rule(layer) for each layer, whose size is that of this rank's share of it.
     template <std::invocable<layer const&> Rule>
     requires std::convertible_to<std::invoke_result_t<Rule const&, layer const&>, R> reducer(
-        Rule const& rule, hierarchy<I, A> nodes, std::vector<layer> const& layers, reducer_options options = {})
+        Rule const& rule, hierarchy<Inside, A> nodes, std::vector<layer> const& layers, reducer_options options = {})
         : layers_(layers),
           options_(options),
           node_(nodes.inside, nodes.across, layers, options),
@@ -71,12 +71,12 @@ class reducer<R, hierarchy<I, A>, T, host> {
         }
         node_.throw_together(failed);
     }
-    reducer(R how, hierarchy<I, A> nodes, std::vector<std::size_t> const& sizes, reducer_options options = {})
+    reducer(R how, hierarchy<Inside, A> nodes, std::vector<std::size_t> const& sizes, reducer_options options = {})
         : reducer(std::move(how), nodes, layers_of(sizes), std::move(options)) {}
-    reducer(R how, hierarchy<I, A> nodes, std::size_t d, reducer_options options = {})
+    reducer(R how, hierarchy<Inside, A> nodes, std::size_t d, reducer_options options = {})
         : reducer(std::move(how), nodes, std::vector<layer>{{"", d}}, std::move(options)) {}
     template <Contiguous X>
-    requires ReducedAs<element_of<X>, T> reducer(R how, hierarchy<I, A> nodes, X const& like,
+    requires ReducedAs<element_of<X>, T> reducer(R how, hierarchy<Inside, A> nodes, X const& like,
                                                  reducer_options options = {})
         : reducer(std::move(how), nodes, static_cast<std::size_t>(like.size()), std::move(options)) {}
     reducer(reducer const&) = delete;
@@ -140,7 +140,7 @@ class reducer<R, hierarchy<I, A>, T, host> {
     }
     /// The same as reducer's, over nodes of as many ranks, in which each rank has the same number. Throws shape_error
     /// on all ranks where one has another.
-    void rebind(hierarchy<I, A> nodes) {
+    void rebind(hierarchy<Inside, A> nodes) {
         end_step();
         node_.rebind(nodes.inside, nodes.across);
         std::exception_ptr failed;
@@ -207,7 +207,7 @@ class reducer<R, hierarchy<I, A>, T, host> {
 
     std::vector<layer> layers_;
     reducer_options options_;
-    detail::node_sum<I, A, T> node_;
+    detail::node_sum<Inside, A, T> node_;
     std::optional<step_type> step_;
     // The state of the step in progress.
     std::vector<detail::caller_vector<T>> held_;
@@ -216,17 +216,19 @@ class reducer<R, hierarchy<I, A>, T, host> {
     bool begun_ = false;
 };
 
-template <class R, class I, class A>
-reducer(R, hierarchy<I, A>, std::vector<layer> const&, reducer_options = {}) -> reducer<R, hierarchy<I, A>>;
-template <std::invocable<layer const&> Rule, class I, class A>
-reducer(Rule, hierarchy<I, A>, std::vector<layer> const&, reducer_options = {})
-    -> reducer<std::invoke_result_t<Rule const&, layer const&>, hierarchy<I, A>>;
-template <class R, class I, class A>
-reducer(R, hierarchy<I, A>, std::vector<std::size_t> const&, reducer_options = {}) -> reducer<R, hierarchy<I, A>>;
-template <class R, class I, class A, std::integral D>
-reducer(R, hierarchy<I, A>, D, reducer_options = {}) -> reducer<R, hierarchy<I, A>>;
-template <class R, class I, class A, Contiguous X>
-requires Scalar<element_of<X>> || Number16<element_of<X>> reducer(R, hierarchy<I, A>, X const&, reducer_options = {})
-->reducer<R, hierarchy<I, A>, std::conditional_t<Number16<element_of<X>>, float, element_of<X>>>;
+template <class R, class Inside, class A>
+reducer(R, hierarchy<Inside, A>, std::vector<layer> const&, reducer_options = {}) -> reducer<R, hierarchy<Inside, A>>;
+template <std::invocable<layer const&> Rule, class Inside, class A>
+reducer(Rule, hierarchy<Inside, A>, std::vector<layer> const&, reducer_options = {})
+    -> reducer<std::invoke_result_t<Rule const&, layer const&>, hierarchy<Inside, A>>;
+template <class R, class Inside, class A>
+reducer(R, hierarchy<Inside, A>, std::vector<std::size_t> const&, reducer_options = {})
+    -> reducer<R, hierarchy<Inside, A>>;
+template <class R, class Inside, class A, std::integral D>
+reducer(R, hierarchy<Inside, A>, D, reducer_options = {}) -> reducer<R, hierarchy<Inside, A>>;
+template <class R, class Inside, class A, Contiguous X>
+requires Scalar<element_of<X>> || Number16<element_of<X>> reducer(R, hierarchy<Inside, A>, X const&,
+                                                                  reducer_options = {})
+->reducer<R, hierarchy<Inside, A>, std::conditional_t<Number16<element_of<X>>, float, element_of<X>>>;
 
 }  // namespace laconic

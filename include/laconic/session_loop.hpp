@@ -24,7 +24,7 @@ namespace laconic {
 /// transmission, and its bits count once (`metered` counts the bytes for each receiver). A slot is a time in which all
 /// ranks that may send do so at once: the same on all ranks.
 struct traffic {
-    std::uint64_t transmissions = 0, slots = 0, bits = 0;
+    std::uint64_t transmissions = 0, slot_count = 0, bits = 0;
     std::uint64_t refreshes = 0;     ///< new graphs
     std::uint64_t refresh_bits = 0;  ///< of `bits`, those of models that went to new neighbours
     bool operator==(traffic const&) const = default;
@@ -118,8 +118,8 @@ class session_loop : public loop_base<Loop, F, C, T> {
     }
     /// Ends a round of so many slots on all ranks alike: throws the same on all, or returns on all, and then the state
     /// is to become that of the next round. One all-gather, in which each rank sends as many `bytes`.
-    void close_round(std::uint64_t slots, std::span<std::byte const> bytes = {}) {
-        sent_.slots += slots;
+    void close_round(std::uint64_t slot_count, std::span<std::byte const> bytes = {}) {
+        sent_.slot_count += slot_count;
         session_.share_failure(*comm_, bytes);
         for (int r = 0; r < comm_->size(); ++r)
             if (auto const theirs = comm_->from(r); !theirs.is_error && theirs.bytes.size() != bytes.size())

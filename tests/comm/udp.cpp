@@ -259,7 +259,7 @@ std::string as_a_stranger(std::vector<std::string> const& all, M machine, std::s
 TEST_CASE("SwitchML between processes, with loss") {
     std::size_t const d = 20000;
     for (double const loss : {0.0, 0.05, 0.2}) {
-        switch_layout const apart{.d = d, .workers = 4, .slots = 16};
+        switch_layout const apart{.d = d, .workers = 4, .slot_count = 16};
         CHECK(processes(5, {.loss = loss}, [&](udp& socket, int node) {
                   switch_machine<float> machine(apart, node, impatient);
                   return sums(socket, machine, node, 4, d);
@@ -294,7 +294,8 @@ TEST_CASE("workers that are the switches, too, get the bits that threads of one 
         expected = digest(std::as_bytes(std::span(x)));
     });
     CHECK(processes(3, {.loss = 0.1}, [&](udp& socket, int node) {
-              switch_machine<float> machine({.d = d, .workers = 3, .slots = 8, .switches = 3, .apart = false}, node);
+              switch_machine<float> machine({.d = d, .workers = 3, .slot_count = 8, .switches = 3, .apart = false},
+                                            node);
               auto x = fractions(node);
               machine.begin(std::span<float>(x), 1);
               socket.run(machine);
@@ -333,8 +334,9 @@ TEST_CASE("a process that is killed, or never comes, is named by all others befo
         for (int const packets : {-1, 40}) {
             CAPTURE(victim);
             CAPTURE(packets);
-            check_victim(victim, packets,
-                         [](int node) { return switch_machine<float>({.d = 200000, .workers = 3, .slots = 4}, node); });
+            check_victim(victim, packets, [](int node) {
+                return switch_machine<float>({.d = 200000, .workers = 3, .slot_count = 4}, node);
+            });
             check_victim(victim, packets,
                          [](int node) { return omni_machine<float>({.d = 200000, .workers = 3, .block = 64}, node); });
         }
@@ -369,7 +371,7 @@ TEST_CASE("neither strangers nor damage change a sum or stop it, however many pa
         expected.emplace_back("refused");
         CHECK(results == expected);
     };
-    check(16, [&](int node) { return switch_machine<float>({.d = d, .workers = 4, .slots = 16}, node); });
+    check(16, [&](int node) { return switch_machine<float>({.d = d, .workers = 4, .slot_count = 16}, node); });
     check(8, [&](int node) { return omni_machine<float>({.d = d, .workers = 4, .block = 64, .fused = 4}, node); });
 }
 

@@ -150,7 +150,7 @@ TEST_CASE("a new chain costs each rank with new neighbours its model in full, on
         CHECK(all.refreshes == news);
         CHECK(all.refresh_bits == news * 64 * 4 * (k < 3 ? 0 : 2));
         CHECK(all.transmissions == 6 * rounds + 2 * news);
-        CHECK(all.slots == 2 * rounds + 2 * news);
+        CHECK(all.slot_count == 2 * rounds + 2 * news);
         CHECK(all.bits == 64 * 4 * 6 * rounds + all.refresh_bits);
         return false;
     });

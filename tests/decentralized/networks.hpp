@@ -103,7 +103,7 @@ struct state_of_all {
         laconic::traffic sum;
         for (auto const& one : sent) {
             sum.transmissions += one.transmissions, sum.bits += one.bits, sum.refresh_bits += one.refresh_bits;
-            sum.slots = one.slots, sum.refreshes = one.refreshes;
+            sum.slot_count = one.slot_count, sum.refreshes = one.refreshes;
         }
         return sum;
     }

@@ -33,7 +33,7 @@ struct omni {
         how.aggregators = 1 + shape / 2 % (how.co_located ? how.workers : 3);
         how.block = 1 + shape / 8 % 5;
         how.fused = 1 + shape / 64 % 3;
-        how.slots = 1 + shape / 256 % 4;
+        how.slot_count = 1 + shape / 256 % 4;
         return how;
     }
     static std::size_t longest(layout const& how) { return how.template longest_packet<T>(); }
@@ -67,7 +67,7 @@ struct switched {
         how.apart = shape % 2 == 0;
         how.switches = 1 + shape / 2 % (how.apart ? 3 : how.workers);
         how.block = 1 + shape / 8 % 5;
-        how.slots = 1 + shape / 64 % (2 * how.block);
+        how.slot_count = 1 + shape / 64 % (2 * how.block);
         how.checksums = shape / 2048 % 4 != 0;
         return how;
     }

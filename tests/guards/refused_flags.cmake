@@ -2,7 +2,7 @@
 # cmake -D COMPILER=<compiler> -D ID=<its id> -D PROCESSOR=<its target>
 #     -D INCLUDE=<include folder> -D WORK=<folder> -P refused_flags.cmake
 # Fails unless core/contract.hpp refuses the flags that change what floating-point arithmetic means, with words that name
-# them, and takes those that do not.
+# them, takes those that do not, and refuses what the library cannot do without.
 cmake_minimum_required(VERSION 3.25)
 
 file(WRITE "${WORK}/refused_flags.cpp" "#include \"laconic/core/contract.hpp\"\n")
@@ -50,11 +50,11 @@ foreach(flags IN LISTS taken)
     endif()
 endforeach()
 
-# Another language: the first line is what to change, and few come after it.
-foreach(flags -std=c++17 -std=gnu++14)
+# refuse_at_once(<words> <flag>...): the first line is what to change, and few come after it.
+function(refuse_at_once words)
     execute_process(
-        COMMAND "${COMPILER}" ${flags} -I "${INCLUDE}" -fsyntax-only -include laconic/core/key.hpp -include laconic/backend/host/sort_list.hpp
-                "${WORK}/refused_flags.cpp"
+        COMMAND "${COMPILER}" ${ARGN} -I "${INCLUDE}" -fsyntax-only -include laconic/core/key.hpp -include
+                laconic/backend/host/sort_list.hpp "${WORK}/refused_flags.cpp"
         RESULT_VARIABLE status
         OUTPUT_QUIET
         ERROR_VARIABLE output
@@ -62,11 +62,18 @@ foreach(flags -std=c++17 -std=gnu++14)
     string(REGEX MATCHALL "\n" lines "${output}")
     list(LENGTH lines lines)
     string(REGEX MATCH "error: [^\n]*" first "${output}")
-    if(status EQUAL 0 OR NOT first MATCHES "laconic needs C..20: compile with -std=c..20" OR lines GREATER 15)
-        message(NOTICE "${flags}: the compiler does not say what to change, or too much:\n${output}")
+    if(status EQUAL 0 OR NOT first MATCHES "${words}" OR lines GREATER 15)
+        message(NOTICE "${ARGN}: the compiler does not say what to change, or too much:\n${output}")
         math(EXPR broken "${broken} + 1")
+        set(broken ${broken} PARENT_SCOPE)
     endif()
-endforeach()
+endfunction()
+# Another language, and what windows.h does to the standard library.
+refuse_at_once("laconic needs C..20: compile with -std=c..20" -std=c++17)
+refuse_at_once("laconic needs C..20: compile with -std=c..20" -std=gnu++14)
+refuse_at_once("laconic reports what fails by exceptions: compile without -fno-exceptions" -std=c++20 -fno-exceptions)
+file(WRITE "${WORK}/like_windows.h" "#include <algorithm>\n#include <limits>\n#define max(a, b) (((a) > (b)) ? (a) : (b))\n")
+refuse_at_once("laconic: min and max are macros here: define NOMINMAX" -std=c++20 -include "${WORK}/like_windows.h")
 if(broken GREATER 0)
     message(FATAL_ERROR "${broken} sets of flags are not treated as core/contract.hpp says")
 endif()

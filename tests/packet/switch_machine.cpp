@@ -121,24 +121,24 @@ TEST_CASE("over a network that loses, repeats, overtakes and damages packets the
     for (double const share : {0.0, 0.01, 0.05, 0.2}) {
         packet_faults const faults{share, share, share, share / 2};
         for (int const workers : {1, 2, 3, 5, 8, 33})
-            packets += sums_are_right<float>({.d = 1003, .workers = workers, .block = 7, .slots = 6}, faults, 20);
+            packets += sums_are_right<float>({.d = 1003, .workers = workers, .block = 7, .slot_count = 6}, faults, 20);
         packets +=
-            sums_are_right<float>({.d = 1003, .workers = 5, .block = 16, .slots = 32, .switches = 3}, faults, 120);
+            sums_are_right<float>({.d = 1003, .workers = 5, .block = 16, .slot_count = 32, .switches = 3}, faults, 120);
         for (int const workers : {2, 3, 8})
             packets += sums_are_right<double>(
-                {.d = 500, .workers = workers, .block = 8, .slots = 1, .switches = workers, .apart = false}, faults,
-                900);
+                {.d = 500, .workers = workers, .block = 8, .slot_count = 1, .switches = workers, .apart = false},
+                faults, 900);
     }
     CHECK(packets > 100000);
     // Nothing, less than a block, one block, one slot for all.
     for (std::size_t const d : {0, 1, 9, 10, 11, 30})
         for (int const switches : {1, 3})
-            sums_are_right<float>({.d = d, .workers = 3, .block = 10, .slots = 1, .switches = switches}, {0.2}, 3);
+            sums_are_right<float>({.d = d, .workers = 3, .block = 10, .slot_count = 1, .switches = switches}, {0.2}, 3);
 }
 
 TEST_CASE("any number of workers up to what the arithmetic allows") {
     for (int const workers : {63, 64, 65, 200}) {
-        switch_layout const how{.d = 8, .workers = workers, .block = 4, .slots = 2};
+        switch_layout const how{.d = 8, .workers = workers, .block = 4, .slot_count = 2};
         sums_are_right<float>(how, {0.05}, 2);
     }
     switch_layout how{.d = 8, .workers = 65536};
@@ -146,12 +146,12 @@ TEST_CASE("any number of workers up to what the arithmetic allows") {
                          "a sum by switches of 65536 workers: from 1 to 65535 are possible", argument_error);
     how.workers = 3;
     CHECK_THROWS_WITH_AS(switch_machine<float>(how, 4), "node 4 of 4", argument_error);
-    how.slots = 513;
+    how.slot_count = 513;
     CHECK_THROWS_AS(switch_machine<float>(how, 0), argument_error);
 }
 
 TEST_CASE("who brings what is not finite is named to all, and nothing is changed") {
-    switch_layout const how{.d = 100, .workers = 4, .block = 8, .slots = 4, .switches = 2};
+    switch_layout const how{.d = 100, .workers = 4, .block = 8, .slot_count = 4, .switches = 2};
     auto const good = numbers<float>(100, 4, 8, 3);
     for (bool const apart : {true, false}) {
         auto layout = how;
@@ -193,7 +193,7 @@ TEST_CASE("who brings what is not finite is named to all, and nothing is changed
 }
 
 TEST_CASE("where ranks disagree all throw the same error") {
-    switch_layout const how{.d = 50, .workers = 3, .block = 8, .slots = 4};
+    switch_layout const how{.d = 50, .workers = 3, .block = 8, .slot_count = 4};
     auto const check_error = [&](auto change, std::uint64_t round, std::string const& text) {
         for (int culprit = 0; culprit < 3; ++culprit) {
             auto other = how;
@@ -219,13 +219,13 @@ TEST_CASE("where ranks disagree all throw the same error") {
     };
     check_error([](auto& l) { l.d = 49; }, 5, "\"the dimension: 49\", its switch has \"the dimension: 50\"");
     check_error([](auto& l) { l.block = 16; }, 5, "\"the block: 16\", its switch has \"the block: 8\"");
-    check_error([](auto& l) { l.slots = 3; }, 5, "\"the slots: 3\", its switch has \"the slots: 4\"");
+    check_error([](auto& l) { l.slot_count = 3; }, 5, "\"the slots: 3\", its switch has \"the slots: 4\"");
     check_error([](auto&) {}, 6, "\"the round: 6\", its switch has \"the round: 5\"");
     check_error([](auto&) {}, 2, "\"the round: 2\", its switch has \"the round: 5\"");
 }
 
 TEST_CASE("a node that falls silent is named") {
-    switch_layout const how{.d = 4000, .workers = 4, .block = 8, .slots = 4, .switches = 2};
+    switch_layout const how{.d = 4000, .workers = 4, .block = 8, .slot_count = 4, .switches = 2};
     for (double const from : {0.0, 0.03, 0.1})
         for (int const silent : {0, 2, 4, 5}) {
             CAPTURE(from);
@@ -243,7 +243,7 @@ TEST_CASE("a node that falls silent is named") {
 
 TEST_CASE("packets: up and down each block once for each worker, and four that begin and end") {
     // Nothing is lost, and nobody is impatient.
-    switch_layout const how{.d = 1000, .workers = 5, .block = 10, .slots = 20};
+    switch_layout const how{.d = 1000, .workers = 5, .block = 10, .slot_count = 20};
     cluster<float> all(how, {}, 5, {1, 1, 1});
     auto x = numbers<float>(1000, 5, 10, 3);
     REQUIRE(all.run(x, 1));
@@ -251,7 +251,7 @@ TEST_CASE("packets: up and down each block once for each worker, and four that b
 }
 
 TEST_CASE("what no node would send is dropped") {
-    switch_layout const how{.d = 40, .workers = 2, .block = 8, .slots = 2, .checksums = false};
+    switch_layout const how{.d = 40, .workers = 2, .block = 8, .slot_count = 2, .checksums = false};
     auto const x = numbers<float>(40, 2, 8, 3);
     auto const sum = model(x, how);
     for (std::uint64_t seed = 0; seed < 40; ++seed) {

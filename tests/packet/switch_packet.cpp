@@ -14,7 +14,7 @@ using detail::switch_header;
 using detail::switch_kind;
 
 TEST_CASE("the layout of nodes, parts and blocks, and what it refuses") {
-    switch_layout how{.d = 1000, .workers = 4, .block = 30, .slots = 8, .switches = 3};
+    switch_layout how{.d = 1000, .workers = 4, .block = 30, .slot_count = 8, .switches = 3};
     how.check();
     CHECK(how.nodes() == 7);
     CHECK(how.node_of_switch(2) == 6);
@@ -35,8 +35,8 @@ TEST_CASE("the layout of nodes, parts and blocks, and what it refuses") {
     refused({.d = 1, .workers = 65536});
     refused({.d = std::size_t{1} << 32, .workers = 2});
     refused({.d = 1, .workers = 2, .block = 0});
-    refused({.d = 1, .workers = 2, .block = 4, .slots = 9});
-    refused({.d = 1, .workers = 2, .slots = 0});
+    refused({.d = 1, .workers = 2, .block = 4, .slot_count = 9});
+    refused({.d = 1, .workers = 2, .slot_count = 0});
     refused({.d = 1, .workers = 2, .switches = 0});
     refused({.d = 1, .workers = 2, .switches = 3, .apart = false});
     CHECK_NOTHROW(switch_layout{.d = 1, .workers = 2, .switches = 3}.check());
@@ -100,7 +100,7 @@ TEST_CASE("the least error counts, in whatever order they come") {
 
 TEST_CASE("whatever differs makes another digest, but not the round") {
     std::set<std::uint64_t> digests;
-    switch_layout const how{.d = 100, .workers = 4, .block = 8, .slots = 4, .switches = 2};
+    switch_layout const how{.d = 100, .workers = 4, .block = 8, .slot_count = 4, .switches = 2};
     auto const add = [&](auto values) { return digests.insert(detail::digest_of(values)).second; };
     CHECK(add(detail::values_of<float>(how, 1)));
     CHECK(!add(detail::values_of<float>(how, 2)));
@@ -110,7 +110,7 @@ TEST_CASE("whatever differs makes another digest, but not the round") {
         if (i == 0) ++other.d;
         if (i == 1) ++other.workers;
         if (i == 2) ++other.block;
-        if (i == 3) ++other.slots;
+        if (i == 3) ++other.slot_count;
         if (i == 4) ++other.switches;
         if (i == 5) other.apart = false;
         CHECK(add(detail::values_of<float>(other, 1)));

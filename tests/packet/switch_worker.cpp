@@ -20,7 +20,7 @@ namespace {
 
 // Two workers and their switch, among whom the test carries packets.
 struct bench {
-    switch_layout how{.d = 5, .workers = 2, .block = 2, .slots = 2};
+    switch_layout how{.d = 5, .workers = 2, .block = 2, .slot_count = 2};
     retransmission when{.first = 1, .least = 1, .most = 8, .farewells = 3};
     switch_pool<float> pool{how, 0, when};
     switch_worker<float> worker{how, 0, 0, when}, other{how, 1, 0, when};

@@ -9,6 +9,15 @@
 #    error "laconic needs C++20: compile with -std=c++20"
 #    include <laconic-needs-c++20>  // no such file exists, so that the compiler stops here
 #endif
+#if !defined(__cpp_exceptions) && !defined(_CPPUNWIND)
+#    error "laconic reports what fails by exceptions: compile without -fno-exceptions"
+#    include <laconic-needs-exceptions>  // no such file, either
+#endif
+// Other headers' macros that break the standard library's own names where the headers here use them.
+#if defined(min) || defined(max)
+#    error "laconic: min and max are macros here: define NOMINMAX before windows.h is included"
+#    include <laconic-needs-std-min-and-max>
+#endif
 
 // The checks, the messages and the agreement between ranks depend on whether a number is finite, on the order of sums
 // and on the sign of zero. A compiler with the options below would disregard them without a warning.

@@ -115,7 +115,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
                 this->receive(now[i], [&](bit_reader& source) { take_numbers(source, model(next_known_, i + 1)); });
         ++this->sent_.refreshes;
         this->sent_.refresh_bits += this->sent_.bits - bits_before;
-        this->sent_.slots += 2;  // heads and tails
+        this->sent_.slot_count += 2;  // heads and tails
     }
 
     void send_change() {

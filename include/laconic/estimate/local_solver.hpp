@@ -131,7 +131,7 @@ class newton_solver {
         if (!h_.allFinite()) throw error("the Hessian of the local objective is not finite");
         h_.diagonal().array() += c;
         next.factors.compute(h_);
-        if (next.factors.info() != Eigen::Success)
+        if (next.factors.info() != Eigen::ComputationInfo{})  // Success, a word that X11's headers define
             throw error("the local objective is not strictly convex: its Hessian has no Cholesky factors");
         next.weight = c;
         return next.factors;

@@ -58,8 +58,8 @@ void copy_message(From& from_on, M const& from, To& to_on, N& to) {
     static_assert(std::same_as<N, moved_to<To, M>>, "copy_message: this is no message of the same kind");
     auto const source = M::fields(from);
     auto const target = N::fields(to);
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (detail::copy_field(from_on, std::get<I>(source), to_on, std::get<I>(target)), ...);
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+        (detail::copy_field(from_on, std::get<Index>(source), to_on, std::get<Index>(target)), ...);
     }
     (std::make_index_sequence<std::tuple_size_v<decltype(M::fields(from))>>{});
 }

@@ -21,7 +21,7 @@ namespace detail {
 inline void l1_model_minimum(Eigen::VectorXd slope, Eigen::MatrixXd const& h, std::span<double const> weights,
                              std::span<double> x) {
     for (int sweep = 0; sweep < 20000; ++sweep) {
-        double moved = 0, far = 0;
+        double moved = 0, longest = 0;
         for (std::size_t j = 0; j < x.size(); ++j) {
             auto const at = static_cast<Eigen::Index>(j);
             double const bend = h(at, at);
@@ -34,9 +34,9 @@ inline void l1_model_minimum(Eigen::VectorXd slope, Eigen::MatrixXd const& h, st
             slope += by * h.col(at);
             x[j] = next;
             moved = std::max(moved, std::sqrt(bend) * std::abs(by));
-            far = std::max(far, std::sqrt(bend) * std::abs(next));
+            longest = std::max(longest, std::sqrt(bend) * std::abs(next));
         }
-        if (moved <= 1e-15 * far) return;
+        if (moved <= 1e-15 * longest) return;
     }
 }
 

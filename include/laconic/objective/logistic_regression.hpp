@@ -21,13 +21,13 @@ struct logistic_loss {
     static double value(double z, double y) { return value_and_slope(z, y).first; }
 
     static std::pair<double, double> value_and_slope(double z, double y) {
-        double const margin = y * z, small = std::exp(-std::abs(margin));  // in [0, 1]: nothing overflows
-        return {std::max(-margin, 0.0) + std::log1p(small), -y * (margin < 0 ? 1 : small) / (1 + small)};
+        double const margin = y * z, tail = std::exp(-std::abs(margin));  // in [0, 1]: nothing overflows
+        return {std::max(-margin, 0.0) + std::log1p(tail), -y * (margin < 0 ? 1 : tail) / (1 + tail)};
     }
 
     static double bend(double z, double) {
-        double const small = std::exp(-std::abs(z));
-        return small / ((1 + small) * (1 + small));
+        double const tail = std::exp(-std::abs(z));
+        return tail / ((1 + tail) * (1 + tail));
     }
 };
 

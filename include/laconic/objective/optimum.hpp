@@ -38,7 +38,8 @@ template <class Matrix, class Vector>
 Vector dense_step(Matrix& h, Vector const& g) {
     double const scale = h.trace() / double(h.rows());
     Eigen::LLT<Matrix> factors(h);
-    for (double lift = 1e-15; factors.info() != Eigen::Success && lift < 1; lift *= 10) {
+    // ComputationInfo{} is Success, which X11's headers define as a macro.
+    for (double lift = 1e-15; factors.info() != Eigen::ComputationInfo{} && lift < 1; lift *= 10) {
         h.diagonal().array() += lift * scale;
         factors.compute(h);
     }

@@ -25,9 +25,9 @@ struct omni_stream {
     int workers;
     int aggregators = 1;
     bool co_located = false;
-    std::size_t block = 256;  ///< the numbers in a block
-    std::size_t fused = 1;    ///< the blocks in a packet, 1 to 24
-    std::size_t slots = 16;   ///< the most packets in flight from each worker to each aggregator
+    std::size_t block = 256;      ///< the numbers in a block
+    std::size_t fused = 1;        ///< the blocks in a packet, 1 to 24
+    std::size_t slot_count = 16;  ///< the most packets in flight from each worker to each aggregator
 
     /// Throws argument_error for settings outside their ranges.
     void check() const {
@@ -38,7 +38,7 @@ struct omni_stream {
         if (aggregators < 1 || aggregators > (co_located ? workers : 65536))
             refuse(detail::concat({aggregators, " aggregators for ", workers, " workers"}));
         if (fused < 1 || fused > 24) refuse(detail::concat({fused, " blocks in a packet: 1 to 24 can be"}));
-        if (slots < 1 || slots > 65536) refuse(detail::concat({slots, " slots"}));
+        if (slot_count < 1 || slot_count > 65536) refuse(detail::concat({slot_count, " slots"}));
     }
 
     omni_blocks blocks() const { return {d, block}; }
@@ -53,7 +53,7 @@ struct omni_stream {
     /// The slots of each aggregator: not more than the blocks need.
     std::size_t slots_each() const {
         std::size_t const row = static_cast<std::size_t>(aggregators) * fused, n = blocks().count();
-        return std::clamp<std::size_t>(n / row + (n % row != 0), 1, slots);
+        return std::clamp<std::size_t>(n / row + (n % row != 0), 1, slot_count);
     }
     /// The slots of all aggregators; slot s belongs to aggregator s mod A, where it is slot s / A.
     std::size_t all_slots() const { return slots_each() * static_cast<std::size_t>(aggregators); }
@@ -75,7 +75,7 @@ struct omni_stream {
     template <Scalar T>
     std::uint32_t digest() const {
         auto const text = detail::concat({"stream of blocks, version 1:", sizeof(T), " ", d, " ", workers, " ",
-                                          aggregators, " ", co_located, " ", block, " ", fused, " ", slots});
+                                          aggregators, " ", co_located, " ", block, " ", fused, " ", slot_count});
         return detail::packet_check(std::as_bytes(std::span(text.data(), text.size())));
     }
 };

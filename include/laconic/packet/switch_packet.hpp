@@ -29,8 +29,8 @@ namespace laconic {
 struct switch_layout {
     std::size_t d = 0;
     int workers = 1;
-    std::size_t block = 256;  ///< the numbers that share an exponent and a packet
-    std::size_t slots = 128;  ///< the most blocks in flight from each worker to each switch; at most 2 block
+    std::size_t block = 256;       ///< the numbers that share an exponent and a packet
+    std::size_t slot_count = 128;  ///< the most blocks in flight from each worker to each switch; at most 2 block
     int switches = 1;
     bool apart = true;      ///< the switches are nodes workers, workers + 1, ..; else they are workers 0, 1, ..
     bool checksums = true;  ///< whether each packet has one; false where the network itself lets no damage through
@@ -45,8 +45,8 @@ struct switch_layout {
             refuse(
                 detail::concat({"of ", workers, " workers: from 1 to ", fixed_point::most_workers, " are possible"}));
         if (block < 1 || block > 1u << 20) refuse(detail::concat({"with blocks of ", block, ": from 1 to 2^20"}));
-        if (slots < 1 || slots > 2 * block)
-            refuse(detail::concat({"with ", slots, " slots: from 1 to twice the block"}));
+        if (slot_count < 1 || slot_count > 2 * block)
+            refuse(detail::concat({"with ", slot_count, " slots: from 1 to twice the block"}));
         if (switches < 1 || switches > (apart ? fixed_point::most_workers : workers))
             refuse(detail::concat({"with ", switches, " switches"}));
     }
@@ -77,8 +77,8 @@ using switch_values = std::array<std::uint64_t, 8>;
 
 template <Scalar T>
 switch_values values_of(switch_layout const& how, std::uint64_t round) {
-    return {how.d,     sizeof(T), static_cast<std::uint64_t>(how.workers),
-            how.block, how.slots, static_cast<std::uint64_t>(how.switches),
+    return {how.d,     sizeof(T),      static_cast<std::uint64_t>(how.workers),
+            how.block, how.slot_count, static_cast<std::uint64_t>(how.switches),
             how.apart, round};
 }
 inline std::uint64_t digest_of(switch_values const& values) {
@@ -171,7 +171,7 @@ inline std::int16_t load_exponent(std::byte const* from) {
 }  // namespace detail
 
 inline std::size_t switch_layout::longest_packet() const {
-    std::size_t const hello = detail::switch_error::bytes + 8 * detail::switch_items.size() + 2 * slots;
+    std::size_t const hello = detail::switch_error::bytes + 8 * detail::switch_items.size() + 2 * slot_count;
     return detail::switch_header::bytes + std::max(hello, 4 * block);
 }
 

@@ -31,12 +31,12 @@ class switch_pool {
         : how_(how), longest_silence_(16 * when.most), all_(static_cast<std::size_t>(how.workers)) {
         length_ = how.parts().length(static_cast<std::size_t>(which));
         blocks_ = how.blocks(which);
-        versions_.resize(2 * std::min(how.slots, blocks_));
+        versions_.resize(2 * std::min(how.slot_count, blocks_));
         for (auto& v : versions_) {
             v.sums.resize(4 * std::min(how.block, length_));
             v.seen.resize(all_);
         }
-        first_exponents_.resize(std::min(how.slots, blocks_));
+        first_exponents_.resize(std::min(how.slot_count, blocks_));
         hello_.resize(all_);
         bye_.resize(all_);
         round_of_.resize(all_);
@@ -56,7 +56,7 @@ class switch_pool {
         std::fill(first_exponents_.begin(), first_exponents_.end(), no_exponent);
         for (std::size_t i = 0; i < versions_.size(); ++i) {
             versions_[i].seen.clear();
-            versions_[i].block = i / 2 + (i % 2) * how_.slots;
+            versions_[i].block = i / 2 + (i % 2) * how_.slot_count;
         }
     }
 
@@ -165,13 +165,14 @@ class switch_pool {
     template <class Out>
     bool take_numbers(std::size_t w, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
         if (!hello_.full() || error_.what != detail::switch_error::nothing || h.block >= blocks_) return false;
-        std::size_t const b = h.block, slot = b % how_.slots, row = b / how_.slots;
+        std::size_t const b = h.block, slot = b % how_.slot_count, row = b / how_.slot_count;
         auto& v = versions_[2 * slot + row % 2];
         auto const& other = versions_[2 * slot + 1 - row % 2];
         if (sent.size() != 4 * length_of(b)) return false;
         if (v.block != b) {
             // The next block of this slot, which no worker sends before it has the sum of the other version.
-            if (b != v.block + 2 * how_.slots || !v.seen.full() || other.block + how_.slots != b || !other.seen.full())
+            if (b != v.block + 2 * how_.slot_count || !v.seen.full() || other.block + how_.slot_count != b ||
+                !other.seen.full())
                 return false;
             v.block = b;
             v.seen.clear();

@@ -27,7 +27,7 @@ class switch_worker {
           blocks_(how.blocks(which)),
           when_(when),
           asked_(when) {
-        slots_.resize(std::min(how.slots, blocks_));
+        slots_.resize(std::min(how.slot_count, blocks_));
         packet_.resize(how.longest_packet());
     }
 
@@ -152,7 +152,7 @@ class switch_worker {
     }
     template <class Out>
     bool take_sums(double now, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
-        std::size_t const i = h.block % how_.slots;
+        std::size_t const i = h.block % how_.slot_count;
         // An exponent below this worker's own would let numbers overflow: no switch sends one.
         if (i >= slots_.size() || slots_[i].block != h.block || !asked_.waits(i) || h.exponent < slots_[i].own_next)
             return false;
@@ -162,7 +162,7 @@ class switch_worker {
         sum_is_finite_ &= fixed_point(how_.workers, s.exponent).take(sent.data(), x);
         asked_.answered(i, now);
         missing_ = switch_;
-        if (std::size_t const next = s.block + how_.slots; next < blocks_) send(now, i, next, h.exponent, out);
+        if (std::size_t const next = s.block + how_.slot_count; next < blocks_) send(now, i, next, h.exponent, out);
         if (--left_ == 0) leave(now, out);
         return true;
     }
@@ -172,7 +172,7 @@ class switch_worker {
         if (auto const whom = fixed_point::load(sent.data()); whom < static_cast<std::uint32_t>(how_.workers))
             missing_ = static_cast<int>(whom);
         // This answer came at once; sums wait for the packets of the others, and for those that were lost.
-        std::size_t const i = h.block % how_.slots;
+        std::size_t const i = h.block % how_.slot_count;
         if (i < slots_.size() && slots_[i].block == h.block) asked_.had(i, now);
     }
     // The switch is in a later round. A worker that has its sum may leave; another joins that round with an error.
@@ -191,7 +191,7 @@ class switch_worker {
     // Sends block b of slot i, whose exponent all workers have agreed on.
     template <class Out>
     void send(double now, std::size_t i, std::size_t b, std::int16_t exponent, Out out) {
-        slots_[i] = {b, exponent, exponent_of_block(b + how_.slots)};
+        slots_[i] = {b, exponent, exponent_of_block(b + how_.slot_count)};
         send_numbers(now, i, out);
     }
     template <class Out>

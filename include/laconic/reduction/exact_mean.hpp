@@ -59,12 +59,12 @@ class exact_mean {
         });
     }
     /// Adds the deviation of the estimate to `far`, and overwrites the mean. Three passes.
-    void compare(B& on, std::span<T const> estimate, deviation& far) {
+    void compare(B& on, std::span<T const> estimate, deviation& apart) {
         std::span<T> const mean(mean_);
-        far.mean_squared += sum_of_squares(on, std::span<T const>(mean));
-        far.estimate_squared += sum_of_squares(on, estimate);
+        apart.mean_squared += sum_of_squares(on, std::span<T const>(mean));
+        apart.estimate_squared += sum_of_squares(on, estimate);
         add_scaled(on, T(-1), estimate, mean);
-        far.difference_squared += sum_of_squares(on, std::span<T const>(mean));
+        apart.difference_squared += sum_of_squares(on, std::span<T const>(mean));
     }
 
   private:
@@ -76,13 +76,13 @@ class exact_mean {
 /// The deviation of the estimates of all layers that were not skipped from their exact means, in that step.
 template <class B, class Layers>
 reducer_statistics::probe compare_exact(B& on, Layers& layers, std::uint64_t step) {
-    deviation far;
+    deviation apart;
     double residual = 0;
     layers.for_each([&](auto& l) {
-        l.compare_exact(on, far);
+        l.compare_exact(on, apart);
         residual += l.memory().residual_squared(on);
     });
-    return {step, far.cosine(), far.relative_error(), std::sqrt(far.mean_squared), std::sqrt(residual)};
+    return {step, apart.cosine(), apart.relative_error(), std::sqrt(apart.mean_squared), std::sqrt(residual)};
 }
 
 }  // namespace laconic::detail

@@ -29,8 +29,8 @@ inline std::string text_of(std::exception_ptr failed) {
 
 /// Where a rank of the node has failed, throws on all of them: there its own exception, elsewhere argument_error with
 /// its text. `first` is the number of the node's first rank.
-template <Communicator I>
-void throw_together(I& inside, std::exception_ptr failed, int first) {
+template <Communicator Inside>
+void throw_together(Inside& inside, std::exception_ptr failed, int first) {
     std::string const why = failed ? text_of(failed) : std::string();
     inside.all_gather({std::as_bytes(std::span(why)), failed != nullptr});
     if (failed) std::rethrow_exception(failed);
@@ -43,8 +43,8 @@ void throw_together(I& inside, std::exception_ptr failed, int first) {
 /// have the same items, all nodes have as many ranks, `across` holds those with the same number, and no rank has an
 /// error of its own (`own`). Three all-gathers: a rank's error reaches its node, then the ranks with the same number in
 /// other nodes, and then all of their nodes.
-template <Communicator I, Communicator A>
-void compare_nodes(I& inside, A& across, agreed_items const& items, std::string own) {
+template <Communicator Inside, Communicator A>
+void compare_nodes(Inside& inside, A& across, agreed_items const& items, std::string own) {
     std::string why;
     auto const compare = [&](auto& comm, agreed_items const& mine) {
         std::exception_ptr failed;  // fibers must not communicate while they handle an exception

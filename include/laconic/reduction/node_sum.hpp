@@ -34,12 +34,12 @@ namespace laconic::detail {
 /// The work of the ranks of one node for a reducer over nodes: each sums its share of all their numbers, and at the end
 /// all gather the shares of the estimate. Numbers travel as they are in memory, as the ranks of a node have one byte
 /// order. Memory: 3 d numbers, and the messages in flight.
-template <class I, class A, Scalar T>
+template <class Inside, class A, Scalar T>
 class node_sum {
   public:
     /// Throws shape_error where the ranks of a node, or the nodes, do not agree.
-    node_sum(I& inside, A& across, std::vector<layer> const& layers, reducer_options const& options)
-        : own_(own_communicator<I>::of(inside)),
+    node_sum(Inside& inside, A& across, std::vector<layer> const& layers, reducer_options const& options)
+        : own_(own_communicator<Inside>::of(inside)),
           inside_(own_->comm()),
           rank_(inside_.rank()),
           size_(inside_.size()),
@@ -73,8 +73,8 @@ class node_sum {
     std::uint64_t bytes_sent() const { return sent_before_ + (size_ > 1 ? inside_.bytes_sent() : 0); }
     /// Goes on over other nodes of the same size, in which each rank has the same number: throws shape_error on all
     /// ranks where one has another, and then has changed nothing. Does not use the earlier communicators.
-    void rebind(I& inside, A& across) {
-        auto own = own_communicator<I>::of(inside);
+    void rebind(Inside& inside, A& across) {
+        auto own = own_communicator<Inside>::of(inside);
         auto const place = [](int rank, int size) { return concat({rank, " of ", size}); };
         bool const same = inside.size() == size_ && inside.rank() == rank_;
         compare_ranks(own->comm(), across,
@@ -83,7 +83,7 @@ class node_sum {
                                      place(inside.rank(), inside.size())}));
         sent_before_ = bytes_sent();
         own_ = std::move(own);
-        inside_ = metered<I>(own_->comm());
+        inside_ = metered<Inside>(own_->comm());
         node_ = across.rank();
     }
 
@@ -272,8 +272,8 @@ class node_sum {
         if (!numbers.empty()) std::memcpy(numbers.data(), from.bytes.data(), from.bytes.size());
     }
 
-    std::unique_ptr<own_communicator<I>> own_;
-    metered<I> inside_;
+    std::unique_ptr<own_communicator<Inside>> own_;
+    metered<Inside> inside_;
     std::uint64_t sent_before_ = 0;  // bytes to other ranks of the node, before rebind()
     int rank_, size_, node_;
     std::vector<layer> layers_, shares_;

@@ -163,8 +163,8 @@ class reduced_layer : public named_layer {
         exact_->gather(on, comm, round, scale_, x_);
     }
     /// After commit(): adds the deviation of the estimate from it to `far`.
-    void compare_exact(B& on, deviation& far) {
-        if (!skipped_) exact_->compare(on, std::span<T const>(mean_), far);
+    void compare_exact(B& on, deviation& apart) {
+        if (!skipped_) exact_->compare(on, std::span<T const>(mean_), apart);
     }
     /// Before commit(): a digest of what must be the same on all ranks.
     std::uint64_t digest_of_estimate(B& on) const { return memory_.digest_with(on, std::span<T const>(mean_)); }

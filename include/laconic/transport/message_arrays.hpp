@@ -51,9 +51,9 @@ concept OneOfTwo = requires(M const& m) {
 
 template <class F>
 constexpr bool is_made_of_arrays();
-template <class Fields, std::size_t... I>
-constexpr bool all_are_made_of_arrays(std::index_sequence<I...>) {
-    return (is_made_of_arrays<std::remove_cvref_t<std::tuple_element_t<I, Fields>>>() && ...);
+template <class Fields, std::size_t... Index>
+constexpr bool all_are_made_of_arrays(std::index_sequence<Index...>) {
+    return (is_made_of_arrays<std::remove_cvref_t<std::tuple_element_t<Index, Fields>>>() && ...);
 }
 // Whether all that it sends lies in arrays and trivially copyable values, which is known at compile time of any but
 // those messages that are known at run time only.

@@ -46,11 +46,11 @@ class rice_sums {
         for (unsigned j = 0; j < 3; ++j) quotients_[j] += n >> (first_ + j);
     }
     // Adds many at once; their sum must fit an I.
-    template <std::unsigned_integral I, std::size_t N>
-    void add(std::array<I, N> const& numbers) {
-        for (unsigned j = 0; j < 3 && first_ + j < 8 * sizeof(I); ++j) {
-            I sum = 0;
-            for (I const n : numbers) sum += static_cast<I>(n >> (first_ + j));
+    template <std::unsigned_integral Index, std::size_t N>
+    void add(std::array<Index, N> const& numbers) {
+        for (unsigned j = 0; j < 3 && first_ + j < 8 * sizeof(Index); ++j) {
+            Index sum = 0;
+            for (Index const n : numbers) sum += static_cast<Index>(n >> (first_ + j));
             quotients_[j] += sum;
         }
     }
@@ -83,11 +83,11 @@ class rice_counts {
         for (; n != 0; n &= n - 1) ++ones_[static_cast<unsigned>(std::countr_zero(n))];
     }
     // Adds many at once, each below 2^width.
-    template <std::unsigned_integral I, std::size_t N>
-    void add(std::array<I, N> const& numbers, unsigned width) {
+    template <std::unsigned_integral Index, std::size_t N>
+    void add(std::array<Index, N> const& numbers, unsigned width) {
         for (unsigned b = 0; b < width; ++b) {
-            I sum = 0;
-            for (I const n : numbers) sum += static_cast<I>(n >> b & 1);
+            Index sum = 0;
+            for (Index const n : numbers) sum += static_cast<Index>(n >> b & 1);
             ones_[b] += sum;
         }
     }
@@ -129,11 +129,11 @@ std::uint64_t take_rice(R& source, std::uint64_t most, unsigned r) {
 namespace detail {
 
 // Writes numbers below 2^width with the parameter r: two in a word, where any two fit.
-template <std::unsigned_integral I>
-void put_rices(word_run& run, std::span<I const> numbers, unsigned width, unsigned r) {
+template <std::unsigned_integral Index>
+void put_rices(word_run& run, std::span<Index const> numbers, unsigned width, unsigned r) {
     std::uint64_t const low = (std::uint64_t{1} << r) - 1, longest = (((std::uint64_t{1} << width) - 1) >> r) + 1 + r;
     if (longest > word_run::widest) {
-        for (I const n : numbers) put_rice(run, n, r);
+        for (Index const n : numbers) put_rice(run, n, r);
         return;
     }
     struct code {

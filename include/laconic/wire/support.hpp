@@ -26,8 +26,8 @@ namespace detail {
 inline constexpr unsigned widest_of_four = word_run::widest / 4;  // the widest gaps of which four fit in a word
 
 // Puts gaps of `width` bits each, four to a word where they fit.
-template <std::unsigned_integral I>
-void put_group(word_run& run, std::span<I const> gaps, unsigned width) {
+template <std::unsigned_integral Index>
+void put_group(word_run& run, std::span<Index const> gaps, unsigned width) {
     auto words = run;  // a copy that lives in registers
     std::size_t j = 0;
     if (width <= widest_of_four)
@@ -43,8 +43,8 @@ void put_group(word_run& run, std::span<I const> gaps, unsigned width) {
 // Reads coordinates in a Rice code of parameter r, `at_a_look` at once, as long as the next 57 bits hold them and all
 // are valid; next is the least that may come. It leaves at least one coordinate of the support, which the caller reads
 // alone, and so finds what is wrong.
-template <std::size_t at_a_look, BitSource R, std::unsigned_integral I>
-void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& left, std::uint64_t& next) {
+template <std::size_t at_a_look, BitSource R, std::unsigned_integral Index>
+void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<Index>& left, std::uint64_t& next) {
     if (source.left() < 64) return;
     auto const* const bytes = source.bytes().data();
     std::uint64_t at = source.at();
@@ -58,7 +58,7 @@ void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& le
         for (std::size_t l = 0; l < at_a_look; ++l) {
             auto const ones = static_cast<unsigned>(std::countr_zero(zeros));
             std::uint64_t const gap = std::uint64_t{ones} << r | (~(zeros >> (ones + 1) % 64) & low);
-            left[j + l] = static_cast<I>(place + gap);
+            left[j + l] = static_cast<Index>(place + gap);
             place += gap + 1;
             zeros >>= (ones + 1 + r) % 64;
             width += ones + 1 + r;
@@ -73,8 +73,8 @@ void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& le
 }
 
 // Reads as many of them at once as 57 bits mostly hold.
-template <BitSource R, std::unsigned_integral I>
-void read_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& left, std::uint64_t& next) {
+template <BitSource R, std::unsigned_integral Index>
+void read_rices(R& source, std::uint64_t length, unsigned r, std::span<Index>& left, std::uint64_t& next) {
     if (r <= 3) return look_at_rices<8>(source, length, r, left, next);
     if (r <= 10) return look_at_rices<4>(source, length, r, left, next);
     if (r <= 24) return look_at_rices<2>(source, length, r, left, next);
@@ -82,15 +82,15 @@ void read_rices(R& source, std::uint64_t length, unsigned r, std::span<I>& left,
 
 // Reads coordinates from gaps of `width` bits from bit `at` on, as many gaps at once as there are l, which the next 57
 // bits hold; place is the least that may come.
-template <std::unsigned_integral I, std::size_t... l>
-void look_at_gaps(std::byte const* bytes, unsigned width, std::span<I>& left, std::uint64_t& at, std::uint64_t& place,
-                  std::index_sequence<l...>) {
+template <std::unsigned_integral Index, std::size_t... l>
+void look_at_gaps(std::byte const* bytes, unsigned width, std::span<Index>& left, std::uint64_t& at,
+                  std::uint64_t& place, std::index_sequence<l...>) {
     std::uint64_t const mask = (std::uint64_t{1} << width) - 1;
     std::size_t j = 0;
     for (; j + sizeof...(l) <= left.size(); j += sizeof...(l), at += sizeof...(l) * width) {
         std::uint64_t const word = load_word(bytes + at / 8) >> at % 8;
         std::uint64_t sum = 0;
-        (((sum += word >> l * width & mask), (left[j + l] = static_cast<I>(place + sum)), ++sum), ...);
+        (((sum += word >> l * width & mask), (left[j + l] = static_cast<Index>(place + sum)), ++sum), ...);
         place += sum;
     }
     left = left.subspan(j);
@@ -98,8 +98,8 @@ void look_at_gaps(std::byte const* bytes, unsigned width, std::span<I>& left, st
 
 // Reads the coordinates of a group of gaps at once; returns false, and reads nothing, where one is invalid or the end
 // is near.
-template <BitSource R, std::unsigned_integral I>
-bool read_group(R& source, std::uint64_t length, unsigned width, std::span<I> group, std::uint64_t& next) {
+template <BitSource R, std::unsigned_integral Index>
+bool read_group(R& source, std::uint64_t length, unsigned width, std::span<Index> group, std::uint64_t& next) {
     if (group.size() * width + 64 > source.left()) return false;
     auto const* const bytes = source.bytes().data();
     std::uint64_t at = source.at(), place = next;
@@ -117,8 +117,8 @@ bool read_group(R& source, std::uint64_t length, unsigned width, std::span<I> gr
 }  // namespace detail
 
 /// Writes an ascending support within 0 .. length - 1. Its size is not written.
-template <BitSink W, std::unsigned_integral I>
-void write_support(W& sink, std::uint64_t length, std::span<I const> support) {
+template <BitSink W, std::unsigned_integral Index>
+void write_support(W& sink, std::uint64_t length, std::span<Index const> support) {
     if (support.empty() || support.size() == length) return;
     auto const plan = detail::plan_support(length, support, position_code_of(sink));
     charge(sink, message_part::header);
@@ -127,7 +127,7 @@ void write_support(W& sink, std::uint64_t length, std::span<I const> support) {
     switch (plan.code) {
         case support_code::raw:
             put_words(sink, plan.bits, [&](auto& words) {
-                for (I const i : support) words.put(i, width_of(length));
+                for (Index const i : support) words.put(i, width_of(length));
             });
             break;
         case support_code::bitmap: {
@@ -171,22 +171,22 @@ void write_support(W& sink, std::uint64_t length, std::span<I const> support) {
 
 /// Fills `support`, whose size is the count, <= length; throws wire_error unless the coordinates ascend within 0 ..
 /// length - 1.
-template <BitSource R, std::unsigned_integral I>
-void read_support(R& source, std::uint64_t length, std::span<I> support) {
+template <BitSource R, std::unsigned_integral Index>
+void read_support(R& source, std::uint64_t length, std::span<Index> support) {
     if (support.empty()) return;
     if (support.size() == length) {
-        for (std::size_t j = 0; j < support.size(); ++j) support[j] = static_cast<I>(j);
+        for (std::size_t j = 0; j < support.size(); ++j) support[j] = static_cast<Index>(j);
         return;
     }
     std::uint64_t next = 0;  // the least coordinate that may come
-    auto const place = [&](I& i, std::uint64_t gap) {
+    auto const place = [&](Index& i, std::uint64_t gap) {
         if (gap >= length - next) source.refuse(detail::concat({"coordinate ", next + gap, " of ", length}));
-        i = static_cast<I>(next + gap);
+        i = static_cast<Index>(next + gap);
         next += gap + 1;
     };
     switch (source.take(detail::support_code_width)) {
         case static_cast<std::uint64_t>(support_code::raw):
-            for (I& i : support) {
+            for (Index& i : support) {
                 std::uint64_t const at = source.take(width_of(length));
                 if (at < next) source.refuse(detail::concat({"coordinate ", at, " does not ascend"}));
                 place(i, at - next);
@@ -202,7 +202,7 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
                 auto* to = support.data() + at;
                 at += ones;
                 auto const take_one = [&] {
-                    *to++ = static_cast<I>(first + static_cast<unsigned>(std::countr_zero(word)));
+                    *to++ = static_cast<Index>(first + static_cast<unsigned>(std::countr_zero(word)));
                     word &= word - 1;
                 };
                 if (room >= 64)  // eight at a time; those past the last one are overwritten
@@ -228,7 +228,7 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
                 if (width > width_of(length)) source.refuse(detail::concat({"gaps of ", width, " bits"}));
                 auto const group = support.subspan(first, std::min(detail::gaps_in_group, support.size() - first));
                 if (!detail::read_group(source, length, width, group, next))
-                    for (I& i : group) place(i, source.take(width));
+                    for (Index& i : group) place(i, source.take(width));
             }
             break;
         case static_cast<std::uint64_t>(support_code::runs): {
@@ -240,7 +240,7 @@ void read_support(R& source, std::uint64_t length, std::span<I> support) {
                     source.refuse(detail::concat({"a run beyond the ", support.size(), " coordinates"}));
                 place(support[j++], gap);
                 auto const run = support.subspan(j, static_cast<std::size_t>(std::min(more, length - next)));
-                for (std::size_t n = 0; n < run.size(); ++n) run[n] = static_cast<I>(next + n);
+                for (std::size_t n = 0; n < run.size(); ++n) run[n] = static_cast<Index>(next + n);
                 next += run.size();
                 j += run.size();
                 if (run.size() < more) place(support[j], 0);  // which refuses: there is no such coordinate

@@ -38,8 +38,8 @@ inline constexpr std::size_t gaps_in_group = 128;
 
 // How many coordinates from the j-th on are neighbours. As they ascend, n of them are where the n-th is n - 1 beyond
 // the first: so long runs are found in steps of 64.
-template <std::unsigned_integral I>
-std::size_t run_at(std::span<I const> support, std::size_t j) {
+template <std::unsigned_integral Index>
+std::size_t run_at(std::span<Index const> support, std::size_t j) {
     std::size_t n = 1;
     for (std::size_t const step : {std::size_t{64}, std::size_t{1}})
         while (j + n + step <= support.size() && support[j + n + step - 1] - support[j] == n + step - 1) n += step;
@@ -47,8 +47,8 @@ std::size_t run_at(std::span<I const> support, std::size_t j) {
 }
 
 // Calls f with the gap before each run and the run's length less one; of runs after the first, the gap less one.
-template <std::unsigned_integral I, class F>
-void each_run(std::span<I const> support, F f) {
+template <std::unsigned_integral Index, class F>
+void each_run(std::span<Index const> support, F f) {
     std::uint64_t end = 0;
     for (std::size_t j = 0; j < support.size();) {
         std::size_t const n = run_at(support, j);
@@ -60,21 +60,21 @@ void each_run(std::span<I const> support, F f) {
 
 // Calls f with the gaps of each group of 128, zeros behind the last of a shorter group; with their number; and with the
 // width of the largest.
-template <std::unsigned_integral I, class F>
-void each_group(std::span<I const> support, F f) {
-    std::array<I, gaps_in_group> gaps;
+template <std::unsigned_integral Index, class F>
+void each_group(std::span<Index const> support, F f) {
+    std::array<Index, gaps_in_group> gaps;
     for (std::size_t first = 0; first < support.size(); first += gaps_in_group) {
         auto const n = std::min(gaps_in_group, support.size() - first);
-        I const* const at = support.data() + first;
+        Index const* const at = support.data() + first;
         if (first > 0 && n == gaps_in_group) {  // a length that the compiler knows
-            for (std::size_t j = 0; j < gaps_in_group; ++j) gaps[j] = static_cast<I>(at[j] - *(at + j - 1) - 1);
+            for (std::size_t j = 0; j < gaps_in_group; ++j) gaps[j] = static_cast<Index>(at[j] - *(at + j - 1) - 1);
         } else {
-            gaps[0] = static_cast<I>(first == 0 ? at[0] : at[0] - *(at - 1) - 1);
-            for (std::size_t j = 1; j < n; ++j) gaps[j] = static_cast<I>(at[j] - at[j - 1] - 1);
-            std::fill(gaps.begin() + static_cast<std::ptrdiff_t>(n), gaps.end(), I(0));
+            gaps[0] = static_cast<Index>(first == 0 ? at[0] : at[0] - *(at - 1) - 1);
+            for (std::size_t j = 1; j < n; ++j) gaps[j] = static_cast<Index>(at[j] - at[j - 1] - 1);
+            std::fill(gaps.begin() + static_cast<std::ptrdiff_t>(n), gaps.end(), Index(0));
         }
-        I all = 0;
-        for (I const gap : gaps) all |= gap;
+        Index all = 0;
+        for (Index const gap : gaps) all |= gap;
         f(std::as_const(gaps), n, static_cast<unsigned>(std::bit_width(all)));
     }
 }
@@ -88,8 +88,8 @@ struct support_plan {
 
 // One pass over the support; another where the Rice code's parameter is far from what suits the mean, and another where
 // it has runs.
-template <std::unsigned_integral I>
-support_plan plan_support(std::uint64_t length, std::span<I const> support, position_code how) {
+template <std::unsigned_integral Index>
+support_plan plan_support(std::uint64_t length, std::span<Index const> support, position_code how) {
     std::uint64_t const count = support.size();
     support_plan best{support_code::raw, count * width_of(length)};
     auto const consider = [&](support_plan const& other) {
@@ -102,8 +102,8 @@ support_plan plan_support(std::uint64_t length, std::span<I const> support, posi
         packed += gap_width_width + n * width;
         if (how == position_code::fastest) return;
         rice.add(gaps);
-        I apart = 0;
-        for (I const gap : gaps) apart += gap != 0;
+        Index apart = 0;
+        for (Index const gap : gaps) apart += gap != 0;
         runs += apart;
     });
     consider({support_code::packed, packed});

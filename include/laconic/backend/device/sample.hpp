@@ -41,12 +41,12 @@ struct bitmap {
 struct hash_table {
     static constexpr int rarity = 6;
     static constexpr auto empty = std::numeric_limits<coordinate>::max();
-    coordinate* slots;
+    coordinate* entries;
     std::size_t mask;
 
     LACONIC_HOST_DEVICE bool add(coordinate i) const {
         for (std::size_t slot = i & mask;; slot = (slot + 1) & mask) {  // what is drawn needs no other hash
-            auto const before = replace_together(slots[slot], empty, i);
+            auto const before = replace_together(entries[slot], empty, i);
             if (before == empty) return true;
             if (before == i) return false;
         }
@@ -101,17 +101,17 @@ struct is_marked {
     LACONIC_HOST_DEVICE bool operator()(coordinate i) const { return ((words[i / 32] >> i % 32 & 1) != 0) == wanted; }
 };
 struct is_taken {
-    coordinate const* slots;
-    LACONIC_HOST_DEVICE bool operator()(coordinate slot) const { return slots[slot] != hash_table::empty; }
+    coordinate const* entries;
+    LACONIC_HOST_DEVICE bool operator()(coordinate slot) const { return entries[slot] != hash_table::empty; }
 };
 struct empty_slot {
-    coordinate* slots;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const { slots[i] = hash_table::empty; }
+    coordinate* entries;
+    LACONIC_HOST_DEVICE void operator()(std::size_t i) const { entries[i] = hash_table::empty; }
 };
 struct slot_to_content {
-    coordinate const* slots;
+    coordinate const* entries;
     coordinate* at;
-    LACONIC_HOST_DEVICE void operator()(std::size_t j) const { at[j] = slots[at[j]]; }
+    LACONIC_HOST_DEVICE void operator()(std::size_t j) const { at[j] = entries[at[j]]; }
 };
 // Word w of a bitmap: 32 coordinates, each drawn by a word of the key, of which four come together.
 struct mark_below {
@@ -168,11 +168,11 @@ inline void sample(device& on, key from, std::size_t d, std::size_t k, device_ar
     if (k == 0) return;
     auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
     if (k < d / worth_a_bitmap) {
-        std::size_t const slots = std::bit_ceil(2 * k);
-        auto* const table = on.scratch<coordinate>(scratch_for::marks, slots).data();
-        for_each_index(on, slots, empty_slot{table});
-        add_different(on, hash_table{table, slots - 1}, from, d, k);
-        list_indices(on, slots, is_taken{table}, out.data(), count);
+        std::size_t const entries = std::bit_ceil(2 * k);
+        auto* const table = on.scratch<coordinate>(scratch_for::marks, entries).data();
+        for_each_index(on, entries, empty_slot{table});
+        add_different(on, hash_table{table, entries - 1}, from, d, k);
+        list_indices(on, entries, is_taken{table}, out.data(), count);
         for_each_index(on, k, slot_to_content{table, out.data()});
         on.call_thrust([&](auto const& how) { thrust::sort(how, out.begin(), out.end()); });
         return;

@@ -38,7 +38,7 @@ void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int
         return static_cast<Code>(static_cast<int>(below) + int{detail::goes_up(on_grid - below, chance)});
     };
     if constexpr (sizeof(T) == 4 && instruction_set::has_avx2)
-        if (detail::near_quotient<T> const q(step, levels); q.near) {
+        if (detail::near_quotient<T> const q(step, levels); q.is_exact) {
             auto const by_products = [q, levels](T const* v, std::uint16_t const* windows, Code* out) {
                 return detail::round_to_grid<A>(instruction_set::chosen{}, v, T(0), levels, q, windows, out);
             };

@@ -33,7 +33,7 @@ void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T s
         return static_cast<std::uint8_t>(static_cast<int>(below) + int{detail::goes_up(on_grid - below, chance)});
     };
     if constexpr (sizeof(T) == 4 && instruction_set::has_avx2)
-        if (detail::near_quotient<T> const q(step, most); q.near) {
+        if (detail::near_quotient<T> const q(step, most); q.is_exact) {
             auto const by_products = [least, most, q](T const* v, std::uint16_t const* windows, std::uint8_t* out) {
                 return detail::round_to_grid<A>(instruction_set::chosen{}, v, least, most, q, windows, out);
             };

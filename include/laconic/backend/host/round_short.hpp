@@ -39,14 +39,14 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, std::s
         auto const magnitude = static_cast<bits>(b << 1) >> 1;
         bits const odd = magnitude >> cut & 1;
         bits const normal = (magnitude + below_middle + odd) >> cut;  // a carry goes into the exponent, as it should
-        bits const small = std::bit_cast<bits>(std::bit_cast<T>(magnitude) + std::bit_cast<T>(aligned)) - aligned;
+        bits const subnormal = std::bit_cast<bits>(std::bit_cast<T>(magnitude) + std::bit_cast<T>(aligned)) - aligned;
         auto const limited_of = [=](bits code) {
             if constexpr (sizeof(bits) > detail::masked_bytes)  // not made before it is known to be wanted
                 return magnitude < infinity ? std::min<bits>(code, f.largest()) : bits{f.nan()};
             else
                 return detail::one_of_two<bits>(magnitude < infinity, std::min<bits>(code, f.largest()), f.nan());
         };
-        bits const limited = limited_of(detail::one_of_two(magnitude < least_normal, small, normal));
+        bits const limited = limited_of(detail::one_of_two(magnitude < least_normal, subnormal, normal));
         return static_cast<std::uint16_t>(limited | (magnitude != b ? f.sign() : 0u));
     };
     constexpr std::size_t together = 64, some = 8 * together;  // so many that the compiler knows and makes vectors of

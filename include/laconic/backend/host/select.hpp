@@ -218,12 +218,12 @@ bool settle_energies(basic_host<A>& on, std::span<double> energies, std::size_t 
     auto const room = on.template scratch<double>(detail::scratch_for::numbers, room_for(energies.size()));
     double const kth = kth_largest<A>(std::span<double const>(energies), k, room).value;
     if (!(kth >= largest * largest * 0x1p-200)) return false;
-    constexpr double near = 0x1p-16;  // far more than rounding makes of 2^32 summands
+    constexpr double margin = 0x1p-16;  // far more than rounding makes of 2^32 summands
     for (std::size_t b = 0; b < energies.size(); ++b) {
-        if (energies[b] > kth * (1 + near))
+        if (energies[b] > kth * (1 + margin))
             energies[b] = std::numeric_limits<double>::infinity();
         else
-            energies[b] = energies[b] < kth * (1 - near) ? 0 : exact(b);
+            energies[b] = energies[b] < kth * (1 - margin) ? 0 : exact(b);
     }
     return true;
 }

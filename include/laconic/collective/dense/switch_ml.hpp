@@ -50,7 +50,7 @@ class switch_ml_algorithm {
             for (std::size_t part = 0; part < halves(blocks); ++part) send(comm, part, from);
         });
         for (std::size_t left = blocks, next = 0; left > 0; left = next) {
-            next = left - std::min(left, slots);
+            next = left - std::min(left, slot_count);
             for (std::size_t part = 0; part < halves(left); ++part) {
                 receive_all(comm, part, [](int) {});
                 send_to_all(comm, part);
@@ -65,13 +65,13 @@ class switch_ml_algorithm {
     }
 
   private:
-    static constexpr std::size_t slots = 512;
+    static constexpr std::size_t slot_count = 512;
 
     switch_layout layout(int ranks) const {
         return {.d = d_,
                 .workers = ranks,
                 .block = 256,
-                .slots = slots,
+                .slot_count = slot_count,
                 .switches = ranks,
                 .apart = false,
                 .checksums = false};
@@ -82,13 +82,13 @@ class switch_ml_algorithm {
         return most;
     }
     // How many halves of the slots have one of so many blocks that are left.
-    static std::size_t halves(std::size_t blocks) { return blocks == 0 ? 0 : blocks <= slots / 2 ? 1 : 2; }
+    static std::size_t halves(std::size_t blocks) { return blocks == 0 ? 0 : blocks <= slot_count / 2 ? 1 : 2; }
 
     void make_room(switch_layout const& how, int me) {
         if (!node_ || me != me_ || bundles_[0].size() != static_cast<std::size_t>(how.workers)) {
             node_.emplace(how, me);
             me_ = me;
-            std::size_t const longest = (how.longest_packet() + 8) * (std::min(slots / 2, how.blocks(0)) + 2);
+            std::size_t const longest = (how.longest_packet() + 8) * (std::min(slot_count / 2, how.blocks(0)) + 2);
             own_.reserve(longest);
             for (auto& bundles : bundles_) {
                 bundles.resize(static_cast<std::size_t>(how.workers));
@@ -102,7 +102,7 @@ class switch_ml_algorithm {
     auto to_others() {
         return [this](int to, std::span<std::byte const> packet) {
             auto const h = detail::switch_header::open(packet, false);
-            auto& sink = bundles_[h->block % slots < slots / 2 ? 0 : 1][static_cast<std::size_t>(to)];
+            auto& sink = bundles_[h->block % slot_count < slot_count / 2 ? 0 : 1][static_cast<std::size_t>(to)];
             sink.put(packet.size(), 32);
             std::memcpy(sink.append(packet.size()).data(), packet.data(), packet.size());
         };

@@ -97,9 +97,9 @@ class permutation {
 
     std::uint64_t mask() const { return (std::uint64_t{1} << width_) - 1; }
     // Its own inverse, as it shifts by half of the width or more.
-    template <std::unsigned_integral I>
-    I fold(I i) const {
-        i &= static_cast<I>(mask());
+    template <std::unsigned_integral Index>
+    Index fold(Index i) const {
+        i &= static_cast<Index>(mask());
         return i ^ i >> (width_ + 1) / 2;
     }
     // Modulo 2^64, by Newton: x is right to 3 bits, then 6, 12, ..

@@ -39,10 +39,10 @@ struct near_quotient {
     static constexpr int furthest = 7;  ///< All lower bits, so that what is beyond it has a higher one.
 
     T per_cut;
-    bool near;  ///< Whether there are so few levels, and per_cut is as exact as any number.
+    bool is_exact;  ///< Whether there are so few levels, and per_cut is as exact as any number.
 
     near_quotient(T step, int levels)
-        : per_cut(T(0x1p16) / step), near(levels <= 255 && per_cut > T(0x1p-100) && per_cut < T(0x1p100)) {}
+        : per_cut(T(0x1p16) / step), is_exact(levels <= 255 && per_cut > T(0x1p-100) && per_cut < T(0x1p100)) {}
 };
 
 /// Codes of rounded_together floats on a grid that begins at `least`, by products: what the loops of round_to_levels

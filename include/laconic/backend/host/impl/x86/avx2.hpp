@@ -55,7 +55,7 @@ template <class A, class Code>
     constexpr bool is_range = std::is_unsigned_v<Code>;
     auto const scale = _mm256_set1_ps(q.per_cut), from = _mm256_set1_ps(least), ahead = _mm256_set1_ps(q.ahead);
     auto const end = _mm256_set1_ps(static_cast<float>(most << 16 | q.furthest));
-    auto const far = _mm256_set1_epi32(0xffff & ~q.furthest), none = _mm256_setzero_si256();
+    auto const beyond = _mm256_set1_epi32(0xffff & ~q.furthest), none = _mm256_setzero_si256();
     // Eight from two places, four of each, so that narrowing leaves all in order.
     auto const on_grid_at = [&](std::size_t j) {
         auto x = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(v + j)), _mm_loadu_ps(v + j + 8), 1);
@@ -82,15 +82,15 @@ template <class A, class Code>
                              is_range ? _mm_packus_epi16(lower, upper) : _mm_packs_epi16(lower, upper));
         }
     }
-    auto const near = [&](__m256i sum) {
-        auto const is = _mm256_cmpeq_epi32(_mm256_and_si256(sum, far), none);
+    auto const is_within = [&](__m256i sum) {
+        auto const is = _mm256_cmpeq_epi32(_mm256_and_si256(sum, beyond), none);
         return static_cast<std::uint64_t>(_mm256_movemask_ps(_mm256_castsi256_ps(is)));
     };
     std::uint64_t undecided = 0;
-    if (near(nearest) != 0)  // of 128 times about once
+    if (is_within(nearest) != 0)  // of 128 times about once
         for (std::size_t j = 0; j < rounded_together; j += 16) {
             auto const [a, b] = sums_at(j);
-            auto const first = near(a), second = near(b);
+            auto const first = is_within(a), second = is_within(b);
             undecided |= ((first & 15) | (second & 15) << 4 | (first >> 4) << 8 | (second >> 4) << 12) << j;
         }
     return undecided;

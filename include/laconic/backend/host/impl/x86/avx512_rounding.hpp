@@ -49,7 +49,7 @@ template <class A, class Code, std::derived_from<instruction_set::avx512> Set>
     constexpr bool is_range = std::is_unsigned_v<Code>;
     auto const scale = _mm512_set1_ps(q.per_cut), from = _mm512_set1_ps(least), ahead = _mm512_set1_ps(q.ahead);
     auto const end = _mm512_set1_ps(static_cast<float>(most << 16 | q.furthest));
-    auto const far = _mm512_set1_epi32(0xffff & ~q.furthest);
+    auto const beyond = _mm512_set1_epi32(0xffff & ~q.furthest);
     auto const sum_at = [&](std::size_t j) __attribute__((always_inline)) {
         auto const x = _mm512_loadu_ps(v + j);
         auto product = _mm512_fmadd_ps(is_range ? _mm512_sub_ps(x, from) : x, scale, ahead);
@@ -67,9 +67,9 @@ template <class A, class Code, std::derived_from<instruction_set::avx512> Set>
             _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), third_bytes_of<A>(set, a, b));
     }
     std::uint64_t undecided = 0;
-    if (_mm512_testn_epi32_mask(nearest, far) != 0)  // of 128 times about once
+    if (_mm512_testn_epi32_mask(nearest, beyond) != 0)  // of 128 times about once
         for (std::size_t j = 0; j < rounded_together; j += 16)
-            undecided |= std::uint64_t{_mm512_testn_epi32_mask(sum_at(j), far)} << j;
+            undecided |= std::uint64_t{_mm512_testn_epi32_mask(sum_at(j), beyond)} << j;
     return undecided;
 }
 
