@@ -318,6 +318,57 @@ TEST_CASE("a solution that is not finite on one rank is the same error on all, a
             });
 }
 
+// Logistic-like and convex, but on one rank the value is NaN.
+struct value_of_nobody {
+    bool bad;
+    std::size_t dimension() const { return 1; }
+    double value(std::span<double const> x) const {
+        return bad ? std::numeric_limits<double>::quiet_NaN() : std::log1p(std::exp(x[0]));
+    }
+    void gradient(std::span<double const> x, std::span<double> g) const { g[0] = 1 / (1 + std::exp(-x[0])); }
+    void hessian(std::span<double const> x, Eigen::MatrixXd& h) const {
+        h.setConstant(1, 1, 1 / (2 + std::exp(x[0]) + std::exp(-x[0])));
+    }
+};
+
+TEST_CASE("a value that is not finite on one rank is the same error on all, and x does not stand still in silence") {
+    threads::run(4, [&](threads::member& comm) {
+        value_of_nobody const f{comm.rank() == 2};
+        vec x(1);
+        auto run = gadmm{}.start<double>(problem{}, f, comm, std::span<double>(x), 7);
+        try {
+            run.round();
+            CHECK(false);
+        } catch (compression_error const& e) {
+            CHECK(e.rank == 2);
+            CHECK(e.why == "the value of the local objective is not finite");
+        }
+    });
+}
+
+struct far {  // (x - at)^2 / 2
+    double at;
+    static constexpr bool constant_hessian = true;
+    std::size_t dimension() const { return 1; }
+    double value(std::span<double const>) const { return 0; }
+    void gradient(std::span<double const> x, std::span<double> g) const { g[0] = x[0] - at; }
+    void hessian(std::span<double const>, Eigen::MatrixXd& h) const { h.setIdentity(1, 1); }
+};
+
+TEST_CASE("residuals are known beyond the range of their squares") {
+    for (double const scale : {1e-170, 1., 1e200})
+        threads::run(2, [&](threads::member& comm) {
+            far const f{comm.rank() == 0 ? scale : -scale};
+            vec x(1);
+            ggadmm<> const method{.balance = 2};
+            auto run = method.start<double>(problem{}, f, comm, std::span<double>(x), 7);
+            run.round();
+            CHECK(run.primal_residual() == doctest::Approx(.75 * scale).epsilon(1e-12));
+            for (int k = 0; k < 100; ++k) run.round();
+            CHECK(std::abs(x[0]) < 1e-6 * scale);
+        });
+}
+
 TEST_CASE("a saved run goes on bit for bit, also in the middle of a chain's time") {
     auto const w = det6();
     auto const goes_on = [&](auto const& method) {

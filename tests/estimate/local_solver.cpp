@@ -100,6 +100,54 @@ TEST_CASE("a minimum at zero") {
     for (double const v : y) CHECK(std::abs(v) < 1e-14);
 }
 
+TEST_CASE("at a minimum with a value of 0, as sums of larger numbers have it, the solver comes to rest") {
+    host on;
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        auto data = some_rows(30, 6, true);
+        for (std::ptrdiff_t j = 0; j < 30; ++j) data.rows.coeffRef(j, 0) *= 30;
+        logistic_regression<> const f(data, 1e-3);
+        std::vector<double> best(6), v(6);
+        for (std::size_t j = 0; j < 6; ++j) best[j] = key{seed}.uniform(j) * 2 - 1;
+        f.gradient(best, v);
+        double value = f.value(best), square = 0;
+        for (std::size_t j = 0; j < 6; ++j) value -= v[j] * best[j], square += best[j] * best[j];
+        double const c = 2 * value / square;
+        if (!(c > 0)) continue;
+        for (std::size_t j = 0; j < 6; ++j) v[j] = -v[j] - c * best[j];
+        auto solver = exact_minimum{}.make<double>(6);
+        auto y = best;
+        for (int again = 0; again < 10; ++again) {
+            solver.solve(on, f, c, std::span<double const>(v), {}, std::span(y));
+            for (std::size_t j = 0; j < 6; ++j) CHECK(std::abs(y[j] - best[j]) < 1e-12);
+            for (double& each : y) each *= 1 + 1e-14;
+        }
+    }
+}
+
+// x^4 whose value is NaN where |x| is at least that.
+struct value_is_nan {
+    double from;
+    std::size_t dimension() const { return 1; }
+    double value(std::span<double const> x) const {
+        return std::abs(x[0]) >= from ? std::numeric_limits<double>::quiet_NaN() : std::pow(x[0], 4);
+    }
+    void gradient(std::span<double const> x, std::span<double> g) const { g[0] = 4 * std::pow(x[0], 3); }
+    void hessian(std::span<double const> x, Eigen::MatrixXd& h) const { h.setConstant(1, 1, 12 * x[0] * x[0]); }
+};
+
+TEST_CASE("a value that is not finite is an error, at the start and in every step; a wall is none") {
+    host on;
+    auto const solve = [&](double from, double start, double pulled) {
+        std::vector<double> y{start}, v{pulled};
+        exact_minimum{}.make<double>(1).solve(on, value_is_nan{from}, 1, std::span<double const>(v), {}, std::span(y));
+        return y[0];
+    };
+    CHECK_THROWS_WITH_AS(solve(1, 2, 0), "the value of the local objective is not finite", error);
+    CHECK_THROWS_WITH_AS(solve(0x1p-20, std::nextafter(0x1p-20, 0), -1e3),
+                         "the value of the local objective is not finite beside a point where it is", error);
+    CHECK(solve(4, .1, -10) == doctest::Approx(1.29585).epsilon(1e-5));  // the first step would leap over the wall
+}
+
 TEST_CASE("what has no strict minimum is an error") {
     host on;
     ridge<> const f(some_rows(2, 4, false), 0);

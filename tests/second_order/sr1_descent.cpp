@@ -303,6 +303,56 @@ TEST_CASE("it comes as near to the minimum as numbers go, and stays there") {
     CHECK(norm_of(g) < 1e-13);
 }
 
+// scale (x_0^2 + 2 x_1^2) / 2 from (1, 1), whose value away from there is `elsewhere` times as large.
+struct in_range_of_squares {
+    double scale, elsewhere = 1;
+    std::size_t dimension() const { return 2; }
+    double value(std::span<double const> x) const {
+        return scale * (x[0] * x[0] / 2 + x[1] * x[1]) * (x[0] == 1 && x[1] == 1 ? 1 : elsewhere);
+    }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        g[0] = scale * x[0], g[1] = scale * 2 * x[1];
+    }
+    void hessian_times(std::span<double const>, std::span<double const> v, std::span<double> out) const {
+        out[0] = scale * v[0], out[1] = scale * 2 * v[1];
+    }
+};
+
+TEST_CASE("squares that leave the range of numbers are an error, and x does not stand still in silence") {
+    for (auto const how : {curvature_transport::ship_y, curvature_transport::gram})
+        for (double const scale : {1e-170, 1e-145, 1e-100, 1., 1e100, 1e145, 1e155, 1e200, 1e300}) {
+            std::vector<double> x{1, 1};
+            in_range_of_squares const f{scale};
+            bool threw = false;
+            try {
+                rounds_until({.memory = 2, .curvature = how}, f, x, 1, 40, [](auto const&) { return false; });
+            } catch (error const&) {
+                threw = true;
+            }
+            CAPTURE(scale);
+            CHECK((threw || std::abs(x[0]) + std::abs(x[1]) < 1e-5));
+            if (scale >= 1e-100 && scale <= 1e100) CHECK(!threw);
+        }
+    std::vector<double> x{1, 1};
+    CHECK_THROWS_WITH_AS(
+        rounds_until({.memory = 2}, in_range_of_squares{1e-170}, x, 1, 1, [](auto const&) { return false; }),
+        "ds_lsr1, round 0: squares of the gradient's numbers underflow; scale the objective", error);
+    CHECK_THROWS_WITH_AS(
+        rounds_until({.memory = 2}, in_range_of_squares{1e200}, x, 1, 1, [](auto const&) { return false; }),
+        "ds_lsr1, round 0: squares of the gradient's numbers overflow; scale the objective", error);
+}
+
+TEST_CASE("trial values that are never finite are an error") {
+    std::vector<double> x{1, 1};
+    CHECK_THROWS_AS(
+        rounds_until({.memory = 2}, in_range_of_squares{1, HUGE_VAL}, x, 1, 60, [](auto const&) { return false; }),
+        error);
+    CHECK(x[0] == 1);
+    std::vector<double> y{1, 1};  // finite ones that are no better are none: x may be the minimum
+    CHECK(rounds_until({.memory = 2}, in_range_of_squares{1, 1e9}, y, 1, 100, [](auto const&) { return false; }) ==
+          100);
+}
+
 TEST_CASE("a trial value that is not finite is refused, and the radius halves") {
     struct with_a_wall {  // -log x + x: none for x <= 0
         std::size_t dimension() const { return 1; }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/backend/norm.hpp"
 #include "laconic/comm/topology.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/estimate/local_solver.hpp"
@@ -48,7 +49,8 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
         else
             receive_changes(), send_change();
         measure();
-        this->close_round(2, how_.balance > 0 ? std::as_bytes(std::span(next_squares_)) : std::span<std::byte const>());
+        this->close_round(2,
+                          how_.balance > 0 ? std::as_bytes(std::span(next_residuals_)) : std::span<std::byte const>());
         double const rho = how_.balance > 0 ? balanced_rho() : rho_;
         commit();
         rho_ = rho;
@@ -60,10 +62,10 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     std::span<T const> known() const { return std::span(known_).first(this->x_.size()); }
     double rho() const { return rho_; }
     /// After the last round: (sum over the neighbours |q_n - q_m|^2)^(1/2).
-    double primal_residual() const { return std::sqrt(squares_[0]); }
+    double primal_residual() const { return residuals_[0]; }
     /// After the last round: |rho sum_m (q_m - q_m of the round before)| of a head, 0 of a tail; what is left of the
     /// Lagrangian's gradient.
-    double dual_residual() const { return std::sqrt(squares_[1]); }
+    double dual_residual() const { return residuals_[1]; }
 
   private:
     gadmm_loop(M const& how, graph_schedule schedule, F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
@@ -88,11 +90,11 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     std::span<T> model(std::vector<T>& all, std::size_t i) {
         return std::span(all).subspan(i * this->x_.size(), this->x_.size());
     }
-    double squared_distance_of(std::span<T const> a, std::span<T const> b) {
+    double distance_of(std::span<T const> a, std::span<T const> b) {
         std::span<T> const apart(this->delta_);
         copy(this->on_, a, apart);
         add_scaled(this->on_, T(-1), b, apart);
-        return sum_of_squares(this->on_, std::span<T const>(apart));
+        return double(norm_of(this->on_, p_norm::two, std::span<T const>(apart)));
     }
     // Those who were no neighbours before know nothing of each other's models.
     void refresh() {
@@ -125,7 +127,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
         auto const own = model(next_known_, 0);
         if (!bytes.empty()) add_message(this->on_, own, T(1), message_);
         double const least = how_.censor * std::pow(how_.censor_decay, static_cast<double>(this->round_ + 1));
-        if (how_.censor > 0 && squared_distance_of(own, known()) < least * least) {
+        if (how_.censor > 0 && distance_of(own, known()) < least) {
             copy(this->on_, known(), own);
             bytes = {};
         }
@@ -155,21 +157,22 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     }
 
     void measure() {
-        next_squares_ = {0, sum_of_squares(this->on_, std::span<T const>(dual_left_))};
+        next_residuals_ = {0, double(norm_of(this->on_, p_norm::two, std::span<T const>(dual_left_)))};
         for (std::size_t i = 1; i <= next_graph_.degree(this->me()); ++i)
-            next_squares_[0] += squared_distance_of(model(next_known_, 0), model(next_known_, i));
+            next_residuals_[0] =
+                std::hypot(next_residuals_[0], distance_of(model(next_known_, 0), model(next_known_, i)));
     }
-    // From the squares that all ranks have sent.
+    // From the residuals that all ranks have sent.
     double balanced_rho() const {
         double primal = 0, dual = 0;
         for (int r = 0; r < this->comm_->size(); ++r) {
             std::array<double, 2> theirs;
             std::memcpy(&theirs, this->comm_->from(r).bytes.data(), sizeof theirs);
-            primal += theirs[0] / 2;  // each edge has two ends
-            dual += theirs[1];
+            primal = std::hypot(primal, theirs[0]);
+            dual = std::hypot(dual, theirs[1]);
         }
-        double const factor = how_.balance * how_.balance;
-        return primal > factor * dual ? 2 * rho_ : dual > factor * primal ? rho_ / 2 : rho_;
+        primal /= std::sqrt(2.);  // each edge has two ends
+        return primal > how_.balance * dual ? 2 * rho_ : dual > how_.balance * primal ? rho_ / 2 : rho_;
     }
     void commit() {
         auto const degree = next_graph_.degree(this->me());
@@ -179,7 +182,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
             add_scaled(this->on_, share, std::span<T const>(model(next_known_, 0)), dual);
             add_scaled(this->on_, -share, std::span<T const>(model(next_known_, i)), dual);
         }
-        squares_ = next_squares_;
+        residuals_ = next_residuals_;
         copy(this->on_, std::span<T const>(next_), this->x_);
         known_.swap(next_known_);
         std::swap(graph_, next_graph_);
@@ -192,7 +195,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     }
     void make_whole() {
         schedule_.make(schedule_.era_of(this->round_ == 0 ? 0 : this->round_ - 1), graph_);
-        squares_ = {};
+        residuals_ = {};
         base::make_whole();  // last: making the graph may throw
     }
 
@@ -200,7 +203,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     graph_schedule schedule_;
     decltype(std::declval<M>().solver.template make<T>(0)) solver_;
     double rho_;
-    std::array<double, 2> squares_{}, next_squares_{};  // of the primal residual and the dual one
+    std::array<double, 2> residuals_{}, next_residuals_{};  // the primal one and the dual one
     graph graph_, next_graph_;
     std::vector<T> known_, next_known_;  // of this rank, then of its neighbours
     std::vector<T> dual_, pull_, next_, dual_left_;

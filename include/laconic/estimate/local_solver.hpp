@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "laconic/backend/array.hpp"
+#include "laconic/backend/norm.hpp"
 #include "laconic/core/dependent.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/error.hpp"
@@ -67,32 +68,37 @@ class newton_solver {
             "the minimum of a local objective needs void hessian(x, Eigen::MatrixXd&) const; let adam_steps come near "
             "it where there is none");
         constexpr bool quadratic = requires { requires F::constant_hessian; };
-        double const good_enough = std::is_same_v<T, float> ? 1e-6 : 1e-13;
+        constexpr bool floats = std::is_same_v<T, float>;
+        double const good_enough = floats ? 1e-6 : 1e-13, rounding = floats ? 1e-5 : 1e-12;
         double value = look(on, f, c, v, std::span<T const>(y));
         if (auto const j = first_non_finite(on, std::span<T const>(g_)); j < y.size()) {
             y[j] = g_[j];
             return;
         }
-        double const first_value = value;
-        double steepness = slope_.norm(), size = sum_of_squares(on, std::span<T const>(y));
+        if (!std::isfinite(quadratic ? own_value_ : value)) throw error("the value of the local objective is not finite");
+        double steepness = slope_.stableNorm(), size = length_of(on, std::span<T const>(y));
         for (int i = 0; i < most_; ++i) {
             step_ = factors<quadratic>(f, c, std::span<T const>(y)).solve(slope_);
-            double const fall = slope_.dot(step_), scale = std::max(std::abs(value), std::abs(first_value));
+            // Values are off by their terms' rounding, however near to 0 they are.
+            double const fall = slope_.dot(step_), noise = rounding * terms_;
             if (quadratic) return move(std::span<T const>(y), 1, y);
             for (double length = 1;; length /= 2) {
-                if (length < 1e-10) return;  // rounding is all that is left
                 move(std::span<T const>(y), length, std::span<T>(trial_));
-                double const next = look(on, f, c, v, std::span<T const>(trial_)), next_steepness = slope_.norm();
+                double const next = look(on, f, c, v, std::span<T const>(trial_)), next_steepness = slope_.stableNorm();
                 // Near the minimum values differ by rounding only; then the gradient decides.
-                bool const lower = next <= value - 1e-4 * length * fall;
-                if (lower || (next <= value + 1e-12 * scale && next_steepness <= steepness / 2)) {
+                bool const lower = length * fall > noise && next <= value - 1e-4 * length * fall;
+                if (lower || (next <= value + noise && next_steepness <= steepness / 2)) {
                     value = next, steepness = next_steepness;
                     break;
                 }
+                if (fall <= noise) return;  // rounding is all that is left
+                if (length < 1e-10 && !std::isfinite(next))
+                    throw error("the value of the local objective is not finite beside a point where it is");
+                if (length < 1e-10) return;
             }
             copy(on, std::span<T const>(trial_), y);
-            size = std::max(size, sum_of_squares(on, std::span<T const>(y)));
-            if (step_.squaredNorm() <= good_enough * good_enough * size) return;
+            size = std::max(size, length_of(on, std::span<T const>(y)));
+            if (step_.stableNorm() <= good_enough * size) return;
         }
         throw error(detail::concat({"no minimum of the local objective in ", most_, " Newton steps"}));
     }
@@ -102,18 +108,22 @@ class newton_solver {
 
   private:
     static Eigen::Index index(std::size_t j) { return static_cast<Eigen::Index>(j); }
+    static double length_of(host& on, std::span<T const> y) { return double(norm_of(on, p_norm::two, y)); }
     void move(std::span<T const> from, double length, std::span<T> to) const {
         for (std::size_t j = 0; j < to.size(); ++j)
             to[j] = static_cast<T>(static_cast<double>(from[j]) - length * step_[index(j)]);
     }
-    // The value at y; its gradient comes to be in g_ and slope_.
+    // The value at y; its gradient comes to be in g_ and slope_, and in terms_ what magnitudes the value is the sum of.
     template <class F>
     double look(host& on, F const& f, double c, std::span<T const> v, std::span<T const> y) {
         double value = static_cast<double>(evaluate(f, y, std::span<T>(g_)));
+        own_value_ = value;
+        terms_ = std::abs(value);
         add_proximal_terms(on, c, v, y, std::span<T>(g_));
         for (std::size_t j = 0; j < y.size(); ++j) {
-            double const at = static_cast<double>(y[j]);
-            value += (static_cast<double>(v[j]) + c / 2 * at) * at;
+            double const at = static_cast<double>(y[j]), linear = static_cast<double>(v[j]);
+            value += (linear + c / 2 * at) * at;
+            terms_ += (std::abs(linear) + c / 2 * std::abs(at)) * std::abs(at);
             slope_[index(j)] = static_cast<double>(g_[j]);
         }
         return value;
@@ -142,6 +152,7 @@ class newton_solver {
         Eigen::LLT<matrix> factors{};
     };
     int most_;
+    double own_value_ = 0, terms_ = 0;
     vector slope_, step_;
     matrix h_;
     typename host::array<T> g_, trial_;
@@ -186,9 +197,9 @@ class adam_solver {
 
 /// The minimum, by Newton's method from y on, for objectives with a Hessian: one step where it is constant (ridge),
 /// with Cholesky factors that are kept for the last two weights c; else damped, until a step is at most 1e-13 of the
-/// longest y so far (1e-6 in float) or rounding is all that is left. Throws error where `most` steps are not enough,
-/// and where the Hessian and c I have no Cholesky factors. Costs a gradient and d^2 operations a step, and a Hessian
-/// and d^3 / 3 for new factors.
+/// longest y so far (1e-6 in float) or rounding is all that is left of the value and of the gradient. Throws error
+/// where `most` steps are not enough, where the value is not finite, and where the Hessian and c I have no Cholesky
+/// factors. Costs a gradient and d^2 operations a step, and a Hessian and d^3 / 3 for new factors.
 struct exact_minimum {
     int most = 100;
 

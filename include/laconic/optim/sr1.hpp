@@ -64,7 +64,8 @@ class sr1 {
     std::size_t accept(host& on, std::span<T const> inner) {
         LACONIC_EXPECTS(inner.size() == m_ * m_);
         factors_.start(m_), taken_.clear();
-        double steepest = 0;
+        double& steepest = steepest_;
+        steepest = 0;
         for (std::size_t j = 0; j < m_; ++j) {
             square_[j] = sum_of_squares(on, std::span<T const>(s_).subspan(j * d_, d_));
             steepest = std::max(steepest, std::abs(double(inner[j * m_ + j])) / square_[j]);
@@ -84,6 +85,8 @@ class sr1 {
     /// Which pairs are accepted, and their pivots.
     std::span<std::size_t const> accepted() const { return taken_; }
     std::span<double const> pivots() const { return factors_.pivots(); }
+    /// The largest |s_j'psi_j| / |s_j|^2 of the last pairs.
+    double steepest() const { return steepest_; }
 
     /// u <- Psi'v, m numbers.
     void project(host& on, std::span<T const> v, std::span<T> u) const {
@@ -117,7 +120,7 @@ class sr1 {
     static constexpr double epsilon = std::same_as<T, float> ? 1e-5 : 1e-8;
 
     std::size_t d_, m_;
-    double gamma_;
+    double gamma_, steepest_ = 0;
     host::array<T> s_, psi_;
     std::vector<double> square_, row_, solved_;
     std::vector<std::size_t> taken_;

@@ -48,7 +48,9 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
     /// One round: fresh pairs, a search in the trust region, and a step where it lowers f. Throws non_finite_error on
     /// every rank where the gradient of a rank or a product with its Hessian is not finite, with the coordinate of x,
     /// and compression_error where a rank's objective throws or its value is not finite: x and the radius have not
-    /// changed then, and the next round() computes anew. Where a trial value is not finite the step is refused.
+    /// changed then, and the next round() computes anew. Where a trial value is not finite the step is refused. Throws
+    /// error on every rank where squares of the mean gradient's numbers or of the products leave the range of T, and
+    /// where trial values are not finite however short the step is.
     void round() {
         auto const here = this->look();
         auto const at = this->now();
@@ -58,12 +60,17 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
             objective_->hessian_times(std::span<T const>(x_), s, out);
         });
         found_ = pairs_.search(on_, *comm_, at, g, radius_, method_.forcing, step_);
+        require_range(g);
         double const before = double(mean_.back()), after = share_trial(at);
         // Where the two differ by rounding only, it must not decide (Conn, Gould, Toint, Trust-region methods, 17.4.2).
         double const noise = 10 * double(std::numeric_limits<T>::epsilon()) * std::abs(before);
         double const ratio = found_.decrease > 0 ? (before - after + noise) / (found_.decrease + noise) : -1;
         accepted_ = ratio > 1e-6;
         if (accepted_) copy(on_, std::span<T const>(trial_), x_), looked_ = known_ = false;
+        if (!accepted_ && after >= not_finite() && radius_ <= std::numeric_limits<T>::epsilon() * method_.radius)
+            throw error(
+                detail::concat({"ds_lsr1, round ", round_, ": the objective's value is not finite beside x, within ",
+                                radius_, ", though it is at x"}));
         if (found_.norm > 0) radius_ *= !(ratio >= .1) ? .5 : ratio > .75 && radius_ < 1e30 ? 2 : 1;
         ++round_;
     }
@@ -95,6 +102,23 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
             if (!std::isfinite(value)) value = std::numeric_limits<T>::max() / static_cast<T>(2 * comm_->size());
         });
         return double(value);
+    }
+    // What the mean of trial values is at least where one of them is not finite.
+    double not_finite() const {
+        double const ranks = comm_->size();
+        return double(std::numeric_limits<T>::max()) / (4 * ranks * ranks);
+    }
+    // The search sums squares; all ranks see the same numbers here.
+    void require_range(std::span<T const> g) {
+        if (std::isfinite(found_.decrease) && found_.norm > 0 && std::isfinite(found_.norm)) return;
+        // The gradient of a point near the minimum may be too small to search along, and x then rests.
+        double const square = inner_product(on_, g, g), steepest = pairs_.pairs().steepest();
+        double const most = std::sqrt(double(std::numeric_limits<T>::max()));
+        bool const above = !(square < most) || !(steepest < most);
+        bool const below = steepest < 1 / most && largest_magnitude(on_, g) > 0;
+        if (above || below)
+            throw error(detail::concat({"ds_lsr1, round ", round_, ": squares of the gradient's numbers ",
+                                        (above ? "over" : "under"), "flow; scale the objective"}));
     }
 
     void each_mean(auto use) { use(gradients_), pairs_.each_mean(use), use(values_); }
