@@ -19,7 +19,8 @@ void reducer::operator()(std::span<float> x, step_options const& options) { held
 void reducer::start(std::size_t l, std::span<float> x, step_options const& options) {
     held_->inside.start(l, x, options);
 }
-void reducer::finish() { held_->inside.finish(); }
+void reducer::bind(std::size_t l, std::span<float> x) { held_->inside.bind(l, x); }
+void reducer::finish(step_options const& options) { held_->inside.finish(options); }
 void reducer::drop() { held_->inside.drop(); }
 std::vector<std::byte> reducer::save() const { return held_->inside.save(); }
 void reducer::restore(std::span<std::byte const> saved) { held_->inside.restore(saved); }

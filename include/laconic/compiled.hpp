@@ -45,7 +45,8 @@ class reducer {
 
     void operator()(std::span<float> x, step_options const& options = {});
     void start(std::size_t l, std::span<float> x, step_options const& options = {});
-    void finish();
+    void bind(std::size_t l, std::span<float> x);
+    void finish(step_options const& options = {});
     void drop();
     std::vector<std::byte> save() const;
     void restore(std::span<std::byte const> saved);

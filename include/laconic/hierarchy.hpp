@@ -59,7 +59,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         : layers_(layers),
           options_(options),
           node_(nodes.inside, nodes.across, layers, options),
-          held_(layers.size()),
+          vectors_(layers.size()),
           given_(layers.size()) {
         std::exception_ptr failed;
         try {
@@ -91,25 +91,33 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         finish();
     }
     template <class X>
+    void bind(std::size_t l, X&& x) {
+        require_layer(l);
+        if constexpr (detail::takes<T, X>()) vectors_[l].bind(detail::caller_vector<T>(view(x)), layers_[l].size);
+    }
+    template <class X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
-        if (l >= layers_.size()) throw argument_error(detail::concat({"layer ", l, " of ", layers_.size()}));
-        if (held_[l].is_there()) return node_.refuse(detail::concat({node_.title(l), " is started twice"}));
+        require_layer(l);
+        if (vectors_[l].is_started()) return node_.refuse(detail::concat({node_.title(l), " is started twice"}));
         if (!begun_)
             whole_ = options;
-        else if (options.weight != whole_.weight || options.dense != whole_.dense)
-            node_.refuse("the layers of one step have different weights, or are not all dense");
+        else if (auto const* const why = detail::trouble_between(whole_, options, options_))
+            node_.refuse(why);
         begun_ = true;
-        if constexpr (detail::takes<T, X>()) held_[l] = detail::caller_vector<T>(view(x));
+        if constexpr (detail::takes<T, X>()) vectors_[l].start(detail::caller_vector<T>(view(x)));
         given_[l] = options;
     }
-    void finish() {
+    void finish(step_options const& options = {}) {
+        if (begun_ && options != step_options{} && options != whole_)
+            throw argument_error("finish() has other options than the layers that were started: give it none");
         ending const however_it_ends{this};
+        if (!begun_) whole_ = options;
         if (auto const wrong = prepare()) {
             if (!wrong->is_not_finite() || options_.non_finite == on_non_finite::raise) wrong->raise(step_->round());
-            return node_.assign_nan(held_);
+            return node_.assign_nan(vectors_);
         }
         step_->complete();
-        node_.gather(held_, given_);
+        node_.gather(vectors_, given_);
     }
     /// Drops a step, on all ranks: nothing changes. Where one rank drops it alone, the others' finish() throws
     /// compression_error, which names it.
@@ -167,21 +175,27 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
     // The first half of a step, without a change of state; returns the reason why it cannot be completed, if any, the
     // same on all ranks.
     std::optional<detail::node_error> prepare() {
-        auto const& present = node_.agree(held_, given_, whole_, options_.not_started, step_->round());
+        for (std::size_t l = 0; l < layers_.size(); ++l) {
+            if (!vectors_[l].is_started()) given_[l] = whole_;
+            if (options_.not_started == absent::zero) vectors_[l].hold_bound();
+        }
+        auto const& present = node_.agree(vectors_, given_, whole_, options_.not_started, step_->round());
+        step_options const of_node{.weight = node_.weight(), .dense = whole_.dense};
         std::exception_ptr failed;
         try {
             bool const adds_up = !node_.refused();
             for (std::size_t l = 0; l < layers_.size() && adds_up; ++l) {
                 if (present[l] == 0) continue;
-                auto const share = node_.sum(l, held_[l], given_[l].loss_scale);
+                auto const share = node_.sum(l, vectors_[l], given_[l].loss_scale);
                 if (node_.refused()) continue;
+                auto options = of_node;
+                options.step_size = given_[l].step_size;
                 auto const factor = static_cast<T>(given_[l].loss_scale);
-                step_->start(l, detail::caller_vector<T>(share).on_the_way_to(held_[l], factor),
-                             {.step_size = given_[l].step_size, .weight = node_.weight(), .dense = whole_.dense});
+                step_->start(l, detail::caller_vector<T>(share).on_the_way_to(vectors_[l].held(), factor), options);
                 step_->receive_alone();  // before this rank communicates with its node
             }
-            if (node_.refused()) step_->refuse(node_.refusal(), {.weight = node_.weight(), .dense = whole_.dense});
-            step_->prepare();
+            if (node_.refused()) step_->refuse(node_.refusal(), of_node);
+            step_->prepare(of_node);
             failed = step_->failed();
         } catch (...) {
             failed = std::current_exception();
@@ -189,12 +203,15 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         return node_.compare(failed);
     }
     void end_step() {
-        std::fill(held_.begin(), held_.end(), detail::caller_vector<T>());
+        for (auto& x : vectors_) x.end_step();
         std::fill(given_.begin(), given_.end(), step_options());
         whole_ = {};
         begun_ = false;
         node_.end_step();
         step_->abandon();
+    }
+    void require_layer(std::size_t l) const {
+        if (l >= layers_.size()) throw argument_error(detail::concat({"layer ", l, " of ", layers_.size()}));
     }
     void require_no_step(char const* call) const {
         if (begun_)
@@ -209,10 +226,10 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
     reducer_options options_;
     detail::node_sum<Inside, A, T> node_;
     std::optional<step_type> step_;
+    std::vector<detail::layer_vector<T>> vectors_;
     // The state of the step in progress.
-    std::vector<detail::caller_vector<T>> held_;
     std::vector<step_options> given_;
-    step_options whole_;  // the options of the whole step: weight, dense
+    step_options whole_;  // of the first layer that is started: its weight and dense are those of the whole step
     bool begun_ = false;
 };
 

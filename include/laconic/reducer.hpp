@@ -42,7 +42,8 @@ namespace laconic {
 ///     reduce.finish();
 ///
 /// Every rank makes one, with the same reduction, layers and options, and makes the same calls, layers in the order of
-/// the first step. A step is a transaction: where finish() throws, or propagates NaN, all residuals and shifts are on
+/// the first step, or, where layers may be absent, of the first in which all ranks start all; until then messages wait
+/// for finish(). A step is a transaction: where finish() throws, or propagates NaN, all residuals and shifts are on
 /// every rank as they were before it, and so are the caller's numbers unless they became NaN: the step can be tried
 /// again, or left out, and the next ones are the same as without it. (Only the state of a collective itself may
 /// differ.) A reducer works over a duplicate of its communicator, if that is Splitting, so that two of them, or a
@@ -109,13 +110,24 @@ class reducer {
         if constexpr (detail::takes<T, X>()) step_.start(l, detail::caller_vector<T>(view(x)), options);
     }
 
-    /// Replaces every started layer's numbers by the estimate. Throws, the same on every rank, non_finite_error, also
-    /// where the estimate times the loss scale is beyond the caller's numbers, compression_error where a rank's message
-    /// cannot be made (a vector of another length, an option out of range, a layer that is started twice, out of order
-    /// or not at all, a compressor that throws), shape_error where the first step has another order of layers on
-    /// another rank, wire_error for damaged bytes; and comm_error. Where a collective breaks off, other ranks may have
-    /// its sum: then every later call throws comm_error until a saved state is restored.
-    void finish() { step_.finish(); }
+    /// Binds x, whose numbers must stay for as long as the reducer is used, to this layer on this rank: in steps that
+    /// do not start the layer here, with absent::zero, finish() sets x to the estimate. Without it such a step is a
+    /// compression_error on all ranks. Throws argument_error for a layer that does not exist, shape_error for a vector
+    /// of another length. Sends nothing.
+    template <class X>
+    void bind(std::size_t l, X&& x) {
+        if constexpr (detail::takes<T, X>()) step_.bind(l, detail::caller_vector<T>(view(x)));
+    }
+
+    /// Replaces every started layer's numbers by the estimate, and with absent::zero those that are bound to the
+    /// others. `options` are those of a step in which this rank starts no layer. Throws, the same on every rank,
+    /// non_finite_error, also where the estimate times the loss scale is beyond the caller's numbers, compression_error
+    /// where a rank's message cannot be made (a vector of another length, an option out of range, a layer that is
+    /// started twice, out of order or not at all, a compressor that throws), shape_error where the first step has
+    /// another order of layers on another rank, wire_error for damaged bytes; and comm_error. Where a collective breaks
+    /// off, other ranks may have its sum: then every later call throws comm_error until a saved state is restored.
+    /// Throws argument_error, and the step goes on, for other options than those of the layers.
+    void finish(step_options const& options = {}) { step_.finish(options); }
 
     /// Drops a step: nothing changes. Every rank must drop it; where one rank alone does, after it has started a layer
     /// and before it has started all, the others' finish() throws compression_error, which names it, or shape_error in

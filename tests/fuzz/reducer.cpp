@@ -162,7 +162,9 @@ template <class How>
 class play {
   public:
     play(How const& how, fuzz::input& in, int rank, int size, reducer_options const& options)
-        : in_(in), comm_(in, rank, size), options_(options), reduce_(how, comm_, layers, options) {}
+        : in_(in), comm_(in, rank, size), options_(options), reduce_(how, comm_, layers, options) {
+        for (std::size_t l = 0; l < layers.size(); ++l) reduce_.bind(l, bound_[l]);
+    }
 
     void run() {
         for (int k = 0; k < 6 && !in_.empty(); ++k) {
@@ -266,6 +268,7 @@ class play {
     fuzz::input& in_;
     hostile comm_;
     reducer_options options_;
+    vectors bound_ = gradients(0);
     reducer<How, hostile> reduce_;
     bool has_order_ = false;  // since the last restore: the honest one
 };

@@ -72,3 +72,25 @@ TEST_CASE("what a vector can hold: the largest finite number of its type, before
     check(Eigen::half(), 2);
     check(Eigen::bfloat16(), 2);
 }
+
+TEST_CASE("a step has the vector that it starts, else the one that is bound, whose numbers are not read") {
+    std::vector<double> x{1, 2, 3}, y(3), longer(4);
+    laconic::detail::layer_vector<double> v;
+    CHECK_FALSE(v.held().is_there());
+    CHECK_THROWS_AS(v.require(3), laconic::argument_error);
+    CHECK_THROWS_AS(v.bind(caller_vector<double>{std::span(longer)}, 3), laconic::shape_error);
+    v.bind(caller_vector<double>{std::span(y)}, 3);
+    CHECK_FALSE(v.held().is_there());
+    v.start(caller_vector<double>{std::span(x)});
+    v.hold_bound();
+    CHECK(v.is_started());
+    CHECK(v.held().as_numbers(y).data() == x.data());
+    v.end_step();
+    CHECK_FALSE(v.held().is_there());
+    v.hold_bound();
+    CHECK_FALSE(v.is_started());
+    CHECK(v.held().as_numbers(x).data() == y.data());
+    CHECK_NOTHROW(v.require(3));
+    v.start(caller_vector<double>{std::span(longer)});
+    CHECK_THROWS_AS(v.require(3), laconic::shape_error);
+}

@@ -56,3 +56,17 @@ TEST_CASE("every option is among what ranks must agree on") {
     CHECK(is_described({.dense_rounds = 1}));
     CHECK_FALSE(is_described({.positions = position_code::fastest}));  // each message states which it has
 }
+
+TEST_CASE("layers of one step share weight and dense, and where some may count as zeros all options") {
+    auto const goes = [](step_options const& one, step_options const& other, reducer_options const& all) {
+        return detail::trouble_between(one, other, all) == nullptr;
+    };
+    for (absent const what : {absent::raise, absent::zero, absent::skip}) {
+        reducer_options const all{.not_started = what, .steps_vary = true};
+        CHECK(goes({.step_size = 1}, {.step_size = 1}, all));
+        CHECK_FALSE(goes({.weight = 2}, {}, all));
+        CHECK_FALSE(goes({}, {.dense = true}, all));
+        CHECK(goes({.step_size = 1}, {.step_size = 2}, all) == (what != absent::zero));
+        CHECK(goes({.loss_scale = 2}, {}, all) == (what != absent::zero));
+    }
+}

@@ -33,7 +33,7 @@ TEST_CASE("nothing is remembered before commit, and the caller's numbers change 
         one_layer l(how{top_k{1}}, {"w", 3}, {});
         std::vector<double> x{1, double(2 + comm.rank()), -1};
         auto const before = x;
-        l.hold(numbers(x));
+        l.vector().start(numbers(x));
         l.make_message(on, comm, 0, 1, {.loss_scale = 0.5}, false);
         l.send(on, comm, 0, 0);
         l.receive(on, comm, 0, 0);
@@ -54,7 +54,7 @@ TEST_CASE("a message that cannot be made is an error on all ranks, which names t
             host on;
             one_layer l(how{top_k{1}}, {name, 3}, {});
             std::vector<double> x(comm.rank() == 1 ? 2 : 3);
-            l.hold(numbers(x));
+            l.vector().start(numbers(x));
             l.make_message(on, comm, 8, 1, {}, false);
             l.send(on, comm, 8, 0);
             try {
@@ -76,7 +76,7 @@ TEST_CASE("a layer that all ranks skip keeps what it remembers, and one that som
         one_layer l(how{top_k{1}}, {"w", 3}, {});
         std::vector<double> x{1, 5, -1};
         auto const step = [&](std::uint64_t k, bool skip) {
-            if (!skip) l.hold(numbers(x));
+            if (!skip) l.vector().start(numbers(x));
             if (skip)
                 l.skip(false);
             else
@@ -106,7 +106,7 @@ TEST_CASE("a layer in full has no memory, and a step in full sends the residual,
         CHECK(l.described() == "3 numbers, error_feedback(top_k(1))");
         std::vector<double> x{1, double(2 + 2 * comm.rank()), -1}, y = x;
         auto const step = [&](one_layer& of, std::vector<double>& v, std::uint64_t k, bool in_full) {
-            of.hold(numbers(v));
+            of.vector().start(numbers(v));
             of.make_message(on, comm, k, 1, {}, in_full);
             of.send(on, comm, k, 0);
             of.receive(on, comm, k, 0);

@@ -86,31 +86,36 @@ TEST_CASE("of several frames the first rank's is raised on all, and of none of t
     }
 }
 
-TEST_CASE("frames that are all alike raise nothing; else the first rank's is raised on all") {
-    std::vector<std::string> errors(3);
-    for (int const differs : {-1, 0, 1, 2}) {
+TEST_CASE("messages that all ranks leave out are no error; else another reason is raised, or that of the first") {
+    struct part {
+        bool is_frame, leaves_out;
+        char const* why;
+    };
+    auto const raised_with = [](std::vector<part> const& parts) {
+        std::vector<std::string> errors(3);
         threads::run(3, [&](threads::member& comm) {
+            auto const me = static_cast<std::size_t>(comm.rank());
             error_frame mine;
-            mine.because(comm.rank() == differs ? "another" : "the same");
-            comm.all_gather({mine.bytes(), true});
-            auto& text = errors[static_cast<std::size_t>(comm.rank())];
-            try {
-                mine.raise_unless_alike(comm, 4);
-                text = "nothing";
-            } catch (compression_error const& e) {
-                text = e.what();
-            }
+            parts[me].leaves_out ? mine.left_out(parts[me].why) : mine.because(parts[me].why);
+            CHECK_FALSE(mine.is_not_finite());
+            CHECK(mine.coordinate() == 0);
+            comm.all_gather({mine.bytes(), parts[me].is_frame});
+            auto const text_of = [&](auto raise) {
+                try {
+                    raise();
+                } catch (compression_error const& e) {
+                    return std::string(e.what());
+                }
+                return std::string("nothing");
+            };
+            errors[me] = text_of([&] { error_frame::raise_unless_left_out(comm, 4); });
+            if (errors[me] != "nothing") CHECK(errors[me] == text_of([&] { error_frame::raise_first(comm, 4); }));
         });
-        std::string const expected = differs < 0    ? "nothing"
-                                     : differs == 0 ? "rank 0, round 4: another"
-                                                    : "rank 0, round 4: the same";
-        for (auto const& text : errors) CHECK(text == expected);
-    }
-    // A message among them is no frame.
-    threads::run(2, [&](threads::member& comm) {
-        error_frame mine;
-        mine.because("skipped");
-        comm.all_gather({mine.bytes(), comm.rank() == 1});
-        CHECK_THROWS_WITH_AS(mine.raise_unless_alike(comm, 0), "rank 1, round 0: skipped", compression_error);
-    });
+        for (auto const& text : errors) CHECK(text == errors[0]);
+        return errors[0];
+    };
+    CHECK(raised_with({{true, true, "a"}, {true, true, "a"}, {true, true, "a"}}) == "nothing");
+    CHECK(raised_with({{true, true, "a"}, {true, true, "a"}, {true, false, "b"}}) == "rank 2, round 4: b");
+    CHECK(raised_with({{true, true, "a"}, {false, false, "a message"}, {true, true, "a"}}) == "rank 0, round 4: a");
+    CHECK(raised_with({{false, false, "a message"}, {true, true, "a"}, {true, true, "a"}}) == "rank 1, round 4: a");
 }

@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {
@@ -148,6 +150,42 @@ class caller_vector {
     bool is_there_ = false;                              // an empty vector may have no address
     void (*read_)(void const*, std::span<T>) = nullptr;  // null where the numbers are of T
     void (*write_)(std::span<T const>, void*) = nullptr;
+};
+
+/// The caller's vector of one layer: in a step the one that it starts or, for absent::zero, the one that is bound.
+template <Scalar T>
+class layer_vector {
+  public:
+    /// For all steps. Throws shape_error unless it has d numbers.
+    void bind(caller_vector<T> x, std::size_t d) {
+        require_length(x.size(), d);
+        bound_ = x;
+    }
+    /// For this step, until end_step().
+    void start(caller_vector<T> x) { held_ = x, is_started_ = true; }
+    /// Where none is started, the bound one is held: it gets the estimate, and its numbers are not read.
+    void hold_bound() {
+        if (!is_started_) held_ = bound_;
+    }
+    bool is_started() const { return is_started_; }
+    caller_vector<T> const& held() const { return held_; }
+    /// Throws argument_error where none is held, shape_error where it does not have d numbers.
+    void require(std::size_t d) const {
+        if (!held_.is_there())
+            throw argument_error(
+                "not started, and no vector is bound that would take its estimate, as absent::zero needs: call "
+                "bind(layer, x) once on every rank");
+        require_length(held_.size(), d);
+    }
+    void end_step() { held_ = {}, is_started_ = false; }
+
+  private:
+    static void require_length(std::size_t n, std::size_t d) {
+        if (n != d) throw shape_error(concat({"a vector of ", n, " numbers, where the reducer has ", d}));
+    }
+
+    caller_vector<T> held_, bound_;
+    bool is_started_ = false;
 };
 
 }  // namespace detail

@@ -95,17 +95,17 @@ class node_sum {
     std::string refusal() const { return wrong_->text(); }
     /// The same as detail::throw_together, within the node.
     void throw_together(std::exception_ptr failed) { detail::throw_together(inside_, failed, number_of(0)); }
-    /// Returns which layers the node starts in this round, from those that each of its ranks has started. Compares
-    /// these among its ranks, and their step numbers, weights and whether the step is dense.
-    std::vector<char> const& agree(std::vector<caller_vector<T>> const& held, std::vector<step_options> const& given,
+    /// Returns which layers the node starts in this round: those that its ranks have started, all alike, or with
+    /// absent::zero all. Compares these among its ranks, and their step numbers, weights and whether the step is dense.
+    std::vector<char> const& agree(std::vector<layer_vector<T>> const& vectors, std::vector<step_options> const& given,
                                    step_options const& step, absent missing, std::uint64_t round) {
         auto const count = layers_.size();
         mine_.assign(count, 0);
         check_whole(step);
         for (std::size_t l = 0; l < count; ++l)
-            if (held[l].is_there()) {
+            if (missing == absent::zero || vectors[l].is_started()) {
                 mine_[l] = 1;
-                check(l, held[l], given[l]);
+                check(l, vectors[l], given[l]);
             } else if (missing == absent::raise) {
                 refuse(concat({title(l), " was not started"}));
             }
@@ -116,7 +116,6 @@ class node_sum {
         auto const bytes = wrong_ ? std::as_bytes(std::span(why)) : std::as_bytes(std::span(mine_));
         inside_.all_gather({bytes, wrong_.has_value()});
         present_.assign(count, 0);
-        everywhere_.assign(count, 1);
         wrong_.reset();
         double sum = 0;
         whole_step first{}, other{};
@@ -127,8 +126,11 @@ class node_sum {
                 continue;
             }
             for (std::size_t l = 0; l < count; ++l) {
-                present_[l] = static_cast<char>(present_[l] | std::to_integer<char>(theirs.bytes[l]));
-                everywhere_[l] = static_cast<char>(everywhere_[l] & std::to_integer<char>(theirs.bytes[l]));
+                bool const is_there = std::to_integer<char>(theirs.bytes[l]) != 0;
+                if (r == 0) present_[l] = is_there;
+                if (is_there == (present_[l] != 0) || wrong_) continue;
+                int const lacks = number_of(is_there ? 0 : r), has = number_of(is_there ? r : 0);
+                wrong_ = node_error(lacks, concat({title(l), " was not started, unlike on rank ", has}));
             }
             std::memcpy(&other, theirs.bytes.data() + count, sizeof other);
             if (r == 0) first = other;
@@ -144,23 +146,20 @@ class node_sum {
             wrong_ = node_error(number_of(0), concat({"the weights of a node add up to ", sum}));
         weight_ = !options_.steps_vary ? 1 : wrong_ ? size_ : sum;
         share_ = sum > 0 ? share_of(step.weight, sum, size_) : 0;
-        for (std::size_t l = 0; l < count; ++l)
-            if (missing == absent::skip && present_[l] != everywhere_[l] && !wrong_)
-                wrong_ = node_error(number_of(0), concat({title(l), " was not started by all ranks of a node"}));
         return present_;
     }
     /// After agree(): the weight of the node among the nodes.
     double weight() const { return weight_; }
-    /// This rank's share of the mean over the node of x / loss_scale, in which each rank counts by its weight; an
-    /// absent x counts as zeros. Where a number of any rank is not finite after scaling, refused() is set. The numbers
-    /// stay until the next step.
-    std::span<T> sum(std::size_t l, caller_vector<T> const& x, double loss_scale) {
+    /// This rank's share of the mean over the node of x / loss_scale, in which each rank counts by its weight; one that
+    /// is not started counts as zeros. Where a number of any rank is not finite after scaling, refused() is set. The
+    /// numbers stay until the next step.
+    std::span<T> sum(std::size_t l, layer_vector<T> const& x, double loss_scale) {
         auto const p = parts(layers_[l].size);
         auto const n = static_cast<std::size_t>(size_);
         std::span<T> const all(numbers_.data(), p.d), mine(sums_[l]);
-        if (!x.is_there() || share_ == 0)
+        if (!x.is_started() || share_ == 0)
             fill(on_, all, T(0));
-        else if (auto const numbers = x.as_numbers(all); numbers.data() != all.data())
+        else if (auto const numbers = x.held().as_numbers(all); numbers.data() != all.data())
             copy(on_, numbers, all);
         if (double const factor = share_ / loss_scale; factor != 1) multiply(on_, static_cast<T>(factor), all);
         for (std::size_t step = 1; step < n; ++step) {
@@ -201,7 +200,7 @@ class node_sum {
         return {};
     }
     /// Gathers the shares of the estimate into the callers' numbers.
-    void gather(std::vector<caller_vector<T>> const& held, std::vector<step_options> const& given) {
+    void gather(std::vector<layer_vector<T>> const& vectors, std::vector<step_options> const& given) {
         bytes_.clear();
         for (std::size_t l = 0; l < layers_.size(); ++l) {
             if (present_[l] == 0) continue;
@@ -223,12 +222,13 @@ class node_sum {
                 from += part.size_bytes();
             }
             if (given[l].loss_scale != 1) multiply(on_, static_cast<T>(given[l].loss_scale), all);
-            if (held[l].is_there()) held[l].assign(on_, std::span<T const>(all));
+            vectors[l].held().assign(on_, std::span<T const>(all));
         }
     }
-    void assign_nan(std::vector<caller_vector<T>> const& held) {
-        for (auto const& x : held)
-            if (x.is_there()) x.assign_nan(on_, std::span<T>(numbers_.data(), x.size()));
+    void assign_nan(std::vector<layer_vector<T>> const& vectors) {
+        for (std::size_t l = 0; l < layers_.size(); ++l)
+            if (auto const& x = vectors[l].held(); x.is_there() && x.size() == layers_[l].size)
+                x.assign_nan(on_, std::span<T>(numbers_.data(), x.size()));
     }
     void end_step() { wrong_.reset(); }
 
@@ -255,14 +255,12 @@ class node_sum {
         if (!options_.steps_vary && (step.weight != 1 || step.dense))
             refuse("a weight other than 1, or .dense, which reducer_options::steps_vary must allow");
     }
-    void check(std::size_t l, caller_vector<T> const& x, step_options const& options) {
-        if (x.size() != layers_[l].size)
-            return refuse(concat({(layers_[l].name.empty() ? "" : concat({title(l), ": "})), "a vector of ", x.size(),
-                                  " numbers, where the reducer has ", layers_[l].size}));
+    void check(std::size_t l, layer_vector<T> const& x, step_options const& options) {
         try {
+            x.require(layers_[l].size);
             detail::check<T>(options);
-        } catch (argument_error const& e) {
-            return refuse(e.what());
+        } catch (error const& e) {
+            refuse((layers_[l].name.empty() ? "" : concat({title(l), ": "})) + e.what());
         }
     }
     void read(payload from, int rank, std::span<T> numbers) {
@@ -282,8 +280,8 @@ class node_sum {
     host on_;
     std::vector<std::vector<T>> sums_;  // this rank's shares
     std::vector<T> numbers_, piece_;
-    std::vector<char> mine_, present_, everywhere_;  // layers: of this rank, of any and of all of the node
-    std::vector<std::size_t> read_so_far_;           // in bytes, of each rank's shares
+    std::vector<char> mine_, present_;      // layers of this rank, and of all of the node
+    std::vector<std::size_t> read_so_far_;  // in bytes, of each rank's shares
     std::vector<std::byte> bytes_;
     double weight_ = 1, share_ = 1;  // the node's weight among the nodes, and this rank's share in the node
     std::optional<node_error> wrong_;

@@ -41,8 +41,10 @@ enum class on_non_finite {
 /// What finish() does with a layer that was not started on this rank.
 enum class absent {
     raise,  ///< it is an error: compression_error on every rank
-    zero,   ///< its gradient counts as zeros: part of the residual may be sent
-    skip    ///< it is not sent: its residual and shift stay as they are
+    zero,   ///< its gradient counts as zeros: part of the residual may be sent, and the vector of reducer::bind() gets
+            ///< the estimate, as on the ranks that have started it. All layers of a step have the same options then
+    skip    ///< it is not sent, which is an error unless all ranks skip it: its residual, its shift and its vector stay
+            ///< as they are
 };
 
 /// The options of a reducer, beside the reduction and the layers; the same on all ranks.
@@ -72,7 +74,8 @@ struct reducer_options {
     position_code positions = position_code::smallest;
 };
 
-/// The options of one step, or of one layer in it.
+/// The options of one step, or of one layer in it. A layer that is not started has those of the first that is, or those
+/// of finish() where none is.
 struct step_options {
     /// The factor by which the caller has multiplied the gradient, above 0, where the reducer's numbers hold it and its
     /// reciprocal (for float from 2^-126 to 2^126); the estimate is multiplied by the same. The residual and the shift
@@ -88,6 +91,8 @@ struct step_options {
     double weight = 1;
     /// Sends all layers in full in this step, on all ranks. Needs reducer_options::steps_vary.
     bool dense = false;
+
+    bool operator==(step_options const&) const = default;
 };
 
 namespace detail {
@@ -128,6 +133,16 @@ template <Scalar T>
                                      " bytes do not hold with its reciprocal: it must be from ", least, " to ", most}));
     if (!(o.step_size >= 0 && std::isfinite(o.step_size)))
         throw argument_error(concat({"a step size of ", o.step_size, ", which must be finite and at least 0"}));
+}
+
+/// What forbids these options of a layer beside those of another in the same step; null where nothing does.
+inline char const* trouble_between(step_options const& first, step_options const& other, reducer_options const& all) {
+    if (other.weight != first.weight || (all.steps_vary && other.dense != first.dense))
+        return "the layers of one step have different weights, or are not all dense";
+    if (all.not_started == absent::zero && (other.loss_scale != first.loss_scale || other.step_size != first.step_size))
+        return "the layers of one step have different loss scales or step sizes, where absent::zero gives a layer that "
+               "is not started those of the step";
+    return nullptr;
 }
 
 /// The options as items on which ranks must agree.

@@ -68,7 +68,7 @@ class reduced_layer : public named_layer {
     void start(C& comm) {
         if (!in_full_) means_.start(comm);
     }
-    std::size_t bytes_in_full() const { return x_.is_there() ? x_.size_bytes() : is_.size * sizeof(T); }
+    std::size_t bytes_in_full() const { return x_.held().is_there() ? x_.held().size_bytes() : is_.size * sizeof(T); }
     /// The items of this layer on which ranks must agree, in one line.
     std::string described() const { return concat({is_.size, " numbers, ", (in_full_ ? "in full" : to_string(how_))}); }
     R const& reduction() const { return how_; }
@@ -76,31 +76,23 @@ class reduced_layer : public named_layer {
     message_type const& message() const { return message_; }  // the last that was not in full
     layer_memory<feedback_type, T, B> const& memory() const { return memory_; }
 
-    /// Stores the caller's vector for this step; its numbers must stay until end_step().
-    void hold(caller_vector<T> x) { x_ = x; }
-    /// Makes this rank's message about them, times `share`, or its error frame. `in_full`: all numbers are sent.
+    layer_vector<T>& vector() { return x_; }
+    /// Makes this rank's message about its numbers, times `share`, or its error frame; of one that is not started the
+    /// numbers count as zeros. `in_full`: all numbers are sent.
     template <Communicator C>
     void make_message(B& on, C const& comm, std::uint64_t round, double share, step_options const& options,
                       bool in_full) {
         begin(in_full, options);
         or_frame([&] {
-            if (x_.size() != is_.size)
-                throw shape_error(concat({"a vector of ", x_.size(), " numbers, where the reducer has ", is_.size}));
+            x_.require(is_.size);
             memory_.check_share(share);
             check<T>(options);
-            scale_ = static_cast<T>(share / options.loss_scale);
+            bool const reads = x_.is_started() && share != 0;
+            scale_ = reads ? static_cast<T>(share / options.loss_scale) : T(0);
             std::span<T> const room(mean_);
-            if (share == 0) fill(on, room, T(0));
-            make_from(on, comm, round, share == 0 ? std::span<T const>(room) : x_.as_numbers(room));
+            if (!reads) fill(on, room, T(0));
+            make_from(on, comm, round, reads ? x_.held().as_numbers(room) : std::span<T const>(room));
         });
-    }
-    /// The same with zeros, for a layer for which the caller has no numbers.
-    template <Communicator C>
-    void make_message_of_zeros(B& on, C const& comm, std::uint64_t round, bool in_full) {
-        begin(in_full, {});
-        scale_ = 1;
-        fill(on, std::span<T>(mean_), T(0));
-        or_frame([&] { make_from(on, comm, round, std::span<T const>(mean_)); });
     }
     /// Makes an error frame in place of a message, with this reason.
     void make_no_message(std::string const& why, bool in_full) {
@@ -109,7 +101,8 @@ class reduced_layer : public named_layer {
     }
     /// Sends no message: this layer stays as it is, on all ranks.
     void skip(bool in_full) {
-        make_no_message(was_not_started(), in_full);
+        begin(in_full, {});
+        frame_.left_out(was_not_started());
         skipped_ = true;
     }
 
@@ -129,7 +122,7 @@ class reduced_layer : public named_layer {
     void receive(B& on, C& comm, std::uint64_t round, int lane) {
         if (skipped_) {
             finish_all_gather(comm, lane);
-            return frame_.raise_unless_alike(comm, round);
+            return error_frame::raise_unless_left_out(comm, round);
         }
         std::span<T> const mean(mean_);
         if (goes_in_full_)
@@ -160,7 +153,7 @@ class reduced_layer : public named_layer {
     void gather_exact(B& on, C& comm, std::uint64_t round) {
         if (skipped_) return;
         if (!exact_) exact_.emplace(is_.size);
-        exact_->gather(on, comm, round, scale_, x_);
+        exact_->gather(on, comm, round, scale_, x_.held());
     }
     /// After commit(): adds the deviation of the estimate from it to `far`.
     void compare_exact(B& on, deviation& apart) {
@@ -174,7 +167,7 @@ class reduced_layer : public named_layer {
     std::size_t first_not_writable(B& on, C const& comm, std::uint64_t round) {
         if (skipped_) return is_.size;
         return writable_.first_beyond(on, how_, now(comm, round), comm.size(), memory_.feedback(), mean_, goes_in_full_,
-                                      static_cast<T>(options_.loss_scale), x_.largest());
+                                      static_cast<T>(options_.loss_scale), x_.held().largest());
     }
     /// Completes the step: updates the state, and computes the estimate.
     template <Communicator C>
@@ -194,17 +187,17 @@ class reduced_layer : public named_layer {
         memory_.set_step_size(options_.step_size);
     }
     bool is_skipped() const { return skipped_; }
-    /// Sets the caller's numbers, where there are any, to the estimate, or to NaN.
+    /// Sets the caller's numbers to the estimate, on every rank, unless the layer was skipped; or to NaN.
     void write_back(B& on) {
-        if (!x_.is_there()) return;
+        if (skipped_) return;
         std::span<T> const mean(mean_);
         if (options_.loss_scale != 1) multiply(on, static_cast<T>(options_.loss_scale), mean);
-        x_.assign(on, std::span<T const>(mean));
+        x_.held().assign(on, std::span<T const>(mean));
     }
     void write_nan(B& on) {
-        if (x_.is_there() && x_.size() == is_.size) x_.assign_nan(on, std::span<T>(mean_));
+        if (auto const& x = x_.held(); x.is_there() && x.size() == is_.size) x.assign_nan(on, std::span<T>(mean_));
     }
-    void end_step() { x_ = {}; }
+    void end_step() { x_.end_step(); }
     void add_state(B& on) { memory_.add_state(on); }
     void take_mean_state(B& on, int ranks) {
         memory_.take_mean_state(on, ranks);
@@ -290,9 +283,9 @@ class reduced_layer : public named_layer {
     std::optional<exact_mean<T, B>> exact_;
     writable_estimate<R, T, B> writable_;
     // The state of the current step.
-    caller_vector<T> x_;
+    layer_vector<T> x_;
     step_options options_;
-    T scale_ = 1;  // of x_
+    T scale_ = 1;  // of x_; 0 where its numbers are not read
     bool goes_in_full_ = false, skipped_ = false;
     error_frame frame_;  // outlives send(), as an engine may send its bytes later
 };

@@ -49,6 +49,11 @@ class reduced_layers {
     std::size_t size() const { return all_.size(); }
     layer_type& operator[](std::size_t l) { return all_[l]; }
     layer_type const& operator[](std::size_t l) const { return all_[l]; }
+    /// Throws argument_error where there is no such layer.
+    layer_type& at(std::size_t l) {
+        if (l >= all_.size()) throw argument_error(concat({"layer ", l, " of ", all_.size()}));
+        return all_[l];
+    }
     std::deque<layer_type> const& all() const { return all_; }
     /// Whether a collective adds up the messages of any layer.
     bool uses_collective() const {
@@ -79,7 +84,7 @@ class reduced_layers {
         for (auto const l : by_name()) items.add({all_[l].title(), all_[l].described()});
         return concat({items.lines(), "rank ", rank, " of ", ranks, "\n"});
     }
-    /// The layers that the first step has started, in its order, and the others, marked as not started.
+    /// The layers that a step without an order has started, in its order, and the others, marked as not started.
     [[gnu::cold, gnu::noinline]] std::string names(layer_order const& order) const {
         std::string text;
         auto const add = [&](std::string const& what) { text += (text.empty() ? "" : ", ") + what; };
@@ -95,6 +100,13 @@ class reduced_layers {
         for (auto& l : all_)
             if (auto const i = l.first_not_writable(on, comm, round); i < l.size())
                 throw non_finite_error(-1, round, i, l.name().empty() ? "" : l.title());
+    }
+    /// Makes the callers' vectors NaN: those that are started and, with `bound`, those that are bound to the others.
+    void write_nan(B& on, bool bound) {
+        for (auto& l : all_) {
+            if (bound) l.vector().hold_bound();
+            l.write_nan(on);
+        }
     }
     template <class Archive>
     void state(Archive& archive) {

@@ -48,15 +48,18 @@ class reduction_step : step_failure {
     reduction_step& operator=(reduction_step const&) = delete;
     [[gnu::noinline]] ~reduction_step() { layers_.make_whole(); }  // ends what uses the communicators on another thread
 
+    void bind(std::size_t l, caller_vector<T> x) { layers_.at(l).vector().bind(x, layers_[l].size()); }
     void start(std::size_t l, caller_vector<T> x, step_options const& options) {
         if (!begun_) require_whole();
-        if (l >= layers_.size()) throw argument_error(concat({"layer ", l, " of ", layers_.size()}));
+        auto& vector = layers_.at(l).vector();
         if (!begun_)
             begin(options);
-        else if (options.weight != weight_ || (options_.steps_vary && options.dense != dense_))
-            return fail("the layers of one step have different weights, or are not all dense");
-        if (!order_.start(l)) return fail(concat({layers_[l].title(), " is started twice"}));
-        layers_[l].hold(x);
+        else if (auto const* const why = trouble_between(given_, options, options_))
+            return fail(why);
+        if (order_.is_started(l)) return fail(concat({layers_[l].title(), " is started twice"}));
+        if (order_.is_known() && order_.is_over() && !failed_) return fail_as_out_of_order(l);  // throws, and x stays
+        order_.start(l);
+        vector.start(x);
         if (failed_) return;
         if (order_.is_known()) pass_over(l);
         if (failed_ || mistake_) return;
@@ -66,16 +69,18 @@ class reduction_step : step_failure {
         }
         if (order_.is_known()) advance();
     }
-    void finish() {
-        prepare();
+    void finish(step_options const& options = {}) {
+        if (begun_ && options != step_options{} && options != given_)
+            throw argument_error("finish() has other options than the layers that were started: give it none");
+        prepare(options);
         failed_ ? fail_step() : complete();
     }
     /// The first half of finish(): all messages are there, and no state has changed. If it throws, the step has ended;
     /// else failed() is the reason why it cannot be completed, or null, and complete() or abandon() ends it.
-    void prepare() try {
+    void prepare(step_options const& options = {}) try {
         receive_alone();
         if (!failed_) require_whole();
-        if (!begun_) begin({});
+        if (!begun_) begin(options);
         if (!order_.is_known() && !failed_) agree_on_order();
         while (!ended_ && !order_.is_over()) {
             if (auto const l = order_.due(); !mistake_ && !order_.is_started(l)) make_absent(layers_[l]);
@@ -167,11 +172,7 @@ class reduction_step : step_failure {
     std::uint64_t round() const { return round_; }
     reducer_statistics statistics() const {
         layers_.wait();  // a collective in the background counts its bytes on another thread
-        auto all = statistics_;
-        all.bytes_sent += comm_.bytes_sent() + comm_.bytes_broadcast();
-        all.bytes_received += comm_.bytes_received() + comm_.bytes_gathered();
-        all.bytes_watching += watching_.bytes_sent();
-        all.bytes_of_state = 0;
+        auto all = with_traffic(statistics_, comm_, watching_);
         for (auto const& l : layers_.all()) all.bytes_of_state += l.memory().bytes();
         return all;
     }
@@ -183,7 +184,7 @@ class reduction_step : step_failure {
     bool is_dense() const { return dense_ || round_ < options_.dense_rounds; }
     void begin(step_options const& options) {
         begun_ = true;
-        weight_ = options.weight;
+        given_ = options;
         step_failure::attempt([&] {
             if (may_differ_ && order_.is_known())
                 require_agreement(comm_, {{"the steps so far", round_}}), may_differ_ = false;
@@ -200,19 +201,19 @@ class reduction_step : step_failure {
     void pass_over(std::size_t l) {
         if (options_.not_started != absent::raise && order_.is_later(l))
             for (; !failed_ && !mistake_ && order_.due() != l; advance()) make_absent(layers_[order_.due()]);
-        if (failed_ || mistake_ || (!order_.is_over() && order_.due() == l)) return;
+        if (!failed_ && !mistake_ && (order_.is_over() || order_.due() != l)) fail_as_out_of_order(l);
+    }
+    [[gnu::cold, gnu::noinline]] void fail_as_out_of_order(std::size_t l) {
         auto const where =
             order_.is_over() ? "last" : concat({"where ", layers_[order_.due()].title(), " was in the first step"});
         fail(concat({layers_[l].title(), " is started ", where}));
     }
     void make_absent(layer_type& l) {
+        if (options_.not_started == absent::raise) return l.make_no_message(l.was_not_started(), is_dense());
+        if (options_.not_started == absent::skip) return l.skip(is_dense());
         timed const time(statistics_.seconds_compressing);
-        if (options_.not_started == absent::raise)
-            l.make_no_message(l.was_not_started(), is_dense());
-        else if (options_.not_started == absent::zero)
-            l.make_message_of_zeros(on_, comm_, round_, is_dense());
-        else
-            l.skip(is_dense());
+        l.vector().hold_bound();
+        l.make_message(on_, comm_, round_, share_, given_, is_dense());
     }
     [[gnu::cold, gnu::noinline]] void fail(std::string why) {
         if (order_.is_known() && order_.is_over())
@@ -249,13 +250,10 @@ class reduction_step : step_failure {
         while (received_ < sent_) receive_next();
     }
     [[gnu::cold, gnu::noinline]] void agree_on_order() {
-        auto const order = (mistake_ ? concat({*mistake_, ", "}) : "") + layers_.names(order_);
-        require_agreement(comm_, {{"the steps so far", round_}, {"the order of layers", order}});
-        if (mistake_) throw compression_error(0, round_, *mistake_);
-        for (std::size_t l = 0; options_.not_started == absent::raise && l < layers_.size(); ++l)
-            if (!order_.is_started(l)) throw compression_error(0, round_, layers_[l].was_not_started());
-        order_.learn(), may_differ_ = false;
-        messages_ = joined(layers_, order_.all(), options_);
+        options_.not_started == absent::raise ? require_order(comm_, order_, layers_, round_, mistake_)
+                                              : learn_if_complete(comm_, order_, round_);
+        may_differ_ = false;
+        if (order_.is_learned() || messages_.empty()) messages_ = joined(layers_, order_.all(), options_);
     }
     // Before any state changes: whether the estimates can be written, probes, and comparisons between ranks.
     void watch() {
@@ -273,7 +271,7 @@ class reduction_step : step_failure {
             std::rethrow_exception(failed_);
         } catch (non_finite_error const&) {
             if (options_.non_finite == on_non_finite::raise) throw;
-            layers_.for_each([&](auto& l) { l.write_nan(on_); });
+            layers_.write_nan(on_, options_.not_started == absent::zero);
         }
     }
     struct ending {
@@ -292,7 +290,8 @@ class reduction_step : step_failure {
     reducer_statistics statistics_;
     // The state of the current step.
     bool begun_ = false, dense_ = false, alone_ = false;  // alone_: of the message that was sent last
-    double weight_ = 1, share_ = 1;        // of this rank's gradient: as given, and relative to the mean weight
+    step_options given_;                                  // of the first layer that is started
+    double share_ = 1;                     // of this rank's gradient: its weight relative to the mean weight
     std::size_t made_ = 0;                 // layers that are ready of the message that is sent next
     std::size_t sent_ = 0, received_ = 0;  // messages
 };

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers that some ranks do not start: every rank gets the same estimate, and nothing of a residual is lost.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/collective/dense/ring.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
+#include "laconic/comm/fibers.hpp"
+#include "laconic/compress/identity.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/hierarchy.hpp"
+#include "laconic/reducer.hpp"
+#include "laconic/reduction/shift_at_rate.hpp"
+
+using namespace laconic;
+
+namespace tests_of_absent_layers {
+
+namespace {
+
+using numbers = std::vector<double>;
+using vectors = std::vector<std::vector<float>>;
+
+std::vector<layer> const layers{{"a", 7}, {"b", 12}, {"c", 4}};
+std::size_t const count = layers.size(), k = 2;  // top_k keeps k numbers of what a rank compresses
+auto const vary = [](int step, std::uint64_t of, std::uint64_t choices) {
+    return key{77}.child(of).child(std::uint64_t(step)).word(0) % choices;
+};
+bool is_missing(int rank, int step, std::size_t l) {
+    return vary(step, 100 + 10 * std::uint64_t(rank) + l, 5) < 2 || vary(step, 90 + l, 6) == 0;  // often, or everywhere
+}
+std::vector<float> gradient(int rank, int step, std::size_t l) {
+    auto const draws = key{5}.child(std::uint64_t(rank)).child(std::uint64_t(step)).child(l);
+    std::vector<float> g(layers[l].size);
+    for (std::size_t i = 0; i < g.size(); ++i) g[i] = float(2 * draws.uniform(i) - 1);
+    return g;
+}
+
+// What a reduction does, by plain loops.
+struct form {
+    double alpha = 0, decay = 0;
+    bool all = false;     // all numbers are sent
+    bool exact = true;    // else the loops do not know which terms a collective leaves to later steps
+    bool weights = true;  // ranks may have weights
+};
+std::vector<char> chosen(numbers const& x, bool all) {
+    std::vector<std::size_t> at(x.size());
+    std::iota(at.begin(), at.end(), std::size_t{0});
+    std::sort(at.begin(), at.end(), [&](auto i, auto j) { return std::abs(x[i]) > std::abs(x[j]); });
+    std::vector<char> is(x.size());
+    for (std::size_t i = 0; i < at.size(); ++i) is[at[i]] = all || i < k;
+    return is;
+}
+
+// One layer, over nodes of so many ranks: node m's rank s keeps the state of numbers first(s) .. first(s + 1) - 1.
+struct model {
+    form how;
+    std::size_t d, nodes, per_node;
+    std::vector<numbers> e, h;  // by rank, of its share
+    numbers arrived, brought;   // the sums of estimates, and of mean gradients
+    double rate = 0;
+
+    model(form f, std::size_t size, std::size_t m, std::size_t n) : how(f), d(size), nodes(m), per_node(n) {
+        for (std::size_t r = 0; r < m * n; ++r) e.emplace_back(length(r % n)), h.emplace_back(length(r % n));
+        arrived.resize(d), brought.resize(d);
+    }
+    std::size_t first(std::size_t s) const { return d * s / per_node; }
+    std::size_t length(std::size_t s) const { return first(s + 1) - first(s); }
+
+    // The estimate of all numbers; g has each rank's gradient, without a scale, zeros where it is missing.
+    numbers step(std::vector<numbers> const& g, numbers const& weights, double step_size, bool dense) {
+        numbers estimate(d);
+        double const sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+        double const waited = rate > 0 && step_size > 0 ? rate / step_size : 1;
+        if (step_size > 0) rate = step_size;
+        for (std::size_t r = 0; r < e.size(); ++r) {
+            std::size_t const s = r % per_node, from = first(s);
+            numbers delta(length(s));
+            for (std::size_t i = 0; i < delta.size(); ++i) {
+                for (std::size_t j = 0; j < per_node; ++j) {
+                    auto const rank = r / per_node * per_node + j;
+                    delta[i] += weights[rank] * g[rank][from + i] * double(nodes) / sum;
+                }
+                brought[from + i] += delta[i] / double(nodes);
+                delta[i] += how.decay * waited * e[r][i] - h[r][i];
+            }
+            auto const sent = chosen(delta, how.all || dense);
+            for (std::size_t i = 0; i < delta.size(); ++i) {
+                double const m = sent[i] ? delta[i] : 0;
+                estimate[from + i] += (h[r][i] + m) / double(nodes);
+                e[r][i] = how.decay > 0 ? delta[i] - m : 0;
+                h[r][i] += how.alpha * m;
+            }
+        }
+        return estimate;
+    }
+};
+
+struct variant {
+    absent what;
+    bool rates, scales, vary;  // step sizes and loss scales that change; weights and dense steps
+};
+
+template <class How, class Comm>
+void compare_with_model(How const& how, form const& f, Comm&& nodes, fibers::member& comm, std::size_t m, std::size_t n,
+                        variant const& v) {
+    reducer reduce(
+        how, nodes, layers,
+        {.not_started = v.what, .share_below = v.rates ? 8u : 4096u, .steps_vary = v.vary, .verify_every = 1});
+    std::vector<model> models;
+    for (auto const& l : layers) models.emplace_back(f, l.size, m, n);
+    int const ranks = int(m * n), rank = comm.rank();
+    vectors mine(count);
+    for (std::size_t l = 0; l < count; ++l) {
+        mine[l].resize(layers[l].size);
+        if (v.what == absent::zero) reduce.bind(l, std::span(mine[l]));
+    }
+    int taken = 0;
+    for (int step = 0; step < 30; ++step) {
+        double const rate = v.rates ? 0.5 / double(1 + vary(step, 1, 4)) : 0,
+                     scale = v.scales ? double(1 << vary(step, 2, 4)) : 1;
+        bool const dense = v.vary && vary(step, 3, 4) == 0, alike = v.what == absent::skip && vary(step, 4, 5) != 0;
+        numbers weights(std::size_t(ranks), 1.0);
+        if (v.vary && f.weights)
+            for (std::size_t r = 0; r < weights.size(); ++r) weights[r] = double((r + std::size_t(step)) % 3);
+        auto const missing = [&](int r, std::size_t l) { return is_missing(alike ? 0 : r, step, l); };
+        bool fails = false;
+        std::vector<std::vector<numbers>> all(count);
+        for (std::size_t l = 0; l < count; ++l)
+            for (int r = 0; r < ranks; ++r) {
+                auto const g = gradient(r, step, l);
+                auto& a = all[l].emplace_back(g.size());
+                if (!missing(r, l)) a.assign(g.begin(), g.end());
+                fails = fails || (v.what == absent::raise && missing(r, l)) ||
+                        (v.what == absent::skip && missing(r, l) != missing(0, l));
+            }
+        step_options const options{
+            .loss_scale = scale, .step_size = rate, .weight = weights[std::size_t(rank)], .dense = dense};
+        bool starts_any = false;
+        for (std::size_t l = count; l-- > 0;) {
+            mine[l].assign(layers[l].size, 99.0f);
+            if (missing(rank, l)) continue;
+            std::ranges::copy(gradient(rank, step, l), mine[l].begin());  // which stays where it is
+            for (auto& x : mine[l]) x *= float(scale);
+            reduce.start(l, mine[l], options);
+            starts_any = true;
+        }
+        auto const before = mine;
+        std::string why;
+        try {
+            starts_any ? reduce.finish() : reduce.finish(options);
+        } catch (error const& e) {
+            why = e.what();
+        }
+        CHECK(!why.empty() == fails);
+        comm.all_gather({std::as_bytes(std::span(why))});
+        for (int r = 0; r < ranks; ++r) CHECK(detail::text_of_bytes(comm.from(r).bytes) == why);
+        if (!why.empty()) CHECK(mine == before);
+        if (fails) continue;
+        ++taken;
+        for (std::size_t l = 0; l < count; ++l) {
+            if (v.what == absent::skip && missing(rank, l)) {
+                CHECK(mine[l] == before[l]);
+                continue;
+            }
+            auto const estimate = models[l].step(all[l], weights, rate, dense);
+            for (std::size_t i = 0; i < estimate.size(); ++i) {
+                if (f.exact) CHECK(mine[l][i] / scale == doctest::Approx(estimate[i]).epsilon(1e-4));
+                models[l].arrived[i] += mine[l][i] / scale;
+            }
+            comm.all_gather({std::as_bytes(std::span(mine[l]))});
+            for (int r = 1; r < ranks; ++r)
+                CHECK(detail::text_of_bytes(comm.from(r).bytes) == detail::text_of_bytes(comm.from(0).bytes));
+            auto const& memory = reduce.layers()[l].feedback();
+            std::size_t const own = std::size_t(rank), from = models[l].first(own % n);
+            for (std::size_t i = 0; i < models[l].e[own].size(); ++i) {
+                if (f.decay > 0 && f.exact)
+                    CHECK(memory.residual()[i] == doctest::Approx(models[l].e[own][i]).epsilon(1e-4));
+                if (f.alpha > 0) CHECK(memory.shift()[i] == doctest::Approx(models[l].h[own][i]).epsilon(1e-4));
+            }
+            if (f.decay != 1 || v.rates) continue;
+            std::vector<float> waits(layers[l].size);  // what arrived and what waits is what was brought
+            std::copy(memory.residual().begin(), memory.residual().end(), waits.begin() + std::ptrdiff_t(from));
+            comm.all_gather({std::as_bytes(std::span(waits))});
+            numbers sum(waits.size());
+            for (int r = 0; r < ranks; ++r)
+                for (std::size_t i = 0; i < sum.size(); ++i)
+                    sum[i] += reinterpret_cast<float const*>(comm.from(r).bytes.data())[i] / double(m);
+            for (std::size_t i = 0; i < sum.size(); ++i)
+                CHECK(models[l].arrived[i] + sum[i] == doctest::Approx(models[l].brought[i]).epsilon(1e-4));
+        }
+    }
+    CHECK(taken >= (v.what == absent::raise ? 0 : 10));
+    CHECK((v.what == absent::zero) == (taken == 30));
+}
+
+template <class How>
+void on_all_variants(How const& how, form const& f, bool skips = true) {
+    CAPTURE(to_string(how));
+    for (variant const v : {variant{absent::raise, false, false, false},
+                            {absent::zero, false, false, false},
+                            {absent::zero, f.decay > 0, true, f.weights},
+                            {absent::skip, false, false, false},
+                            {absent::skip, f.decay > 0, true, f.weights}}) {
+        if (v.what == absent::skip && !skips) continue;
+        CAPTURE(int(v.what));
+        CAPTURE(v.scales);
+        fibers::run(4, [&](fibers::member& comm) { compare_with_model(how, f, comm, comm, 4, 1, v); });
+        for (int const m : {2, 3})
+            fibers::run(2 * m, [&](fibers::member& comm) {
+                auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
+                compare_with_model(how, f, hierarchy{inside, across}, comm, std::size_t(m), 2, v);
+            });
+    }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "absent layers: every form of reduction, flat and over nodes, raise, zero and skip, is the one by plain loops") {
+    on_all_variants(plain{}, {.all = true});
+    on_all_variants(unproved{plain{top_k{k}}}, {});
+    on_all_variants(error_feedback{top_k{k}}, {.decay = 1});
+    on_all_variants(error_feedback{top_k{k}, 0.5}, {.decay = 0.5});
+    on_all_variants(error_feedback{top_k{k}, 1, ring{}}, {.decay = 1}, false);
+    on_all_variants(error_feedback{top_k{k}, 1, gtop_k{k}}, {.decay = 1, .exact = false}, false);
+    on_all_variants(ef21_shift{top_k{k}}, {.alpha = 1, .weights = false});
+    on_all_variants(shifted{identity{}}, {.alpha = 0.5, .all = true, .weights = false});
+    on_all_variants(shift_at_rate<top_k<>>{top_k{k}, 0.25}, {.alpha = 0.25, .weights = false});
+}
+
+TEST_CASE("absent layers, zero: a layer without a bound vector is an error on all ranks, and the next steps go on") {
+    auto const check = [](auto&& nodes, fibers::member& comm) {
+        reducer reduce(error_feedback{top_k{k}}, nodes, layers, {.not_started = absent::zero});
+        vectors g(count);
+        auto const step = [&](bool without) {
+            for (std::size_t l = count; l-- > 0;) g[l] = gradient(comm.rank(), 0, l);
+            auto const before = g;
+            for (std::size_t l = count; l-- > 0;)
+                if (!without || l != 1) reduce.start(l, g[l]);
+            std::string why;
+            try {
+                reduce.finish();
+            } catch (compression_error const& e) {
+                why = e.what();
+                CHECK(g == before);
+            }
+            return why;
+        };
+        for (std::uint64_t of_first = 0; of_first < 2; ++of_first) {
+            auto const why = step(comm.rank() >= 2);
+            CHECK(why.find("rank 2, round " + std::to_string(of_first) + ": layer b: not started") == 0);
+            CHECK(why.find("call bind(layer, x)") != why.npos);
+            CHECK(step(false).empty());
+        }
+        std::vector<float> too_long(13);
+        CHECK_THROWS_AS(reduce.bind(1, too_long), shape_error);
+        CHECK_THROWS_AS(reduce.bind(3, too_long), argument_error);
+        g[1] = gradient(comm.rank(), 0, 1);
+        reduce.bind(1, g[1]);
+        auto const b = std::span(g[1]);
+        for (std::size_t l : {2u, 0u}) reduce.start(l, g[l]);
+        reduce.finish();
+        CHECK(b.data() == g[1].data());
+        CHECK(reduce.steps() == 3);
+    };
+    fibers::run(4, [&](fibers::member& comm) { check(comm, comm); });
+    fibers::run(4, [&](fibers::member& comm) {
+        auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
+        check(hierarchy{inside, across}, comm);
+    });
+}
+
+TEST_CASE("absent layers, zero: what finish() is given is for a step without a layer, and layers share their options") {
+    fibers::run(2, [](fibers::member& comm) {
+        reducer reduce(plain{}, comm, std::vector<layer>{{"a", 1}, {"b", 1}},
+                       {.not_started = absent::zero, .steps_vary = true});
+        std::vector<float> a(1), b(1);
+        reduce.bind(0, a), reduce.bind(1, b);
+        for (int step = 0; step < 3; ++step) {
+            a[0] = 6, b[0] = 12;
+            step_options const now{.loss_scale = 2, .weight = 2.0 + comm.rank()};
+            if (comm.rank() == step % 2) {
+                reduce.start(1, b, now), reduce.start(0, a, now);
+                CHECK_THROWS_AS(reduce.finish({.loss_scale = 4, .weight = now.weight}), argument_error);
+                reduce.finish();
+            } else {
+                reduce.finish(now);
+            }
+            float const share = (2 + float(step % 2)) / 5;
+            CHECK(a[0] == doctest::Approx(6 * share));
+            CHECK(b[0] == doctest::Approx(12 * share));
+        }
+        std::string why;
+        try {
+            reduce.start(1, b), reduce.start(0, a, {.step_size = comm.rank() == 1 ? 0.5 : 0.0});
+            reduce.finish();
+        } catch (compression_error const& e) {
+            why = e.what();
+        }
+        CHECK(why.find("rank 1, round 3: the layers of one step have different loss scales or step sizes") == 0);
+    });
+}
+
+TEST_CASE("absent layers, zero: not a number makes all vectors NaN, those that are bound, too") {
+    auto const check = [](auto&& nodes, fibers::member& comm) {
+        reducer reduce(error_feedback{top_k{k}}, nodes, layers,
+                       {.non_finite = on_non_finite::propagate, .not_started = absent::zero});
+        vectors g(count);
+        for (std::size_t l = 0; l < count; ++l) g[l] = gradient(comm.rank(), 0, l), reduce.bind(l, g[l]);
+        if (comm.rank() == 3) g[1][2] = std::numeric_limits<float>::quiet_NaN();
+        if (comm.rank() == 3) reduce.start(1, g[1]);
+        if (comm.rank() == 1) reduce.start(0, g[0]);
+        reduce.finish();
+        for (auto const& x : g) CHECK(std::all_of(x.begin(), x.end(), [](float v) { return v != v; }));
+        CHECK(reduce.steps() == 0);
+    };
+    fibers::run(4, [&](fibers::member& comm) { check(comm, comm); });
+    fibers::run(4, [&](fibers::member& comm) {
+        auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
+        check(hierarchy{inside, across}, comm);
+    });
+}
+
+TEST_CASE("propagate over nodes leaves a vector of another length as it is") {
+    fibers::run(4, [](fibers::member& comm) {
+        auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
+        hierarchy nodes{inside, across};
+        reducer reduce(plain{}, nodes, std::size_t{4}, {.non_finite = on_non_finite::propagate});
+        std::vector<float> x(comm.rank() == 3 ? 99 : 4, 1.0f);
+        if (comm.rank() == 0) x[1] = std::numeric_limits<float>::infinity();
+        reduce(x);
+        if (comm.rank() != 3) CHECK(std::isnan(x[0]));
+        if (comm.rank() == 3) CHECK(x == std::vector<float>(99, 1.0f));
+    });
+}
+
+TEST_CASE("absent layers, zero: ranks lack different layers in the first step, after a restore and after a rebind") {
+    fibers::run(3, [](fibers::member& comm) {
+        reducer reduce(error_feedback{top_k{k}}, comm, layers, {.not_started = absent::zero});
+        vectors g(count);
+        for (std::size_t l = 0; l < count; ++l) g[l].resize(layers[l].size), reduce.bind(l, g[l]);
+        auto const step = [&](int number, bool lacks) {
+            for (std::size_t l = count; l-- > 0;) {
+                std::ranges::copy(gradient(comm.rank(), number, l), g[l].begin());
+                if (!lacks || l != std::size_t(comm.rank())) reduce.start(l, g[l]);
+            }
+            reduce.finish();
+        };
+        for (int turn = 0; turn < 3; ++turn) {
+            step(0, true), step(1, true), step(2, false), step(3, true);
+            if (turn == 0) reduce.restore(reduce.save());
+            if (turn == 1) reduce.rebind(comm);
+        }
+        CHECK(reduce.steps() == 12);
+    });
+}
+
+TEST_CASE("absent layers, skip: one that start() refuses keeps its numbers, whatever its length") {
+    for (std::size_t const length : {3u, 4u, 9u})
+        fibers::run(2, [&](fibers::member& comm) {
+            reducer reduce(error_feedback{top_k{1}}, comm, std::vector<layer>{{"a", 4}, {"b", 2}},
+                           {.not_started = absent::skip});
+            std::vector<float> a{1, 2, 3, 4}, b{1, 2}, late(length, 7.0f);
+            reduce.start(0, a), reduce.start(1, b), reduce.finish();
+            reduce.start(1, b);
+            CHECK_THROWS_WITH_AS(reduce.start(0, late), "layer a is started last after all messages of the step",
+                                 argument_error);
+            reduce.finish();
+            CHECK(late == std::vector<float>(length, 7.0f));
+            CHECK(reduce.steps() == 2);
+        });
+}
+
+TEST_CASE("absent layers, skip: what is wrong on another rank is named, over nodes, too, and NaN propagates") {
+    for (bool const propagates : {false, true})
+        for (int const culprit : {0, 1, 3})
+            fibers::run(4, [&](fibers::member& comm) {
+                auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
+                hierarchy nodes{inside, across};
+                reducer reduce(error_feedback{top_k{1}}, nodes, layers,
+                               {.non_finite = propagates ? on_non_finite::propagate : on_non_finite::raise,
+                                .not_started = absent::skip});
+                vectors g(count);
+                for (std::size_t l = 0; l < count; ++l) g[l] = gradient(comm.rank(), 0, l);
+                auto const before = g;
+                if (comm.rank() == culprit) g[2][3] = std::numeric_limits<float>::quiet_NaN();
+                reduce.start(1, g[1]), reduce.start(2, g[2]);  // and 0 is skipped by all
+                std::string why;
+                try {
+                    reduce.finish();
+                } catch (non_finite_error const& e) {
+                    why = e.what();
+                }
+                CHECK(why == (propagates ? std::string()
+                                         : "rank " + std::to_string(culprit) +
+                                               ", round 0: the gradient is not finite at coordinate 3 of layer c"));
+                CHECK(std::isnan(g[1][0]) == propagates);
+                CHECK(g[0] == before[0]);
+            });
+    // Flat: a mistake on one rank, where others skip the first layer.
+    fibers::run(3, [](fibers::member& comm) {
+        reducer reduce(plain{}, comm, std::vector<layer>{{"a", 1}, {"b", 1}},
+                       {.not_started = absent::skip, .steps_vary = true});
+        std::vector<float> a(1), b(1);
+        for (int step = 0; step < 2; ++step) {
+            std::string why;
+            try {
+                if (comm.rank() == 2) reduce.start(0, a, {.weight = 1}), reduce.start(1, b, {.weight = 3});
+                if (comm.rank() != 2) reduce.start(1, b);
+                reduce.finish();
+            } catch (compression_error const& e) {
+                why = e.what();
+            }
+            CHECK(why == (step == 0
+                              ? "rank 2, round 0: the layers of one step have different weights, or are not all dense"
+                              : "rank 0, round 1: layer a was not started"));
+            if (step == 0) reduce.start(0, a), reduce.start(1, b), reduce.finish();
+        }
+    });
+}
+
+}  // namespace tests_of_absent_layers
