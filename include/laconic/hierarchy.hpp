@@ -35,6 +35,15 @@ struct hierarchy {
 };
 template <class Inside, class A>
 hierarchy(Inside&, A&) -> hierarchy<Inside, A>;
+template <class Inside, class A>
+hierarchy(Inside&&, A&&) -> hierarchy<detail::part_of_hierarchy<Inside>, detail::part_of_hierarchy<A>>;
+
+namespace detail {
+
+template <class Inside, class A>
+inline constexpr bool holds_communicators<hierarchy<Inside, A>> = true;
+
+}  // namespace detail
 
 /// A reducer over nodes: within a node the gradients are added up in full, each rank adding up a share of the numbers;
 /// the nodes' means of each share are reduced as `how` specifies; and within a node the estimates are gathered in full.
@@ -73,12 +82,14 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
     }
     reducer(R how, hierarchy<Inside, A> nodes, std::vector<std::size_t> const& sizes, reducer_options options = {})
         : reducer(std::move(how), nodes, layers_of(sizes), std::move(options)) {}
-    reducer(R how, hierarchy<Inside, A> nodes, std::size_t d, reducer_options options = {})
-        : reducer(std::move(how), nodes, std::vector<layer>{{"", d}}, std::move(options)) {}
+    template <std::integral D>
+    reducer(R how, hierarchy<Inside, A> nodes, D d, reducer_options options = {})
+        : reducer(std::move(how), nodes, std::vector<layer>{{"", static_cast<std::size_t>(d)}}, std::move(options)) {}
     template <Contiguous X>
-    requires ReducedAs<element_of<X>, T> reducer(R how, hierarchy<Inside, A> nodes, X const& like,
-                                                 reducer_options options = {})
-        : reducer(std::move(how), nodes, static_cast<std::size_t>(like.size()), std::move(options)) {}
+    requires detail::AsItIs<X> reducer(R how, hierarchy<Inside, A> nodes, X const& like, reducer_options options = {})
+        : reducer(std::move(how), nodes, like.size(), std::move(options)) {
+        static_assert(detail::is_like<T, X>());
+    }
     reducer(reducer const&) = delete;
     reducer& operator=(reducer const&) = delete;
 

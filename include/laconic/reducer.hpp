@@ -14,6 +14,7 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
+#include "laconic/reduction/arguments.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduced_layers.hpp"
@@ -52,15 +53,7 @@ namespace laconic {
 /// first step it allocates only where a collective's lists grow.
 template <class R, class C, Scalar T = float, class B = host>
 class reducer {
-    static_assert(Communicator<C>,
-                  "a reducer's communicator has rank(), size(), all_gather(mine), .. (comm/communicator.hpp)");
-    static_assert(Reduction<R, T, B>,
-                  "a reduction is one of plain{C}, error_feedback{C}, shifted{C} and ef21_shift{C}, where C is a "
-                  "compressor, majority_vote{} (reduction/reduction.hpp), or a type with the same members");
-    static_assert(R::is_proved,
-                  "no theorem covers this reduction: plain{C} and shifted{C} need an unbiased compressor, "
-                  "error_feedback{C} and ef21_shift{C} a contractive one; unproved{...}, but for shifted{C}, takes it "
-                  "as it is");
+    static_assert(detail::can_reduce<R, C, T, B>());
 
   public:
     using layer_type = detail::reduced_layer<R, T, B>;
@@ -78,12 +71,16 @@ class reducer {
     reducer(R how, C& comm, std::vector<std::size_t> const& sizes, reducer_options options = {}, B on = {})
         : reducer(std::move(how), comm, layers_of(sizes), std::move(options), std::move(on)) {}
     /// For one vector of d numbers.
-    [[gnu::cold]] reducer(R how, C& comm, std::size_t d, reducer_options options = {}, B on = {})
-        : reducer(std::move(how), comm, std::vector<layer>{{"", d}}, std::move(options), std::move(on)) {}
+    template <std::integral D>
+    [[gnu::cold]] reducer(R how, C& comm, D d, reducer_options options = {}, B on = {})
+        : reducer(std::move(how), comm, std::vector<layer>{{"", static_cast<std::size_t>(d)}}, std::move(options),
+                  std::move(on)) {}
     /// For one vector with the length and the number type of `like`, which is not kept.
     template <Contiguous X>
-    requires ReducedAs<element_of<X>, T> reducer(R how, C& comm, X const& like, reducer_options options = {}, B on = {})
-        : reducer(std::move(how), comm, static_cast<std::size_t>(like.size()), std::move(options), std::move(on)) {}
+    requires detail::AsItIs<X> reducer(R how, C& comm, X const& like, reducer_options options = {}, B on = {})
+        : reducer(std::move(how), comm, like.size(), std::move(options), std::move(on)) {
+        static_assert(detail::is_like<T, X>());
+    }
     reducer(reducer const&) = delete;
     reducer& operator=(reducer const&) = delete;
 
@@ -180,6 +177,24 @@ requires Scalar<element_of<X>> || Number16<element_of<X>> reducer(R, C&, X const
 template <std::invocable<layer const&> Rule, Communicator C>
 reducer(Rule, C&, std::vector<layer> const&, reducer_options = {})
     -> reducer<std::invoke_result_t<Rule const&, layer const&>, C>;
+
+/// What no reducer can be made of: the compiler's first error says what to change.
+template <class How, class C, class X>
+class reducer<detail::refused_arguments<How, C, X>, void> {
+    static_assert(detail::explain<How, C, X>());
+
+  public:
+    template <class... Any>
+    reducer(How const&, Any&&...) {}
+    reducer(How const&, C&&, X const&, ...) {}
+    void operator()(auto&&...) {}
+    void start(auto&&...) {}
+    void finish() {}
+};
+template <class How, class C, detail::AsItIs X>
+reducer(How const&, C&&, X const&, ...) -> reducer<detail::refused_arguments<How, C, X>, void>;
+template <class How, class C>
+reducer(How const&, C&&) -> reducer<detail::refused_arguments<How, C, void>, void>;
 
 /// For layers of numbers of T, other than float.
 template <Scalar T, class R, Communicator C>

@@ -21,6 +21,8 @@
 // expect WITHOUT_NAME: C is not a compressor: it needs friend std::string to_string.C const&.
 // expect WITHOUT_EQUALITY: C is not a compressor: it needs bool operator==
 // expect WITHOUT_DEFAULT: C is not a compressor: it needs a default constructor
+// expect CHECK_NOT_CONST: C is not a compressor: it needs void check.std::size_t d. const
+// expect DELTA_NOT_CONST: C has a delta: it is double delta.std::size_t d. const
 // expect MESSAGE_OF_A_NUMBER: C is not a compressor: its message<T, B> needs std::size_t dimension.. const
 // expect REDUCER_WITHOUT_NAME: C is not a compressor: it needs friend std::string to_string.C const&.
 // expect RECURSION_WITHOUT_NAME: C is not a compressor: it needs friend std::string to_string.C const&.
@@ -72,7 +74,9 @@ struct mine : with_a_number {
     template <Scalar T, class B>
     using message = full_vector<T, B>;
 #endif
-#if !defined(WITHOUT_CHECK)
+#if defined(CHECK_NOT_CONST)
+    void check(std::size_t) {}
+#elif !defined(WITHOUT_CHECK)
     void check(std::size_t) const {}
 #endif
 #if !defined(WITHOUT_CALL)
@@ -87,7 +91,11 @@ struct mine : with_a_number {
         identity{}.blank(on, d, from, m);
     }
 #endif
+#if defined(DELTA_NOT_CONST)
+    double delta(std::size_t) { return 1; }
+#else
     double delta(std::size_t) const { return 1; }
+#endif
 #if defined(WITHOUT_EQUALITY)
     bool operator==(mine const&) const = delete;
 #else
@@ -132,7 +140,7 @@ inline mine const own{};
 [[maybe_unused]] void use(threads::member& comm) {
     bowl const f;
     std::vector<double> x(1);
-#if defined(REDUCER_WITHOUT_NAME)
+#if defined(REDUCER_WITHOUT_NAME) || defined(DELTA_NOT_CONST) || defined(CHECK_NOT_CONST)
     reducer reduce(error_feedback{own}, comm, x);
     reduce(x);
 #elif defined(RECURSION_WITHOUT_NAME)

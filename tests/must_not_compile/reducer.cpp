@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/hierarchy.hpp"
@@ -25,11 +26,38 @@
 // expect DOUBLE_INTO_FLOAT: x holds double, and this reducer computes in float: .*reducer_of<double>
 // expect FLOAT_INTO_DOUBLE: a reducer of float takes float and numbers of 16 bits, one of double takes double
 // expect INT_INTO_FLOAT: a reducer of float takes float and numbers of 16 bits, one of double takes double
+// expect CONST_OVER_NODES: x is const
+// expect OF_A_MATRIX_ROW: the third argument is neither a vector whose numbers lie one after another in memory
+// expect OF_SCALED: an expression, such as 2 \* x of Eigen's, is first assigned to a vector
+// expect OF_INT: the third argument holds numbers of another type than this reducer computes in
+// expect OF_VECTORS: several vectors are layers: layers_of
+// expect OF_NOTHING: a reducer needs a third argument
+// expect OF_NOTHING_OVER_NODES: a reducer needs a third argument
+// expect SWAPPED: the reduction comes before the communicator
+// expect SWAPPED_TEMPORARIES: the reduction comes before the communicator
+// expect POINTER_TO_COMMUNICATOR: the second argument is no communicator
+// expect TEMPORARY_COMMUNICATOR: the communicator is a temporary, to which the reducer would refer: give it a name
+// expect CONST_COMMUNICATOR: the communicator is const: a reducer sends over it
+// expect TEMPORARY_NODES: a hierarchy refers to its communicators, and one of these is a temporary
+// expect MISSPELLED_OPTION: what follows the third argument makes no reducer_options
+// expect MISSPELLED_OPTION_OVER_NODES: what follows the third argument makes no reducer_options
+// expect OPTIONS_OF_A_STEP: what follows the third argument makes no reducer_options
+// expect OPTION_OF_ANOTHER_TYPE: (narrowing conversion|cannot be narrowed)
+// expect COMPRESSOR_ALONE: a reduction is one of plain{C}, error_feedback{C}
+// expect BIASED: no theorem covers this reduction
+// expect OVER_IN_PLACE_OF_DECAY: the second value is decay, a number, and a collective is the third
+// expect WITHOUT_ITS_HEADER: parse_reduction
 
 // at most TEMPORARY: 20
 // at most CONST: 20
 // at most SCALED: 20
 // at most DOUBLE_INTO_FLOAT: 20
+// at most OF_INT: 30
+// at most OF_NOTHING: 30
+// at most SWAPPED: 60
+// at most MISSPELLED_OPTION: 20
+// at most MISSPELLED_OPTION_OVER_NODES: 20
+// at most OVER_IN_PLACE_OF_DECAY: 30
 
 using namespace laconic;
 
@@ -74,7 +102,68 @@ namespace {
     of_double(x);
 #elif defined(INT_INTO_FLOAT)
     reduce(n);
+#elif defined(CONST_OVER_NODES)
+    over_nodes(c);
+#elif defined(OF_A_MATRIX_ROW)
+    reducer made(how, comm, w.row(1));
+#elif defined(OF_SCALED)
+    reducer made(how, nodes, 2 * v);
+#elif defined(OF_INT)
+    reducer made(how, comm, n);
+    made(n);
+#elif defined(OF_VECTORS)
+    reducer made(how, comm, std::vector{x, x});
+#elif defined(OF_NOTHING)
+    reducer made(how, comm);
+    made(x);
+#elif defined(OF_NOTHING_OVER_NODES)
+    reducer made(how, nodes);
+#elif defined(SWAPPED)
+    error_feedback mine{top_k{0.01}};
+    reducer made(comm, mine, x);
+#elif defined(SWAPPED_TEMPORARIES)
+    reducer made(comm, error_feedback{top_k{0.01}}, x);
+#elif defined(POINTER_TO_COMMUNICATOR)
+    reducer made(how, &comm, x);
+#elif defined(TEMPORARY_COMMUNICATOR)
+    reducer made(how, comm.split(0, 0), x);
+#elif defined(CONST_COMMUNICATOR)
+    reducer made(how, std::as_const(comm), x);
+#elif defined(TEMPORARY_NODES)
+    hierarchy made{comm.split(0, 0), comm.split(1, 0)};
+#elif defined(MISSPELLED_OPTION)
+    reducer made(how, comm, x, {.verify_evry = 3});
+    made(x);
+#elif defined(MISSPELLED_OPTION_OVER_NODES)
+    reducer made(how, nodes, x, {.verify_evry = 3});
+    made(x);
+#elif defined(OPTIONS_OF_A_STEP)
+    reducer made(how, comm, x, step_options{.weight = 3});
+#elif defined(OPTION_OF_ANOTHER_TYPE)
+    reducer made(how, comm, x, {.verify_every = 3.5});
+#elif defined(COMPRESSOR_ALONE)
+    reducer made(top_k{0.01}, comm, x);
+#elif defined(BIASED)
+    reducer made(plain{top_k{0.01}}, comm, x);
+#elif defined(OVER_IN_PLACE_OF_DECAY)
+    reducer made(error_feedback{top_k{0.01}, gtop_k{0.01}}, comm, x);
+#elif defined(WITHOUT_ITS_HEADER)
+    reducer made(parse_reduction("error_feedback(top_k(0.01))"), comm, x);
 #else
+    // Whatever a reducer is made of.
+    reducer of_a_matrix(how, comm, w);
+    reducer of_a_view(how, nodes, std::span(x));
+    reducer of_a_number(how, comm, v.size(), {.verify_every = 3});
+    reducer of_a_literal(how, nodes, 4);
+    std::vector<std::size_t> sizes{3, 4};
+    reducer of_sizes(how, comm, sizes);
+    reducer of_listed_sizes(how, nodes, {3, 4}, {.seed = 3});
+    reducer of_layers(how, comm, layers_of({3, 4}));
+    auto layers = layers_of({3, 4});
+    reducer of_named_layers(how, nodes, layers);
+    reducer by_rule([&](layer const&) { return how; }, comm, layers, {.dense_below = 10});
+    reducer with_backend(how, comm, x, {}, host{});
+    reducer over{error_feedback{top_k{0.01}, 1, gtop_k{0.01}}, comm, x};
     // Views of any kind, temporary or not, and what has a name.
     reduce(x);
     reduce(std::span(x));

@@ -44,6 +44,18 @@ concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Messa
 template <class C>
 concept SomeCompressor = Compressor<C, float> || Compressor<C, double>;
 
+/// Compressors with E C(x) = x and E|C(x) - x|^2 <= omega |x|^2, omega = c.omega(d) for vectors of d numbers.
+template <class C>
+concept Unbiased = std::semiregular<C> && requires(C const& c, std::size_t d) {
+    { c.omega(d) } -> std::same_as<double>;
+};
+
+/// Compressors with E|C(x) - x|^2 <= (1 - delta) |x|^2, delta = c.delta(d) in (0, 1] for vectors of d numbers.
+template <class C>
+concept Contractive = std::semiregular<C> && requires(C const& c, std::size_t d) {
+    { c.delta(d) } -> std::same_as<double>;
+};
+
 namespace detail {
 
 // Both print what a C that is no compressor lacks, where it is compiled: one line for each member. The first checks
@@ -90,9 +102,16 @@ consteval bool require_compressor() {
     }
     return true;
 }
-// The same for float or double, whichever C takes, on the host.
+// The same for float or double, whichever C takes, on the host; and that its theorem's constants are as Unbiased and
+// Contractive look for them.
 template <class C>
 consteval bool require_compressor() {
+    constexpr bool has_omega = requires(C & c, std::size_t d) { c.omega(d); };
+    constexpr bool has_delta = requires(C & c, std::size_t d) { c.delta(d); };
+    static_assert(!std::semiregular<C> || !has_omega || Unbiased<C>,
+                  "C has an omega: it is double omega(std::size_t d) const");
+    static_assert(!std::semiregular<C> || !has_delta || Contractive<C>,
+                  "C has a delta: it is double delta(std::size_t d) const");
     if constexpr (SomeCompressor<C>)
         return true;
     else if constexpr (
@@ -103,18 +122,6 @@ consteval bool require_compressor() {
 }
 
 }  // namespace detail
-
-/// Compressors with E C(x) = x and E|C(x) - x|^2 <= omega |x|^2, omega = c.omega(d) for vectors of d numbers.
-template <class C>
-concept Unbiased = std::semiregular<C> && requires(C const& c, std::size_t d) {
-    { c.omega(d) } -> std::same_as<double>;
-};
-
-/// Compressors with E|C(x) - x|^2 <= (1 - delta) |x|^2, delta = c.delta(d) in (0, 1] for vectors of d numbers.
-template <class C>
-concept Contractive = std::semiregular<C> && requires(C const& c, std::size_t d) {
-    { c.delta(d) } -> std::same_as<double>;
-};
 
 /// Whether this value is unbiased (contractive), so that its omega(d) (delta(d)) may be called. A type that holds
 /// another compressor, or one chosen at run time, answers by unbiased() and contractive(), as its type alone does not

@@ -80,6 +80,14 @@ constexpr auto over_field(X R::*member) {
     return std::convertible_to<gather_all, X> ? f : f.written();
 }
 
+// A collective as the second value of error_feedback{...}.
+template <class X>
+struct over_in_place_of_decay {
+    static_assert(!std::same_as<X, X>,
+                  "error_feedback{compressor, decay, over}: the second value is decay, a number, and a collective is "
+                  "the third, as in error_feedback{top_k{0.01}, 1, gtop_k{0.01}}");
+};
+
 }  // namespace detail
 
 /// No state: each rank sends C(g_i), and the estimate is unbiased with variance at most omega / n mean_i |g_i|^2 for n
@@ -135,6 +143,9 @@ struct error_feedback {
 };
 template <class C, class X = gather_all>
 error_feedback(C, double = 1, X = {}) -> error_feedback<C, X>;
+template <class C, class X>
+requires(!std::convertible_to<X, double>) error_feedback(C, X)
+->error_feedback<C, detail::over_in_place_of_decay<X>>;
 
 /// Each rank sends C(g_i - h_i), whose variance vanishes as the gradients converge. State: h_i and mean h, 2 d numbers
 /// a rank.

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reducer can be made of; what the compiler says of the rest is in tests/must_not_compile/reducer.cpp.
+#include "laconic/reduction/arguments.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "laconic/comm/threads.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/hierarchy.hpp"
+
+using namespace laconic;
+
+namespace tests_of_arguments {
+
+namespace {
+
+struct list_of_layers : std::vector<layer> {};
+using nodes = hierarchy<threads::member, threads::member>;
+
+static_assert(detail::can_reduce<error_feedback<top_k<>>, threads::member, float, host>());
+static_assert(detail::can_reduce<unproved<plain<top_k<>>>, threads::member, double, host>());
+static_assert(detail::is_like<double, std::vector<double>>() && detail::is_like<float, std::array<float, 3>>());
+static_assert(detail::holds_communicators<nodes> && !detail::holds_communicators<threads::member>);
+// The guides for every type are no better than those for lists, to which a type of the user's may be converted.
+static_assert(detail::AsItIs<std::vector<layer>> && detail::AsItIs<std::vector<float>> && detail::AsItIs<int>);
+static_assert(!detail::AsItIs<list_of_layers>);
+
+TEST_CASE("a reducer is made of a list that is no vector of layers but becomes one, with ranks and over nodes") {
+    threads::run(1, [](threads::member& comm) {
+        list_of_layers all;
+        all.push_back({"w", 3}), all.push_back({"b", 2});
+        auto inside = comm.split(0, 0), across = comm.split(0, 0);
+        reducer flat(error_feedback{top_k{1}}, comm, all);
+        reducer over_nodes(error_feedback{top_k{1}}, hierarchy{inside, across}, all);
+        CHECK(flat.layers().size() == 2);
+        CHECK(over_nodes.layers().size() == 2);
+        CHECK(over_nodes.layers()[1].size() == 2);
+    });
+}
+
+}  // namespace
+
+}  // namespace tests_of_arguments
