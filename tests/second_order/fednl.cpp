@@ -26,6 +26,7 @@ TEST_CASE("fednl: its text has what differs from the defaults") {
     CHECK(to_string(fednl<low_rank<>>{
               .compressor = {4, 1}, .fresh = false, .start_in_full = false, .as = symmetric_as::whole}) ==
           "fednl(low_rank(rows=4, rank=1), fresh=no, start_in_full=no, as=whole)");
+    CHECK(to_string(fednl<top_k<>>{.compressor = {3}, .line_search = true}) == "fednl(top_k(3), line_search=yes)");
     CHECK(to_string(fednl<top_k<>, ef21_shift<top_k<>>>{.compressor = {3}, .gradient = {{2}}}) ==
           "fednl(top_k(3), gradient=ef21_shift(top_k(2)))");
     CHECK(fednl{top_k{3}} == fednl{top_k{3}});
@@ -50,6 +51,9 @@ TEST_CASE("fednl: settings outside their ranges, unknown constants and ranks tha
         CHECK_THROWS_WITH_AS(start(fednl<low_rank<>>{.compressor = {4, 1}}), doctest::Contains("no matrix of 4 rows"),
                              argument_error);
         CHECK_THROWS_WITH_AS(start(fednl<threshold<>>{.compressor = {.1}}), doctest::Contains("give alpha yourself"),
+                             theory_error);
+        fednl<top_k<>, ef21_shift<top_k<>>> const searching{.compressor = {3}, .line_search = true, .gradient = {{2}}};
+        CHECK_THROWS_WITH_AS(start(searching), "fednl: a line search needs gradients in full: take gradient = plain",
                              theory_error);
         CHECK_THROWS_AS(start(top{.compressor = {2 + comm.rank()}}), shape_error);
         x.resize(3);

@@ -131,6 +131,119 @@ TEST_CASE("FedNL reaches the optimum of ionosphere, superlinearly, with each kin
     check(fednl<low_rank<>>{.compressor = {34, 2}, .as = symmetric_as::whole}, 80);
 }
 
+namespace {
+
+// Rounds from zeros by a projection, on ten workers; what stops them.
+struct projected_run {
+    std::string error;
+    std::vector<double> x;
+    std::uint64_t rounds = 0;
+};
+projected_run projected(std::vector<logistic> const& f, std::size_t k, bool line_search, std::uint64_t most,
+                        double at = 0) {
+    projected_run seen;
+    std::vector<std::string> errors(f.size());
+    fednl<top_k<>> const method{
+        .compressor = {k}, .definite = definite_by::projection, .start_in_full = false, .line_search = line_search};
+    threads::run(int(f.size()), [&](threads::member& comm) {
+        auto const& mine = f[std::size_t(comm.rank())];
+        std::vector<double> x(mine.dimension(), at);
+        auto const p = agree_on_problem(comm, mine);
+        auto run = method.start<double>(p, mine, comm, std::span<double>(x), 2);
+        auto before = x;
+        try {
+            while (run.rounds() < most) before = x, run.round();
+        } catch (divergence_error const& e) {
+            errors[std::size_t(comm.rank())] = e.what();
+            CHECK(x == before);
+            CHECK(e.round + 1 == run.rounds());
+        }
+        if (comm.rank() == 0) seen.x = x, seen.rounds = run.rounds();
+    });
+    for (auto const& e : errors) CHECK(e == errors[0]);
+    seen.error = errors[0];
+    return seen;
+}
+
+}  // namespace
+
+TEST_CASE("from zeros by a projection FedNL diverges and says so, and with a line search it reaches the optimum") {
+    // lambda = 1e-3, ten workers; the values are those of optima.json
+    struct real_set {
+        char const* name;
+        std::size_t k;
+        std::uint64_t rounds;
+        double best;
+    };
+    for (auto const& [name, k, rounds, best] :
+         {real_set{"heart_scale", 13, 25, 0.35564669241206875}, real_set{"ionosphere", 272, 25, 0.321074725609338},
+          real_set{"splice", 480, 45, 0.3648878549937356}}) {
+        auto const f = workers_on(name, 10, 1e-3);
+        if (!f) return;
+        CAPTURE(name);
+        auto const alone = projected(*f, k, false, 100);
+        CHECK(alone.rounds < 25);
+        CHECK(alone.error.find("outside the region in which FedNL converges: take line_search = yes") !=
+              std::string::npos);
+        auto const searched = projected(*f, k, true, rounds);
+        CHECK(searched.error.empty());
+        CHECK(mean_value(*f, searched.x) == doctest::Approx(best).epsilon(1e-13));
+        if (k != 13) continue;
+        auto const from_far = projected(*f, k, true, 60, 30);
+        CHECK(mean_value(*f, from_far.x) == doctest::Approx(best).epsilon(1e-13));
+        // At the optimum only rounding is left, and that is no divergence.
+        threads::run(10, [&](threads::member& comm) {
+            auto const& mine = (*f)[std::size_t(comm.rank())];
+            auto x = searched.x;
+            fednl<top_k<>> const method{.compressor = {k}, .start_in_full = false};
+            auto run = method.start<double>(problem{}, mine, comm, std::span<double>(x), 2);
+            for (int n = 0; n < 40; ++n) run.round();
+            CHECK(mean_value(*f, x) == doctest::Approx(best).epsilon(1e-13));
+        });
+    }
+}
+
+TEST_CASE("with a line search f falls in every round, by a quarter of the slope at least") {
+    auto const f = workers_on("heart_scale", 3, 1e-3);
+    if (!f) return;
+    threads::run(3, [&](threads::member& comm) {
+        metered wire(comm);
+        auto const& mine = (*f)[std::size_t(comm.rank())];
+        std::vector<double> x(13, 5.);
+        fednl<top_k<>> const method{.compressor = {20},
+                                    .definite = definite_by::projection,
+                                    .mu = 1e-3,
+                                    .fresh = false,
+                                    .start_in_full = false,
+                                    .line_search = true};
+        auto run = method.start<double>(problem{}, mine, wire, std::span<double>(x), 2);
+        for (int k = 0; k < 12; ++k) {
+            auto const before = x;
+            std::vector<double> g(13), one(13), step(13);
+            run.round();
+            for (auto const& each : *f) {
+                each.gradient(before, one);
+                for (std::size_t j = 0; j < 13; ++j) g[j] += one[j] / 3;
+            }
+            // The move is a step along the direction, halved some times.
+            auto direction = g;
+            newton_step solve;
+            solve(run.learned(), definite_by::projection, 1e-3, direction);
+            double slope = 0, share = (before[0] - x[0]) / direction[0];
+            for (std::size_t j = 0; j < 13; ++j) {
+                slope += g[j] * direction[j];
+                CHECK(before[j] - x[j] == doctest::Approx(share * direction[j]).epsilon(1e-6));
+            }
+            double const value = mean_value(*f, before);
+            CHECK(mean_value(*f, x) <= value - share * slope / 4 + 1e-14);
+            CHECK(std::abs(std::log2(share) - std::round(std::log2(share))) < 1e-6);
+            std::vector<double> longer(13);
+            for (std::size_t j = 0; j < 13; ++j) longer[j] = before[j] - 2 * share * direction[j];
+            if (share < .9) CHECK(mean_value(*f, longer) > value - 2 * share * slope / 4 - 1e-14);
+        }
+    });
+}
+
 TEST_CASE("FedNL reaches the optimum of a9a" * doctest::test_suite("slow")) {
     auto const f = workers_on("a9a", 10, 1e-3);
     if (!f) return;
@@ -327,6 +440,28 @@ TEST_CASE("what one rank gets wrong all ranks throw, and then go on as if it had
     });
 }
 
+TEST_CASE("a value that is not finite on one rank ends a line search on all, with x where it was") {
+    auto const f = det6_workers();
+    struct no_value : det6::objective {
+        bool bad = false;
+        double value(std::span<double const> x) const { return bad ? std::nan("") : det6::objective::value(x); }
+    };
+    threads::run(6, [&](threads::member& comm) {
+        no_value mine{f[std::size_t(comm.rank())]};
+        std::vector<double> x(4, 1.);
+        auto run = fednl<top_k<>>{.compressor = {3}, .line_search = true}.start<double>(problem{}, mine, comm,
+                                                                                        std::span<double>(x), 1);
+        mine.bad = comm.rank() == 4;
+        auto const before = x;
+        CHECK_THROWS_WITH_AS(run.round(), "rank 4, round 0: the value of the objective is not finite",
+                             compression_error);
+        CHECK(x == before);
+        mine.bad = false;
+        for (int k = 0; k < 3; ++k) run.round();
+        CHECK(mean_gradient_norm(f, x) < 1e-11);
+    });
+}
+
 TEST_CASE("a matrix that is not positive definite is an error on all ranks, before x moves") {
     struct saddle {
         std::size_t dimension() const { return 2; }
@@ -353,7 +488,7 @@ TEST_CASE("a saved FedNL goes on bit for bit, and is no other's") {
     for (bool const in_full : {false, true})
         threads::run(6, [&](threads::member& comm) {
             auto const& mine = f[std::size_t(comm.rank())];
-            fednl<rand_k<>> const method{.compressor = {3}, .start_in_full = in_full};
+            fednl<rand_k<>> const method{.compressor = {3}, .start_in_full = in_full, .line_search = !in_full};
             std::vector<double> x(4, 1.), y(4, 1.);
             auto run = method.start<double>(problem{}, mine, comm, std::span<double>(x), 5);
             auto other = method.start<double>(problem{}, mine, comm, std::span<double>(y), 5);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/compress/compressor.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
@@ -28,14 +30,16 @@ namespace laconic {
 /// definite_by::projection raises eigenvalues below mu to mu (option 1 of the paper); definite_by::lift adds the mean
 /// of |Hessian of f_i - H_i| to all (option 2). Where `fresh`, H_i is here the one with this round's alpha S_i, which
 /// is no farther from the Hessian; in the paper it is the one before. It converges superlinearly near x*, at a rate
-/// that the condition number does not enter, and has no line search. The H_i start as the Hessians at the first x,
-/// which are sent in full, or as zeros.
+/// that the condition number does not enter. The H_i start as the Hessians at the first x, which are sent in full, or
+/// as zeros; from zeros a projection leaps by up to |grad f| / mu, out of that region, and such a run ends with
+/// divergence_error. With `line_search` (FedNL-LS of the paper, algorithm 3) the step is the first of 1, 1/2, 1/4, ..
+/// times the above at which f falls by a quarter of what its slope promises, so that f falls in every round from any x.
 ///
 /// A rank sends in a round S_i, the gradient as the reduction `gradient` has it (the theorem is about gradients in
-/// full), and with a lift one number; with start_in_full in the first round also d (d + 1) / 2 numbers. The Hessian
-/// travels as its lower triangle, scaled so that a compressor sees its Frobenius norm; whole, in d^2 numbers, it suits
-/// compressors of matrices: {.compressor = low_rank{d, 1}, .as = symmetric_as::whole}. `over` is the transport of the
-/// S_i: gather_all{} or a collective.
+/// full), and with a lift one number; for each step that a line search tries two numbers; with start_in_full in the
+/// first round also d (d + 1) / 2 numbers. The Hessian travels as its lower triangle, scaled so that a compressor sees
+/// its Frobenius norm; whole, in d^2 numbers, it suits compressors of matrices: {.compressor = low_rank{d, 1}, .as =
+/// symmetric_as::whole}. `over` is the transport of the S_i: gather_all{} or a collective.
 template <class C, class G = plain<>, class X = gather_all>
 struct fednl {
     static_assert(detail::require_members<C>());
@@ -45,6 +49,7 @@ struct fednl {
     std::optional<double> alpha{};
     bool fresh = true;
     bool start_in_full = true;
+    bool line_search = false;
     symmetric_as as = symmetric_as::triangle;
     G gradient{};
     X over{};
@@ -63,6 +68,8 @@ struct fednl {
             throw theory_error(
                 "fednl: definite = projection needs mu, which is not known; give the objective strong_convexity(), or "
                 "mu, or take definite = lift");
+        if constexpr (!std::same_as<decltype(G::compressor), identity>)
+            if (line_search) throw theory_error("fednl: a line search needs gradients in full: take gradient = plain");
         return {*this, raised, objective, comm, x, seed};
     }
 
@@ -72,7 +79,8 @@ struct fednl {
                  "Safaryan, Islamov, Qian, Richtarik, ICML 2022", field("compressor", &fednl::compressor).needed(),
                  field("definite", &fednl::definite).by_name(), field("mu", &fednl::mu).between(0, 1e300).by_name(),
                  field("alpha", &fednl::alpha).between(0, 1).by_name(), field("fresh", &fednl::fresh).by_name(),
-                 field("start_in_full", &fednl::start_in_full).by_name(), field("as", &fednl::as).by_name(),
+                 field("start_in_full", &fednl::start_in_full).by_name(),
+                 field("line_search", &fednl::line_search).by_name(), field("as", &fednl::as).by_name(),
                  field("gradient", &fednl::gradient).by_name(), detail::over_field(&fednl::over));
     }
 };

@@ -3,22 +3,29 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "laconic/backend/norm.hpp"
 #include "laconic/comm/communicator.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/core/dependent.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/loop_base.hpp"
 #include "laconic/objective/hessian.hpp"
+#include "laconic/optim/divergence_guard.hpp"
 #include "laconic/optim/newton_step.hpp"
 #include "laconic/optim/symmetric.hpp"
 #include "laconic/reduction/shift_at_rate.hpp"
@@ -50,23 +57,28 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
           gradients_(comm, of_gradients(), {}, layers_of_gradients()),
           hessians_(comm, {.seed = seed}, {}, layers_of_hessian()),
           first_means_({}, size_),
+          values_({}, 2),
           mean_gradient_(x.size()),
           own_(size_),
           left_(size_),
-          step_(x.size()) {
+          step_(x.size()),
+          trial_(method_.line_search ? x.size() : 0) {
         this->agree({{"the method", detail::concat({to_string(method_), ", mu=", mu_})}});
-        first_means_.start(comm);
+        first_means_.start(comm), values_.start(comm);
         hessian_.resize(Eigen::Index(x.size()), Eigen::Index(x.size()));
     }
 
     /// One round. Throws on every rank non_finite_error where the gradient or the Hessian of a rank is not finite (of
     /// the Hessian, with the place in the vector that travels), and compression_error where a Hessian throws or cannot
-    /// be compressed: nothing has changed then, and the next round() computes anew; and error where the matrix of the
-    /// step is not positive definite: x has not moved then, the learned Hessian has.
+    /// be compressed: nothing has changed then, and the next round() computes anew. Throws error where the matrix of
+    /// the step is not positive definite, or no step along its direction lowers f, and divergence_error where f has
+    /// grown above its first value and |grad f| has been above its first in ten rounds in a row, which is watched where
+    /// gradients are sent in full and there is no line search: x has not moved then, the learned Hessian has.
     void round() {
         auto const here = this->look();
+        auto const at = this->now();
         looked_ = false;
-        measure();
+        measure(here);
         try {
             if (wrong_)
                 hessians_.refuse(*wrong_);
@@ -86,11 +98,15 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
         gradients_.complete(), hessians_.complete();
         if (method_.fresh) take_learned();
         ++round_;
+        watch(at, here);
         std::copy(mean_gradient_.begin(), mean_gradient_.end(), step_.begin());
         if (!solve_(hessian_, method_.definite, lifts() ? double(distance_) : mu_, step_))
             throw error(detail::concat({"fednl, round ", round_ - 1, ": the learned Hessian plus ", double(distance_),
                                         " is not positive definite; definite = projection would raise it to mu"}));
-        for (std::size_t i = 0; i < x_.size(); ++i) x_[i] -= static_cast<T>(step_[i]);
+        if (method_.line_search)
+            search(at, here);
+        else
+            move(1, x_);
     }
 
     /// Of the last round: the mean over the ranks of |Hessian of f_i - what was learned of it|, where the step uses it;
@@ -99,6 +115,8 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     matrix const& learned() const { return hessian_; }
 
   private:
+    static constexpr bool exact_gradients = std::same_as<decltype(decltype(M::gradient)::compressor), identity>;
+
     bool lifts() const { return method_.definite == definite_by::lift; }
     reducer_options of_gradients() const { return {.seed = base::seed_.bits, .in_full = {"distance"}}; }
     detail::reduced_layers<decltype(M::gradient), T, host> layers_of_gradients() const {
@@ -117,11 +135,58 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
         if (step.failed()) std::rethrow_exception(step.failed());
     }
 
+    void move(double length, std::span<T> to) const {
+        for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(double(x_[i]) - length * step_[i]);
+    }
+    // The means over the ranks of what value() and before() return; the first may be not finite, and is then too large.
+    std::array<double, 2> mean_values(round_context const& at, auto value, auto before) {
+        std::array<T, 2> pair{};
+        values_(on_, *comm_, at, std::span<T>(pair), [&](error_frame& frame) {
+            pair = {static_cast<T>(value()), static_cast<T>(before())};
+            if (!std::isfinite(pair[0])) pair[0] = std::numeric_limits<T>::max() / static_cast<T>(2 * comm_->size());
+            if (!std::isfinite(pair[1])) frame.because("the value of the objective is not finite");
+        });
+        return {double(pair[0]), double(pair[1])};
+    }
+    // x <- the first of x - step, x - step / 2, .. at which f is lower by a quarter of what the slope promises.
+    void search(round_context const& at, observation<F, T> const& here) {
+        double slope = 0;
+        for (std::size_t i = 0; i < step_.size(); ++i) slope += double(mean_gradient_[i]) * step_[i];
+        for (double length = 1; length > 1e-12; length /= 2) {
+            move(length, trial_);
+            auto const [value, before] = mean_values(
+                at, [&] { return objective_->value(std::span<T const>(trial_)); }, [&] { return here.value(); });
+            // Where the two differ by rounding only, it must not decide.
+            double const noise = 10 * double(std::numeric_limits<T>::epsilon()) * std::abs(before);
+            if (value <= before - length * slope / 4 + noise) return copy(on_, std::span<T const>(trial_), x_);
+        }
+        throw error(detail::concat({"fednl, round ", round_ - 1, ": no step along the direction, of the slope ", -slope,
+                                    ", lowers f: is its gradient right?"}));
+    }
+    // Outside the region in which it converges, FedNL leaps about, far above where it began.
+    void watch(round_context const& at, observation<F, T> const& here) {
+        if (!exact_gradients || method_.line_search) return;
+        double const norm = double(norm_of(on_, p_norm::two, std::span<T const>(mean_gradient_)));
+        if (first_norm_ < 0) first_norm_ = norm, first_value_ = own_value_;
+        double const size = hessian_.norm() * double(norm_of(on_, p_norm::two, std::span<T const>(x_)));
+        double const rounding = std::sqrt(double(std::numeric_limits<T>::epsilon()));
+        rounds_above_ = norm > first_norm_ + rounding * size ? rounds_above_ + 1 : 0;
+        if (rounds_above_ < 10) return;
+        rounds_above_ = 0;
+        auto const [value, first] = mean_values(
+            at, [&] { return here.value(); }, [&] { return first_value_; });
+        if (value > first + rounding * std::abs(first))
+            throw divergence_error(round_ - 1, value,
+                                   "x is outside the region in which FedNL converges: take line_search = yes, "
+                                   "definite = lift, or start_in_full = yes");
+    }
+
     // own_ <- this rank's Hessian, less the first one where that was sent in full; left_ <- what was not learned of it.
     // Where that cannot be, wrong_ says why.
-    void measure() {
+    void measure(observation<F, T> const& here) {
         wrong_.reset();
         try {
+            if (first_norm_ < 0) own_value_ = here.value();
             objective_->hessian(std::span<T const>(x_), hessian_);
             LACONIC_EXPECTS(hessian_.rows() == Eigen::Index(x_.size()) && hessian_.cols() == hessian_.rows());
             pack_symmetric(method_.as, x_.size(), hessian_, std::span<T>(own_));
@@ -153,13 +218,14 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
         unpack_symmetric(method_.as, x_.size(), std::span<T const>(sum), hessian_);
     }
 
-    void require_whole() const { gradients_.require_whole(), hessians_.require_whole(); }
-    void make_whole() { gradients_.make_whole(), hessians_.make_whole(); }
+    void require_whole() const { gradients_.require_whole(), hessians_.require_whole(), values_.require_whole(); }
+    void make_whole() { gradients_.make_whole(), hessians_.make_whole(), values_.make_whole(); }
     template <class Archive>
     void state(Archive& archive) {
         archive.of_dimension(size_);
         archive.vectors(first_, first_mean_);
         gradients_.state(archive), hessians_.state(archive);
+        archive(first_norm_, first_value_, rounds_above_, values_);
     }
 
     M method_;
@@ -167,14 +233,19 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     std::size_t size_;
     detail::reduction_step<decltype(M::gradient), C, T, host> gradients_;
     detail::reduction_step<hessian_reduction, C, T, host> hessians_;
-    full_mean<gather_all, T> first_means_;
+    full_mean<gather_all, T> first_means_, values_;
     host::array<T> mean_gradient_, own_, left_;
     host::array<T> first_, first_mean_;  // with start_in_full, this rank's first Hessian and the mean of all
     std::vector<double> step_;
+    host::array<T> trial_;
     matrix hessian_;
     newton_step solve_;
     std::optional<std::string> wrong_;
     T distance_ = 0;
+    double own_value_ = 0;  // this rank's, in the first round
+    double first_norm_ = -1,
+           first_value_ = 0;  // of the first round's mean gradient, and of this rank's objective there
+    std::uint64_t rounds_above_ = 0;
 };
 
 }  // namespace laconic
