@@ -448,20 +448,6 @@ TEST_CASE("a level follows the steps: top-k that sends fewer and fewer, and a st
     CHECK(to_string(scheduled{plain{}, "x", level}) == "scheduled(plain(identity), x)");
 }
 
-TEST_CASE("majority vote: 1 where at least half of the ranks have no negative number, else -1") {
-    for (int const n : {1, 2, 3, 6, 7})
-        fibers::run(n, [&](fibers::member& comm) {
-            auto x = gradient<float>(comm.rank(), 3);
-            reducer reduce(majority_vote{}, comm, x);
-            reduce(x);
-            for (std::size_t i = 0; i < d; ++i) {
-                int votes = 0;
-                for (int r = 0; r < n; ++r) votes += gradient<float>(r, 3)[i] >= 0 ? 1 : -1;
-                CHECK(x[i] == (votes >= 0 ? 1.0f : -1.0f));
-            }
-        });
-}
-
 TEST_CASE("what it did: bytes as a meter counts them, bytes in full, state, and no more without a probe") {
     fibers::run(3, [](fibers::member& inner) {
         metered comm(inner);

@@ -16,6 +16,7 @@
 #include "laconic/core/view.hpp"
 #include "laconic/reduction/arguments.hpp"
 #include "laconic/reduction/caller_vector.hpp"
+#include "laconic/reduction/majority_vote.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduced_layers.hpp"
 #include "laconic/reduction/reduction.hpp"

@@ -44,6 +44,7 @@ class any_reduction {
     template <Scalar S, class On>
     requires(std::same_as<S, T>&& std::same_as<On, B>) memory<T, B> feedback(std::size_t d)
     const { return held_->feedback(d); }
+    void weigh(B& on, T weight, any_message<T, B>& m) const { held_->weigh(on, weight, m); }
     void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const {
         held_->finish_estimate(on, ranks, mean, scratch);
     }
@@ -62,6 +63,7 @@ class any_reduction {
         virtual ~face() = default;
         virtual void check_proof(std::size_t d) const = 0;
         virtual memory<T, B> feedback(std::size_t d) const = 0;
+        virtual void weigh(B& on, T weight, any_message<T, B>& m) const = 0;
         virtual void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const = 0;
         virtual std::string name() const = 0;
     };
@@ -79,6 +81,13 @@ class any_reduction {
                 inside.check_proof(d);
         }
         memory<T, B> feedback(std::size_t d) const override { return inside.template feedback<T, B>(d); }
+        void weigh([[maybe_unused]] B& on, [[maybe_unused]] T weight,
+                   [[maybe_unused]] any_message<T, B>& m) const override {
+            if constexpr (WeighsMessages<R, any_message<T, B>, T, B>)
+                inside.weigh(on, weight, m);
+            else if constexpr (WeighsMessages<R, message, T, B>)
+                inside.weigh(on, weight, m.template as<message>());
+        }
         void finish_estimate([[maybe_unused]] B& on, [[maybe_unused]] int ranks, [[maybe_unused]] std::span<T> mean,
                              [[maybe_unused]] any_message<T, B>& scratch) const override {
             if constexpr (FinishesEstimate<R, any_message<T, B>, T, B>)

@@ -13,6 +13,7 @@
 #include "laconic/method/signsgd.hpp"
 #include "laconic/objective/problem.hpp"
 #include "laconic/recursion.hpp"
+#include "laconic/reduction/majority_vote.hpp"
 #include "laconic/reduction/reduction.hpp"
 #include "laconic/transport/served.hpp"
 

@@ -45,6 +45,7 @@ class reduced_layer : public named_layer {
         : named_layer(std::move(is)),
           how_(std::move(how)),
           in_full_(is_in_full(is_, options)),
+          weights_differ_(options.steps_vary || options.not_started == absent::zero),
           seed_{options.seed},
           memory_(in_full_ ? feedback_type{} : how_.template feedback<T, B>(is_.size), in_full_ ? 0 : is_.size),
           means_(how_.over, is_.size, options.positions),
@@ -91,7 +92,7 @@ class reduced_layer : public named_layer {
             scale_ = reads ? static_cast<T>(share / options.loss_scale) : T(0);
             std::span<T> const room(mean_);
             if (!reads) fill(on, room, T(0));
-            make_from(on, comm, round, reads ? x_.held().as_numbers(room) : std::span<T const>(room));
+            make_from(on, comm, round, reads ? x_.held().as_numbers(room) : room, static_cast<T>(reads ? share : 0));
         });
     }
     /// Makes an error frame in place of a message, with this reason.
@@ -235,19 +236,25 @@ class reduced_layer : public named_layer {
     auto blank(C const& comm, std::uint64_t round) const {
         return [this, round, ranks = comm.size()](auto& there, int rank, auto& m) {
             compressor_at(round).blank(there, is_.size, round_context::of(seed_, round, rank, ranks).own, m);
+            weigh(there, T(0), m);
         };
+    }
+    // Makes a message of a reduction that has one count by its weight, if ranks may differ in it.
+    template <class On, class M>
+    void weigh([[maybe_unused]] On& on, [[maybe_unused]] T weight, [[maybe_unused]] M& m) const {
+        if constexpr (WeighsMessages<R, M, T, On>)
+            if (weights_differ_) how_.weigh(on, weight, m);
     }
     blank_in_full full_blank() const { return {is_.size}; }
     template <Communicator C>
-    void make_from(B& on, C const& comm, std::uint64_t round, std::span<T const> x) {
+    void make_from(B& on, C const& comm, std::uint64_t round, std::span<T const> x, T weight) {
         auto const at = now(comm, round);
         std::span<T> const delta(delta_);
         if (!memory_.make_delta(on, at, scale_, x, options_.step_size, delta))
             return frame_.not_finite(first_non_finite(on, std::span<T const>(delta)));
-        if (goes_in_full_)
-            identity{}(on, std::span<T const>(delta), at.own, full_message_);
-        else
-            compressor_at(round)(on, std::span<T const>(delta), at.own, message_);
+        if (goes_in_full_) return identity{}(on, std::span<T const>(delta), at.own, full_message_);
+        compressor_at(round)(on, std::span<T const>(delta), at.own, message_);
+        weigh(on, weight, message_);
     }
     decltype(auto) compressor_at([[maybe_unused]] std::uint64_t round) const {
         if constexpr (FollowsSteps<R>)
@@ -271,7 +278,7 @@ class reduced_layer : public named_layer {
     }
 
     R how_;
-    bool in_full_;
+    bool in_full_, weights_differ_;
     key seed_;
     layer_memory<feedback_type, T, B> memory_;
     transport_for<decltype(R::over), message_type, T, B> means_;

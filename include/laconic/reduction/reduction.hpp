@@ -13,7 +13,6 @@
 #include "laconic/collective/collective.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/compress/vote.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
@@ -200,39 +199,6 @@ struct ef21_shift {
 template <class C, class X = gather_all>
 ef21_shift(C, X = {}) -> ef21_shift<C, X>;
 
-/// Each rank sends the signs of its gradient, a bit a number, and the estimate is 1 where at least half of the ranks
-/// have a number that is not negative, and -1 elsewhere (signSGD with majority vote, Bernstein et al., ICML 2018). The
-/// estimate of layers that are sent in full is the mean. State: none.
-template <class X = gather_all>
-struct majority_vote {
-    static constexpr bool is_proved = true;
-
-    vote compressor{};
-    X over{};
-
-    static constexpr void description(auto&& describe) {
-        describe("majority_vote", "signs; the estimate is their majority", "Bernstein et al., ICML 2018",
-                 detail::over_field(&majority_vote::over));
-    }
-    void check_proof(std::size_t) const {}
-    template <Scalar T, class B>
-    memory<T, B> feedback(std::size_t) const {
-        return {};
-    }
-    /// Replaces the mean of the signs of `ranks` ranks by the signs of the majority. `spare` is workspace.
-    template <class B, Scalar T>
-    void finish_estimate(B& on, int ranks, std::span<T> mean, signs<T, B>& spare) const {
-        soft_threshold(on, T(0.5) / static_cast<T>(ranks), mean);  // a tie's sum may not be exactly 0
-        compressor(on, std::span<T const>(mean), key{}, spare);
-        fill(on, mean, T(0));
-        add_message(on, mean, T(1), spare);
-    }
-    bool operator==(majority_vote const&) const = default;
-};
-majority_vote()->majority_vote<>;
-template <class X>
-majority_vote(vote, X) -> majority_vote<X>;
-
 /// A reduction to which no theorem here applies, such as unproved{plain{top_k{0.01}}}: it runs as it is.
 template <class R>
 struct unproved : R {
@@ -267,14 +233,20 @@ template <class R, class M, class T, class B>
 concept FinishesEstimate = requires(R const& r, B& on, int ranks, std::span<T> mean, M& spare) {
     r.finish_estimate(on, ranks, mean, spare);
 };
+/// weigh(on, weight, m) makes a message count by this weight, where it is not by the size of its numbers; it also makes
+/// a blank message one that has a weight.
+template <class R, class M, class T, class B>
+concept WeighsMessages = requires(R const& r, B& on, T weight, M& m) {
+    r.weigh(on, weight, m);
+};
 /// compressor_at(step) is the compressor of the step with that number.
 template <class R>
 concept FollowsSteps = requires(R const& r, std::uint64_t step) {
     r.compressor_at(step);
 };
 
-/// One of the reductions above, or a type of your own with the same members; those of FinishesEstimate and FollowsSteps
-/// are optional.
+/// One of the reductions above, or a type of your own with the same members; those of FinishesEstimate,
+/// WeighsMessages and FollowsSteps are optional.
 template <class R, class T = float, class B = host>
 concept Reduction = std::copy_constructible<R> && requires(R const& r, std::size_t d) {
     requires SomeCompressor<std::remove_cvref_t<decltype(r.compressor)>>;
