@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supports take the shortest of five codes, near the entropy, read back, and damaged ones are refused alike.
+// Supports take a short one of five codes, near the entropy, read back, and damaged ones are refused alike.
 #include "laconic/wire/support.hpp"
 
 #include <doctest/doctest.h>
@@ -176,7 +176,7 @@ TEST_CASE("none and all cost nothing") {
     CHECK(read(4, 4, {}) == coordinates{0, 1, 2, 3});
 }
 
-TEST_CASE("the shortest code is taken") {
+TEST_CASE("each code is taken where it is the shortest") {
     CHECK(write(123, {77}).bits == 3 + 7);  // top_k{1} of 123
     CHECK(write(123, {77}).code == support_code::raw);
     CHECK(write(16, {1, 5, 6, 9, 15}).bits == 3 + 16);

@@ -12,8 +12,8 @@ namespace laconic {
 /// What the bits of a message are spent on. `header` is what separates the rest: counts, tags, padding.
 enum class message_part { header, positions, scalars, values };
 
-/// The encoding of positions that a writer takes: the shortest of all, or the shortest of those that are fastest to
-/// read.
+/// The encoding of positions that a writer takes: the shortest of all, but for runs where these are seldom shorter
+/// (docs/wire-format.md), or the shortest of those that are fastest to read.
 enum class position_code { smallest, fastest };
 
 /// A sink that only adds widths, separately for each part: the size of a message is the size of what write() writes.

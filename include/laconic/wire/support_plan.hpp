@@ -14,7 +14,7 @@
 #include "laconic/wire/rice.hpp"
 #include "laconic/wire/stream.hpp"
 
-/// The codes for a set of coordinates, and which is the shortest. Both ends know the length and the count; a set of
+/// The codes for a set of coordinates, and the choice of a short one. Both ends know the length and the count; a set of
 /// none or of all takes no bits, any other takes three bits that name one of the codes below and that code. Lengths up
 /// to 2^40.
 namespace laconic {
@@ -86,7 +86,8 @@ struct support_plan {
     unsigned gap_parameter = 0, run_parameter = 0;
 };
 
-// One pass over the support; another where the Rice code's parameter is far from what suits the mean, and another where
+// The shortest code, but that runs are not tried where they are seldom shorter (docs/wire-format.md). One pass over the
+// support; another where the Rice code's parameter is far from what suits the mean, and another where
 // it has runs.
 template <std::unsigned_integral Index>
 support_plan plan_support(std::uint64_t length, std::span<Index const> support, position_code how) {
@@ -117,7 +118,8 @@ support_plan plan_support(std::uint64_t length, std::span<Index const> support, 
     }
     consider({support_code::rice, rice_parameter_width + gap.bits, gap.parameter});
     // With runs, a neighbour saves the 1 + r bits of its Rice code, and a run costs about one bit more than a single
-    // place.
+    // place; but none where the gap before it is a multiple of 2^r, so that runs may be left out there although they
+    // would be shorter.
     if ((count - runs) * (2 + gap.parameter) >= runs) {
         rice_counts before(runs), extra(runs);
         each_run(support, [&](std::uint64_t from_last, std::uint64_t more) {
