@@ -382,9 +382,11 @@ TEST_CASE("ranks with another collective, and what goes with none, are refused b
               "ranks disagree: rank 0 has \"the transport: gtop_k(2)\", rank 2 has \"the transport: gtop_k(3)\"");
     CHECK(errors_of(1, [](int) { return with_errors("gtop_k(13)"); })[0] == "k = 13 is above the dimension d = 12");
     for (auto const& m : {memory<>{0, 0}, memory<>{.5, 0}, memory<>{.5, 1}})
-        CHECK(errors_of(1, [&](int) { return composed(top_k{3}, m, "gtop_k(2)"); })[0] ==
-              "the collective gtop_k(2) gives back what it leaves out, which the feedback " + to_string(m) +
-                  " would lose: it goes with memory(0, 1) or momentum_correction");
+        CHECK(
+            errors_of(1, [&](int) { return composed(top_k{3}, m, "gtop_k(2)"); })[0] ==
+            "the collective gtop_k(2) gives back what it leaves out, which the feedback " + to_string(m) +
+                " would lose: take a collective that applies the whole sum, or error feedback: error_feedback{...} in "
+                "a reducer, memory(0, 1) or momentum_correction in a recursion");
     for (auto const& text : all_collectives()) CHECK(errors_of(2, [&](int) { return with_errors(text); })[1] == "none");
 }
 

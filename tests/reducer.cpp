@@ -405,7 +405,11 @@ TEST_CASE("over a collective: what a lossy one leaves out stays in the residual,
     for (std::size_t row = 0; row < gathered.size(); ++row)
         for (std::size_t i = 0; i < d; ++i) CHECK(around[row][i] == doctest::Approx(gathered[row][i]).epsilon(1e-13));
     fibers::run(2, [](fibers::member& comm) {
-        CHECK_THROWS_AS(reducer(plain{identity{}, gtop_k{4}}, comm, d), argument_error);
+        CHECK_THROWS_WITH_AS(
+            reducer(plain{identity{}, gtop_k{4}}, comm, d),
+            doctest::Contains(
+                "gtop_k(4) gives back what it leaves out, which plain(identity, over=gtop_k(4)) would lose"),
+            argument_error);
         CHECK_THROWS_AS(reducer(error_feedback{top_k{38}}, comm, d), argument_error);
         CHECK_THROWS_AS(reducer(plain{any_compressor<float>(top_k{2})}, comm, d), argument_error);
     });

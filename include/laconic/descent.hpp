@@ -51,7 +51,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
           transport_(method_.transport, x.size(), positions),
           mean_(x.size()) {
         method_.compressor.check(x.size());
-        transport_.require_beside(method_.feedback, detail::described(method_.feedback));
+        transport_.require_beside(method_.feedback, "the feedback " + detail::described(method_.feedback));
         this->agree(detail::composition_of(method_));
         method_.feedback.start(x.size());
         transport_.start(comm);

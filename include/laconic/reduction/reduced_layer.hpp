@@ -61,7 +61,7 @@ class reduced_layer : public named_layer {
         if (in_full_) return;
         check_by_name(how_.compressor, is_.size);
         how_.check_proof(is_.size);
-        means_.require_beside(feedback(), to_string(feedback()));
+        means_.require_beside(feedback(), to_string(how_));
     }
 
     /// To be called on all ranks before the first step over them.

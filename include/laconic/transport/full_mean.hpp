@@ -34,7 +34,7 @@ class full_mean {
     /// Throws argument_error where the transport does not suit vectors of d numbers, or leaves something out.
     full_mean(X const& over, std::size_t d, position_code positions = position_code::smallest)
         : transport_(over, d, positions), d_(d) {
-        transport_.require_beside(none_, detail::described(none_));
+        transport_.require_beside(none_, "a mean in full");
     }
     /// To be called on all ranks before the first mean.
     template <Communicator C>

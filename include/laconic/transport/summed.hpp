@@ -61,15 +61,17 @@ class summed : public plain_transport {
         mine_.reset(d);
     }
 
-    /// Throws argument_error beside a feedback that would lose what the collective leaves out.
+    /// Throws argument_error beside a feedback that would lose what the collective leaves out; `described` names what
+    /// has that feedback, in the caller's words.
     template <class F>
     void require_beside(F const& feedback, std::string const& described) const {
         if constexpr (KeepsLeftover<F>)
             if (feedback.keeps_leftover()) return;
         if (gives_back())
-            throw argument_error(
-                detail::concat({"the collective ", name_, " gives back what it leaves out, which the feedback ",
-                                described, " would lose: it goes with memory(0, 1) or momentum_correction"}));
+            throw argument_error(detail::concat(
+                {"the collective ", name_, " gives back what it leaves out, which ", described,
+                 " would lose: take a collective that applies the whole sum, or error feedback: "
+                 "error_feedback{...} in a reducer, memory(0, 1) or momentum_correction in a recursion"}));
     }
     static constexpr bool uses_collective() { return true; }
     template <Communicator C>
