@@ -18,7 +18,7 @@ namespace {
 using laconic::read_libsvm;
 
 laconic::dataset<double> parse(std::string const& text, std::size_t features = 0) {
-    return read_libsvm(std::string_view(text), "t", features);
+    return read_libsvm(std::string_view(text), "t", {.features = features});
 }
 
 struct defect {
@@ -57,6 +57,44 @@ TEST_CASE("the number of features is that of the data or the one given") {
     CHECK(parse("1\n").features() == 0);
     CHECK(parse("1 4294967294:1\n").features() == 4294967294u);
     CHECK_THROWS_AS(parse("1 1:1\n", 4294967295u), laconic::argument_error);
+}
+
+TEST_CASE("indices may count from 0, and are then one place further to the right") {
+    laconic::libsvm_format const from_0{.first_index = 0, .option = "--zero"};
+    auto const read = [&](std::string const& text, std::size_t features = 0) {
+        auto how = from_0;
+        how.features = features;
+        return read_libsvm(std::string_view(text), "t", how);
+    };
+    auto const text = "1 0:5 2:7\n-1 1:3\n";
+    auto const data = read(text);
+    REQUIRE(data.features() == 3);
+    Eigen::MatrixXd expected(2, 3);
+    expected << 5, 0, 7, 0, 3, 0;
+    CHECK(Eigen::MatrixXd(data.rows) == expected);
+    CHECK(read(text, 3).features() == 3);
+    CHECK_THROWS_WITH_AS(read(text, 2), "t:1:7: '2:7': has an index above 1, the last one of 2 features",
+                         laconic::file_error);
+    CHECK_THROWS_WITH_AS(read("1 0:1 0:2\n"), "t:1:7: '0:2': has an index that is not above the one before, 0",
+                         laconic::file_error);
+    CHECK_THROWS_WITH_AS(read("1 4294967294:1\n"), doctest::Contains("above 4294967293"), laconic::file_error);
+    CHECK(read("1 4294967293:1\n").features() == 4294967294u);
+    CHECK_THROWS_WITH_AS(read_libsvm(std::string_view("1 0:1\n"), "t", {.option = "--zero"}),
+                         doctest::Contains("give --zero"), laconic::file_error);
+    CHECK_THROWS_AS(read_libsvm(std::string_view("1 2:1\n"), "t", {.first_index = 2}), laconic::argument_error);
+}
+
+TEST_CASE("query ids are left out, which is said once, and so is a byte-order mark") {
+    std::vector<std::string> said;
+    auto const data = read_libsvm(std::string_view("\xef\xbb\xbf"
+                                                   "2\tqid:7 1:1\n1 qid: -3 2:4\n0 2:5\n"),
+                                  "t", {.on_ignored = [&](std::string const& what) { said.push_back(what); }});
+    Eigen::MatrixXd expected(3, 2);
+    expected << 1, 0, 0, 4, 0, 5;
+    CHECK(Eigen::MatrixXd(data.rows) == expected);
+    CHECK(data.labels == std::vector<double>{2, 1, 0});
+    CHECK(said == std::vector<std::string>{"t:1:3: the query ids (qid:) of the rows are ignored"});
+    CHECK(Eigen::MatrixXd(parse("2 qid:7 1:1\n1 qid:8 2:4\n0 2:5\n").rows) == expected);
 }
 
 TEST_CASE("numbers are rounded correctly, whatever the locale") {
@@ -130,17 +168,38 @@ TEST_CASE("every defect is refused with its line, its column and a reason") {
         {"1 1:1 7\n", 1, 7, "has no colon"},
         {"1 1:1\n-1 1:1\r\n1\t 2\n", 3, 4, "has no colon"},
         {"1 :1\n", 1, 3, "does not start with an index"},
-        {"1 qid:1\n", 1, 3, "does not start with an index"},
+        {"1 qid:\n", 1, 3, "has a query id that is no whole number"},
+        {"1 qid:1.5\n", 1, 3, "has a query id that is no whole number"},
+        {"1 1:1 qid:1\n", 1, 7, "is a query id, which may only follow the label"},
+        {"1 qid:1 qid:2\n", 1, 9, "is a query id, which may only follow the label"},
+        {"qid:1 1:1\n", 1, 1, "the label is not a number"},
+        {"\xef\xbb\xbf"
+         "1 x:1\n",
+         1, 3, "does not start with an index"},
+        {"1 \xef\xbb\xbf"
+         "1:1\n",
+         1, 3, "does not start with an index"},
+        {std::string("\xff\xfe"
+                     "1\0",
+                     4),
+         1, 1, "UTF-16"},
+        {std::string("\xfe\xff"
+                     "\0"
+                     "1",
+                     4),
+         1, 1, "UTF-16"},
         {"1 -1:1\n", 1, 3, "does not start with an index"},
         {"1 1.5:1\n", 1, 3, "does not start with an index"},
-        {"1 0:1\n", 1, 3, "has the index 0"},
+        {"1 0:1\n", 1, 3,
+         "has the index 0, indices count from 1; where they count from 0, as scikit-learn writes them, give "
+         "libsvm_format::first_index = 0"},
         {"1 2:1 2:1\n", 1, 7, "not above the one before, 2"},
         {"1 3:1 10:1 2:1\n", 1, 12, "not above the one before, 10"},
         {"1 2:0 2:1\n", 1, 7, "not above the one before, 2"},
         {"1 4294967295:1\n", 1, 3, "has an index above 4294967294"},
         {"1 18446744073709551617:1\n", 1, 3, "has an index above 4294967294"},
         {"1 99999999999999999999999:1\n", 1, 3, "has an index above 4294967294"},
-        {"1 5:1 6:1\n", 1, 7, "above the 5 features", 5},
+        {"1 5:1 6:1\n", 1, 7, "above 5, the last one of 5 features", 5},
         {"1 1:\n", 1, 3, "the value is not a number"},
         {"1 1: \t\r\n", 1, 3, "the value is not a number"},
         {"1 1: # 2\n", 1, 3, "the value is not a number"},

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <istream>
 #include <string>
 #include <string_view>
@@ -22,19 +23,35 @@
 #include "laconic/objective/stream_bytes.hpp"
 
 namespace laconic {
+
+/// How LIBSVM text is to be read.
+struct libsvm_format {
+    std::size_t features = 0;       ///< the length of a row; 0: as the largest index in the text has it
+    std::uint64_t first_index = 1;  ///< that of the first feature: 1, or 0 as scikit-learn's dump_svmlight_file writes
+    std::string option = "libsvm_format::first_index = 0";  ///< how a program's user sets that: errors name it
+    /// Receives, at most once, a sentence on what the text has and the data have not: the query ids.
+    std::function<void(std::string const&)> on_ignored{};
+};
+
 namespace detail {
 
 /// Reads LIBSVM text token by token and keeps track of its position.
 template <Scalar T>
 class libsvm_reader {
   public:
-    libsvm_reader(std::string_view text, std::string const& name, std::size_t features)
-        : text_(text), name_(name), bound_(features) {
-        if (features > largest_index)
-            throw argument_error(concat({name, ": ", features, " features are more than a vector can hold"}));
+    libsvm_reader(std::string_view text, std::string const& name, libsvm_format const& how)
+        : text_(text), name_(name), how_(how), bound_(how.features) {
+        if (bound_ > most_features)
+            throw argument_error(concat({name, ": ", bound_, " features are more than a vector can hold"}));
+        if (how_.first_index > 1)
+            throw argument_error(concat({name, ": first_index = ", how_.first_index, " is neither 0 nor 1"}));
     }
 
     dataset<T> read() {
+        for (std::string_view const mark : {"\xff\xfe", "\xfe\xff"})
+            if (text_.starts_with(mark))
+                throw file_error(name_, 1, 1, "the text begins as UTF-16 does; UTF-8 or ASCII is expected");
+        if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);  // UTF-8's byte-order mark
         for (std::size_t begin = 0; begin < text_.size(); ++line_) {
             auto const end = std::min(text_.find('\n', begin), text_.size());
             auto const line = text_.substr(begin, end - begin);
@@ -46,7 +63,7 @@ class libsvm_reader {
     }
 
   private:
-    static constexpr std::uint64_t largest_index = largest_dimension - 1;
+    static constexpr std::uint64_t most_features = largest_dimension - 1;
 
     static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
@@ -55,8 +72,8 @@ class libsvm_reader {
     }
 
     void read_line(std::string_view line) {
-        std::uint64_t previous = 0;
-        bool labelled = false;
+        std::uint64_t previous = 0;  // how many features there are up to that of the last term
+        bool labelled = false, follows_label = false;
         for (std::size_t at = 0; at < line.size();) {
             if (is_blank(line[at])) {
                 ++at;
@@ -69,38 +86,67 @@ class libsvm_reader {
                 if (value != line.end()) end = end_of_token(line, static_cast<std::size_t>(value - line.begin()));
             }
             auto const token = line.substr(at, end - at);
-            if (labelled) {
+            if (follows_label && token.starts_with("qid:")) {
+                skip_query(token);
+            } else if (labelled) {
                 previous = read_term(token, previous);
             } else {
                 labels_.push_back(read_number(token, token, "the label"));
-                labelled = true;
             }
+            follows_label = !labelled;
+            labelled = true;
             at = end;
         }
         if (labelled) row_ends_.push_back(values_.size());
     }
 
+    // What follows the colon of a term, or of a query id.
+    static std::string_view after(std::string_view token, std::size_t colon) {
+        auto rest = token.substr(colon + 1);
+        while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);
+        return rest;
+    }
+
+    // A query id, which ranking needs and the objectives here do not.
+    void skip_query(std::string_view token) {
+        auto const id = after(token, 3);
+        std::int64_t number = 0;
+        auto const r = std::from_chars(id.data(), id.data() + id.size(), number);
+        if (r.ec != std::errc() || r.ptr != id.data() + id.size())
+            fail(token, "has a query id that is no whole number of 64 bits");
+        if (how_.on_ignored && !ignored_)
+            how_.on_ignored(
+                concat({name_, ":", line_, ":", column_, ": the query ids (qid:) of the rows are ignored"}));
+        ignored_ = true;
+    }
+
     std::uint64_t read_term(std::string_view token, std::uint64_t previous) {
         auto const colon = token.find(':');
         if (colon == std::string_view::npos) fail(token, "has no colon, index:value is expected");
+        if (token.starts_with("qid:")) fail(token, "is a query id, which may only follow the label");
+        std::uint64_t const shift = 1 - how_.first_index, largest_index = most_features - shift;
         std::uint64_t index = 0;
         auto const r = std::from_chars(token.data(), token.data() + colon, index);
         if (r.ec == std::errc::invalid_argument || r.ptr != token.data() + colon)
             fail(token, "does not start with an index");
         if (r.ec != std::errc() || index > largest_index) fail(token, concat({"has an index above ", largest_index}));
-        if (index == 0) fail(token, "has the index 0, indices count from 1");
-        if (index <= previous) fail(token, concat({"has an index that is not above the one before, ", previous}));
-        if (bound_ && index > bound_) fail(token, concat({"has an index above the ", bound_, " features"}));
+        if (index < how_.first_index)
+            fail(token, concat({"has the index 0, indices count from 1; where they count from 0, as scikit-learn "
+                                "writes them, give ",
+                                how_.option}));
+        std::uint64_t const count = index + shift;
+        if (count <= previous)
+            fail(token, concat({"has an index that is not above the one before, ", previous - shift}));
+        if (bound_ && count > bound_)
+            fail(token, concat({"has an index above ", bound_ - shift, ", the last one of ", bound_, " features"}));
 
-        auto digits = token.substr(colon + 1);
-        while (!digits.empty() && is_blank(digits.front())) digits.remove_prefix(1);
-        T const value = read_number(digits, token, "the value");
-        features_ = std::max(features_, index);
+        T const value = read_number(after(token, colon), token, "the value");
+        features_ = std::max(features_, count);
         if (value != T(0)) {
-            columns_.push_back(static_cast<std::int64_t>(index - 1));
+            columns_.push_back(static_cast<std::int64_t>(count - 1));
             values_.push_back(value);
         }
-        return index;
+        return count;
     }
 
     // Whether the magnitude of a decimal number other than 0, in the grammar of from_chars, is below 1. For a number
@@ -166,7 +212,9 @@ class libsvm_reader {
 
     std::string_view text_;
     std::string const& name_;
+    libsvm_format const& how_;
     std::uint64_t bound_, features_ = 0;
+    bool ignored_ = false;
     std::size_t line_ = 1, column_ = 1;
     std::vector<T> labels_, values_;
     std::vector<std::int64_t> columns_;
@@ -175,27 +223,29 @@ class libsvm_reader {
 
 }  // namespace detail
 
-/// Reads LIBSVM text, `label index:value index:value ...` a line, indices from 1 and strictly increasing; blanks may
-/// follow a colon, '#' starts a comment, lines without a label are skipped, and lines may end in CR LF. Numbers are
-/// decimal, read alike in every locale, and rounded correctly, to zero where they are too small for T; zeros are not
-/// stored. `features` is the length of a row, 0 for the largest index in the text. Throws file_error with `name`, line
-/// and column (both from 1) of the first token that is none of this, is not finite, or has an index above `features` or
-/// 2^32 - 2; file_error without a place where there is no row at all; argument_error where `features` itself is above
-/// 2^32 - 2.
+/// Reads LIBSVM text, `label index:value index:value ...` a line, indices from 1, or from how.first_index, and strictly
+/// increasing; blanks may follow a colon, '#' starts a comment, lines without a label are skipped, lines may end in CR
+/// LF, and a byte-order mark of UTF-8 may come first. A query id, `qid:` and a whole number, may follow the label; it
+/// is ignored. Numbers are decimal, read alike in every locale, and rounded correctly, to zero where they are too small
+/// for T; zeros are not stored. Throws file_error with `name`, line and column (both from 1) of the first token that is
+/// none of this, is not finite, or has an index that how.features or a dimension of 2^32 - 2 has no place for;
+/// file_error without a place where there is no row at all; argument_error where how.features itself is above 2^32 - 2,
+/// or first_index above 1. A file from 0 of which no row has a number at 0 is read without an error as one from 1, each
+/// feature one place too far to the left.
 template <Scalar T = double>
-dataset<T> read_libsvm(std::string_view text, std::string const& name, std::size_t features = 0) {
-    return detail::libsvm_reader<T>(text, name, features).read();
+dataset<T> read_libsvm(std::string_view text, std::string const& name, libsvm_format const& how = {}) {
+    return detail::libsvm_reader<T>(text, name, how).read();
 }
 
 /// The same from a stream, read to its end through its buffer: its exceptions() do not matter, and its flags stay as
 /// they are. Throws file_error too where the stream cannot be read, such as that of a file which is not there.
 template <Scalar T = double>
-dataset<T> read_libsvm(std::istream& in, std::string const& name, std::size_t features = 0) {
+dataset<T> read_libsvm(std::istream& in, std::string const& name, libsvm_format const& how = {}) {
     detail::stream_bytes bytes(in, name);
     std::string text;
     std::vector<char> chunk(1 << 16);
     while (auto const read = bytes.read(chunk.data(), chunk.size())) text.append(chunk.data(), read);
-    return read_libsvm<T>(std::string_view(text), name, features);
+    return read_libsvm<T>(std::string_view(text), name, how);
 }
 
 }  // namespace laconic
