@@ -104,6 +104,7 @@ bool run_into(std::string_view script, int out) {
     sigset_t as_usual;  // what this program ignores, another need not
     sigemptyset(&as_usual);
     sigaddset(&as_usual, SIGPIPE);
+    sigaddset(&as_usual, SIGXFSZ);  // else it ends as if it had written all
     posix_spawnattr_setsigdefault(&attributes, &as_usual);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     char name[] = "gnuplot", defaults[] = "-d";  // the user's own settings are left out

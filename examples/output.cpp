@@ -2,6 +2,7 @@
 #include "output.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,6 +48,18 @@ std::string printable(std::string const& text) {
         i += fine ? length : 1;
     }
     return result;
+}
+
+void prepare() {
+    ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN);
+    for (int stream = 0; stream < 3; ++stream)
+        if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) < 0) return;  // which takes the lowest number
+}
+
+void report(std::string const& line) {
+    std::fputs((line + "\n").c_str(), stderr);
+    std::fflush(stderr);
 }
 
 void print(std::string_view text) {

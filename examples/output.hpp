@@ -18,6 +18,12 @@ struct lost : laconic::file_error {
 /// terminals, and for gnuplot, where a new line would be a command.
 std::string printable(std::string const& text);
 
+/// Called first of all, so that a reader who has left, a limit of the size of files and a closed standard stream cost
+/// one output and not the program: ignores SIGPIPE and SIGXFSZ, which writes then report as errors, and puts a stream
+/// that refuses to be written in the place of each standard stream that is closed, so that no file gets its number.
+void prepare();
+/// Prints a line, and a new line, to standard error. Where that fails it is lost: nobody could be told.
+void report(std::string const& line);
 /// Prints to standard output at once. Where that fails, the program goes on, for it may have other outputs.
 void print(std::string_view text);
 /// Throws lost where something that was printed got lost, through std::cout too. A program calls it before it ends.

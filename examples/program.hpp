@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <signal.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <string>
 #include <vector>
@@ -16,19 +13,29 @@
 /// What the programs of the examples do around their work.
 namespace output {
 
+/// Throws laconic::argument_error where an option has an empty value, such as that of a variable which a script has not
+/// set: it would be taken for 0, or for an option that is not given.
+inline void refuse_empty_values(CLI::App const& app) {
+    for (auto const* const option : app.get_options())
+        for (auto const& value : option->results())
+            if (value.empty()) throw laconic::argument_error(option->get_name() + ": its value is empty");
+}
+
 /// The body of main(): reads the arguments and returns what work() does, the exit status. What goes wrong is printed in
 /// one line that begins with the program's name; then the status is 2 for laconic's errors, wrong arguments among them,
 /// else 1.
 template <class Work>
 int run_program(CLI::App& app, int argc, char** argv, Work work) {
+    prepare();
     auto const fail = [&app](int status, std::exception const& e) {
-        std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), e.what());
+        report(app.get_name() + ": " + e.what());
         return status;
     };
     try {
         int status = 0;
         try {
             app.parse(argc, argv);
+            refuse_empty_values(app);
             status = work();
         } catch (CLI::ParseError const& e) {
             if (e.get_exit_code() != 0) throw laconic::argument_error(e.what());
@@ -47,10 +54,8 @@ int run_program(CLI::App& app, int argc, char** argv, Work work) {
 
 /// The same for a program with --plot FILE. Work is called with charts to fill in, and returns whether the program
 /// succeeded: the status is then 0, else 1. The charts are drawn in either case; without gnuplot the status is 2.
-/// Ignores SIGPIPE in the whole program.
 template <class Work>
 int run_and_draw(CLI::App& app, int argc, char** argv, Work work) {
-    ::signal(SIGPIPE, SIG_IGN);  // gnuplot may end before it has read all, which is reported
     std::string file;
     app.add_option("--plot", file, "draw the results to FILE (.svg, .png, .pdf) with gnuplot");
     return run_program(app, argc, argv, [&] {

@@ -35,6 +35,7 @@
 #include "laconic/core/text.hpp"
 #include "laconic/core/version.hpp"
 #include "output.hpp"
+#include "program.hpp"
 #include "race_data.hpp"
 #include "race_job.hpp"
 #include "race_report.hpp"
@@ -65,7 +66,7 @@ struct options {
                                         "diana(rand_k(0.1) | natural)",
                                         "ef21(top_k(0.05), step=1/L)",
                                         "gd_sec(xi=100, beta=0.01)"};
-    std::uint64_t data_limit = 0;
+    std::uint64_t data_limit = 0, first_index = 1;
     race::settings run{2500, 0, 1e-6, 0, 0, {}, {}, {}, nullptr};
     bool quiet = false;
 };
@@ -85,6 +86,10 @@ void parse(CLI::App& app, options& o) {
         app, "--data-limit", o.data_limit, 0,
         "how many bytes the data file may hold once it is decompressed (0: 64 MiB, or 200 times the file's size where "
         "that is more)");
+    add_whole_number<std::uint64_t>(app, "--first-index", o.first_index, 0,
+                                    "the index of the first feature in the data file: 0 where they count from 0, as "
+                                    "scikit-learn writes them",
+                                    1);
     app.add_flag("--scale", o.scale, "divide each feature by its largest magnitude");
     app.add_option("--objective", o.objective, "logistic, ridge, lasso, softmax or nonconvex-logistic")
         ->check(CLI::IsMember(race::objectives()))
@@ -212,7 +217,7 @@ class bar {
     bar(bool on, std::string name, race::settings const& how)
         : on_(on && isatty(2)), name_(std::move(name)), how_(how) {}
     ~bar() {
-        if (shown_) fmt::print(stderr, "\r\033[K");
+        if (shown_) std::fputs("\r\033[K", stderr);
     }
     void operator()(race::mark const& m) {
         auto const now = std::chrono::steady_clock::now();
@@ -226,8 +231,10 @@ class bar {
         double const way = std::log(first_ / std::max(m.suboptimality, how_.target)) / std::log(first_ / how_.target);
         auto const filled =
             static_cast<int>(30 * std::clamp(std::isfinite(way) ? std::max(rounds, way) : rounds, 0.0, 1.0));
-        fmt::print(stderr, "\r\033[K{:<32.32} [{:#<{}}{:<{}}] round {}: {:.1e}", name_, "", filled, "", 30 - filled,
-                   m.round, m.suboptimality);
+        std::fputs(fmt::format("\r\033[K{:<32.32} [{:#<{}}{:<{}}] round {}: {:.1e}", name_, "", filled, "", 30 - filled,
+                               m.round, m.suboptimality)
+                       .c_str(),
+                   stderr);
         std::fflush(stderr);
     }
 
@@ -248,8 +255,12 @@ struct entry {
 };
 
 laconic::dataset<double> loaded(options const& o) {
+    auto const ignored = [&](std::string const& what) {
+        if (reports(o.run.job) && !o.quiet) output::report("race: " + what);
+    };
     try {
-        return race::load(o.data, o.run.seed, {o.data_limit, "--data-limit"});
+        return race::load(o.data, o.run.seed, {o.data_limit, "--data-limit"},
+                          {.first_index = o.first_index, .option = "--first-index 0", .on_ignored = ignored});
     } catch (std::bad_alloc const&) {
         throw laconic::file_error(o.data, 0, 0, "what it holds does not fit into memory");
     }
@@ -281,6 +292,7 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
         if (reports(job)) app.exit(e);  // --help, --version
         return {};
     }
+    output::refuse_empty_values(app);
     o.workers_given = app.count("--workers") > 0;
     check(o, job);
     if (o.list) {
@@ -359,7 +371,7 @@ class each_for_itself {
     }
     void report(std::string const& line) {
         failed_ = true;
-        fmt::print(stderr, "race: {}\n", line);
+        output::report("race: " + line);
     }
     bool failed() const { return failed_; }
 
@@ -382,6 +394,7 @@ std::vector<race::result> raced(entry const& e, bool aloud, each_for_itself& att
         } else if (!attempt("--method '" + name + "': ", run)) {
             continue;
         }
+        if (auto const& why = results.back().failure; !why.empty()) attempt.report("--method '" + name + "': " + why);
         if (!results.back().interrupted) continue;
         if (reports(o.run.job))
             attempt.report(fmt::format("interrupted in round {} of '{}'; {} of {} methods did not start",
@@ -402,17 +415,22 @@ int hold(entry const& e) {
     if (!reporting) return 0;
     if (aloud) output::print(race::table(e.on, results));
     std::vector<std::string> written;
+    bool lost = false;
     auto const write = [&](std::string const& file, std::function<bool()> const& work) {
         bool done = false;
-        if (!file.empty() && attempt("", [&] { done = work(); }) && done) written.push_back(file);
+        if (file.empty()) return;
+        attempt("", [&] { done = work(); });
+        if (done) written.push_back(file);
+        lost |= !done;
     };
     write(o.csv, [&] { return output::write(o.csv, race::csv(e.on, results)), true; });
     write(o.json, [&] { return output::write(o.json, race::json(e.on, results)), true; });
     write(o.plot, [&] {
         bool const there = race::plot(o.plot, e.on, results);
-        if (!there) fmt::print(stderr, "race: gnuplot is not installed; no {}\n", o.plot);
+        if (!there) output::report("race: gnuplot is not installed; no " + o.plot);
         return there;
     });
+    if (!aloud && lost && written.empty()) output::print(race::table(e.on, results));  // so that they are somewhere
     if (aloud)
         for (auto const& file : written) output::print("wrote " + file + "\n");
     if (!results.empty() && results.back().interrupted)  // as a shell reports it; of a job, perhaps another rank's
@@ -457,7 +475,7 @@ int play(int argc, char** argv, laconic::any_communicator job) {
     } catch (laconic::comm_error const&) {
         throw;
     } catch (laconic::error const& e) {  // the same on every rank
-        if (reports(&job)) fmt::print(stderr, "race: {}\n", e.what());
+        if (reports(&job)) output::report(std::string("race: ") + e.what());
         return 2;
     }
     return ready ? hold(*ready) : 0;
@@ -489,20 +507,19 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // Who reads no further, such as head behind a pipe, or gnuplot, costs the other outputs nothing.
-    ::signal(SIGPIPE, SIG_IGN);
+    output::prepare();
     try {
         int const status = run(argc, argv);
         output::require_printed();
         return status;
     } catch (output::lost const& e) {
-        fmt::print(stderr, "race: {}\n", e.what());
+        output::report(std::string("race: ") + e.what());
         return 1;
     } catch (laconic::error const& e) {
-        fmt::print(stderr, "race: {}\n", e.what());
+        output::report(std::string("race: ") + e.what());
         return 2;
     } catch (std::exception const& e) {
-        fmt::print(stderr, "race: {}\n", e.what());
+        output::report(std::string("race: ") + e.what());
         return 1;
     }
 }

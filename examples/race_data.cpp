@@ -58,10 +58,11 @@ laconic::dataset<double> synthetic(std::uint64_t seed) {
 
 }  // namespace
 
-laconic::dataset<double> load(std::string const& data, std::uint64_t seed, files::limit const& most) {
+laconic::dataset<double> load(std::string const& data, std::uint64_t seed, files::limit const& most,
+                              laconic::libsvm_format const& how) {
     if (data == "fashion-mnist") return fashion_mnist();
     if (data == "synthetic") return synthetic(seed);
-    return laconic::read_libsvm<double>(std::string_view(files::read_unpacked(data, most)), data);
+    return laconic::read_libsvm<double>(std::string_view(files::read_unpacked(data, most)), data, how);
 }
 
 }  // namespace race

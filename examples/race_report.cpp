@@ -47,7 +47,9 @@ std::string table(setting const& on, std::vector<result> const& results) {
     double const gd = bits_of_gd(results);
     for (auto const& r : results) {
         rows.push_back({r.method, std::to_string(r.rounds), bits_text(r.bits_up), bits_text(r.bits_down),
-                        r.diverged ? "diverged" : fmt::format("{:.2e}", r.suboptimality),
+                        !r.failure.empty() ? "failed"
+                        : r.diverged       ? "diverged"
+                                           : fmt::format("{:.2e}", r.suboptimality),
                         r.reached ? bits_text(r.reached->bits_up) : "-", ratio_text(r, gd),
                         fmt::format("{:.1f}", r.seconds)});
         if (priced)

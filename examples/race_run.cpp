@@ -145,14 +145,15 @@ laconic::any_method<double> named(std::string const& method, std::string const& 
                                                     : chosen;
 }
 
-/// A method that makes its own loop takes no proximal operator; its loop says whether the collective suits its sums.
-void check_loop(laconic::any_method<double> const& method, contest const& on, std::string const& collective) {
+/// A method that makes its own loop takes no proximal operator; the loop that all workers start says what else it
+/// refuses: its settings, the number of workers, the collective.
+void check_loop(laconic::any_method<double> const& method, contest const& on) {
     if (!(on.prox == laconic::elastic_net{}))
         throw laconic::argument_error(to_string(method) + " has no form with a proximal operator");
-    if (collective.empty()) return;
-    laconic::threads::run(1, [&](auto& comm) {
+    laconic::fibers::run(on.constants.workers, [&](auto& comm) {
         std::vector<double> x(on.constants.dimension);
-        method.start(on.constants_of(0), on.workers[0], comm, std::span<double>(x), 0);
+        auto const& f = on.workers[static_cast<std::size_t>(comm.rank())];
+        method.start(on.constants_of(comm.rank()), f, comm, std::span<double>(x), 0);
     });
 }
 
@@ -177,12 +178,14 @@ void run_rank(laconic::any_method<double> const& method, contest const& on, sett
     double start = 0;
     auto const begin = std::chrono::steady_clock::now();
     std::vector<double> mean;
+    std::uint64_t round = 0;
     auto const at = [&](std::span<double const> mine) -> std::span<double const> {
         if (!method.has_loop()) return mine;
         return mean = mean_iterate(mine, comm);
     };
     auto const watch = [&](auto const& now, auto const& loop) {
         constexpr bool own_iterates = laconic::HoldsOwnIterates<std::remove_cvref_t<decltype(loop)>>;
+        round = now.round;
         bool known = false;
         if constexpr (!own_iterates) known = now.known_value.has_value();
         if (now.round != how.rounds && !is_due(now.round, known && on.convex)) return true;
@@ -239,8 +242,11 @@ void run_rank(laconic::any_method<double> const& method, contest const& on, sett
         }
     } catch (laconic::non_finite_error const&) {  // thrown on every rank alike, as the next
         if (first) out.diverged = true;
-    } catch (laconic::compression_error const&) {
-        if (first) out.diverged = true;
+    } catch (laconic::compression_error const& e) {
+        if (first && method.has_loop() && round == 0)  // an objective without a Hessian, such as that of softmax
+            out.failure = e.what();
+        else if (first)
+            out.diverged = true;
     }
     double const norm = gradient_norm(on, f, at(x), comm, gradient);
     if (first) out.gradient_norm = norm;
@@ -271,13 +277,13 @@ std::string text_of_collective(std::string const& collective) {
 
 void check(std::string const& method, contest const& on, std::string const& collective) {
     auto const chosen = named(method, collective);
-    if (chosen.has_loop()) return check_loop(chosen, on, collective);
+    if (chosen.has_loop()) return check_loop(chosen, on);
     auto const r = composed(chosen, on, collective, 0);
     auto const d = on.constants.dimension;
     r.compressor.check(d);
     laconic::transport_for<laconic::any_transport<double>, laconic::any_message<double, laconic::host>>(r.transport, d,
                                                                                                         {})
-        .require_beside(r.feedback, to_string(r.feedback));
+        .require_beside(r.feedback, "the feedback " + to_string(r.feedback));
 }
 
 std::vector<laconic::listed_value> list_of_methods() { return laconic::list_methods(); }

@@ -32,6 +32,7 @@ struct result {
     double clock = 0;                   // seconds of a delayed network
     double suboptimality = 0, gradient_norm = 0;
     bool diverged = false;
+    std::string failure{};        // why a method with a loop of its own could not make its first round
     bool interrupted = false;     // a signal ended it before its time
     std::optional<mark> reached;  // the first mark at or below the target
     double seconds = 0;

@@ -6,8 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <Eigen/Core>
 #include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <span>
 #include <sstream>
 #include <string>
@@ -17,6 +15,7 @@
 #include "laconic/objective/idx.hpp"
 #include "laconic/objective/perceptron.hpp"
 #include "output.hpp"
+#include "program.hpp"
 #include "task.hpp"
 #include "whole_number.hpp"
 
@@ -45,8 +44,7 @@ int main(int argc, char** argv) {
     add_whole_number<std::size_t>(app, "--batch", batch, 1, "rows in a rank's mini-batch", 1'000'000'000);
     add_whole_number<std::size_t>(app, "--hidden", hidden, 1, "units between", 1'000'000);
     add_whole_number<std::size_t>(app, "--ranks", ranks, 1, "how many ranks share the rows", 64);
-    try {
-        app.parse(argc, argv);
+    return output::run_program(app, argc, argv, [&] {
         if (!on_device::is_there()) {
             output::print("there is no device\n");
             return 77;
@@ -70,12 +68,6 @@ int main(int argc, char** argv) {
             output::print(fmt::format("{:8}{:>8.1f} %{:>12.4f}{:>18.3f}\n", method,
                                       100 * test.accuracy(std::span<float const>(o.x)), o.loss, o.bits_per_number));
         }
-        output::require_printed();
         return 0;
-    } catch (CLI::ParseError const& e) {
-        return app.exit(e);
-    } catch (std::exception const& e) {
-        fmt::print(stderr, "on_device: {}\n", e.what());
-        return 1;
-    }
+    });
 }

@@ -64,6 +64,16 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
         {"--data synthetic --json /nosuchfolder/a.json", "/nosuchfolder/a.json"},
         {"--objective lasagne", "lasagne"},
         {"--nosuchflag", "--nosuchflag"},
+        {"--data synthetic --lambda ''", "--lambda: its value is empty"},
+        {"--data synthetic --target=''", "--target"},
+        {"--data synthetic --seconds ''", "--seconds: its value is empty"},
+        {"--data synthetic --csv ''", "--csv: its value is empty"},
+        {"--data synthetic --collective ''", "--collective: its value is empty"},
+        {"--data " + file_with("zero_based", "1 0:1 3:2\n-1 1:2\n"),
+         "zero_based:1:3: '0:1': has the index 0, indices count from 1; where they count from 0, as scikit-learn "
+         "writes "
+         "them, give --first-index 0"},
+        {"--first-index 2", "--first-index: 2 is no whole number from 0 to 1"},
         {"--workers three", "three"},
     };
     check_refusals(LACONIC_RACE, "race", cases);
@@ -79,6 +89,52 @@ TEST_CASE(
           "\ngtop_k(k=0.01, as_published=no)\n", "\ntop_k(k)\n    the k largest magnitudes; contractive\n",
           "\nquantize(levels=1, bucket=0, p=2, damped=yes)\n"})
         CHECK(run.out.find(line) != std::string::npos);
+}
+
+TEST_CASE("race: settings that a method with a loop of its own refuses are found before the race starts") {
+    std::vector<refusal> const cases = {
+        {"--method 'gadmm(rho=0)'", "--method 'gadmm(rho=0)': "},
+        {"--method 'choco(top_k(201), step=0.1, gamma=0.1)'", "k = 201 is above the dimension d = 200"},
+        {"--method 'choco(rand_k(0.1))'", "choco: its theorems need a contractive compressor"},
+        {"--method pair_gossip", "pair_gossip"},
+        {"--method 'fednl(top_k(3), alpha=0)'", "alpha"},
+        {"--method 'fednl(top_k(99999999))'", "k = 99999999 is above the dimension"},
+        {"--method gadmm --objective nonconvex-logistic --lambda 0.1 --method 'ds_lsr1(radius=0)'", "radius"},
+    };
+    auto refused = cases;
+    for (auto& c : refused) c.arguments = "--data synthetic --workers 3 --rounds 2 --method gd " + c.arguments;
+    check_refusals(LACONIC_RACE, "race", refused);
+}
+
+TEST_CASE("race: a method that needs a Hessian says so where there is none, and the others race on") {
+    auto const rows = file_with("three_rows", "1 1:1\n2 1:2\n3 2:3\n1 1:4\n2 2:5\n3 2:1\n");
+    auto const run = run_race("--objective softmax --workers 2 --rounds 2 --data " + rows +
+                              " --method 'fednl(top_k(1))' --method gadmm --method gd");
+    INFO(run.out);
+    CHECK(run.status == 1);
+    for (std::string const method : {"fednl(top_k(1))", "gadmm(rho=1)"}) {
+        auto const line = run.out.find("race: --method '" + method + "': ");
+        REQUIRE(line != std::string::npos);
+        CHECK(run.out.substr(line, run.out.find('\n', line) - line).find("hessian(x, H)") != std::string::npos);
+    }
+    CHECK(run.out.find(" failed ") != std::string::npos);
+    CHECK(run.out.find("diverged") == std::string::npos);
+    CHECK(run.out.find("\ngd ") != std::string::npos);
+}
+
+TEST_CASE("race: files from 0, query ids and a byte-order mark are read, with a word on what is left out") {
+    auto const from_0 = file_with("from_0",
+                                  "\xef\xbb\xbf"
+                                  "1 qid:1 0:1 1:2\n-1 qid:1 1:2\n1 qid:2 0:3\n-1 qid:2 0:1 1:1\n");
+    auto const from_1 = file_with("from_1", "1 1:1 2:2\n-1 2:2\n1 1:3\n-1 1:1 2:1\n");
+    std::string const rest = " --workers 2 --rounds 5 --method gd ";
+    auto const run = run_race("--first-index 0 --data " + from_0 + rest);
+    CHECK(run.status == 0);
+    CHECK(run.out.starts_with("race: " + from_0 + ":1:3: the query ids (qid:) of the rows are ignored\n"));
+    auto const trace = [&](std::string const& arguments) {
+        return race_json(arguments + rest).at("methods")[0].at("trace");
+    };
+    CHECK(trace("--first-index 0 --data " + from_0) == trace("--data " + from_1));
 }
 
 TEST_CASE("race: every objective falls, by its own measure") {

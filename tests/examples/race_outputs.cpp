@@ -115,6 +115,45 @@ TEST_CASE("race: a file that cannot be written is reported, and the other output
     CHECK(json_of(json).at("methods").size() == 600);
 }
 
+TEST_CASE("race: closed standard streams cost their own output alone") {
+    auto const csv = folder() + "/closed.csv", json = folder() + "/closed.json", out = folder() + "/closed.out";
+    auto const closing = [&](std::string const& arguments, std::string const& streams) {
+        return run_program("sh", "-c '" LACONIC_RACE " " + arguments + " " + streams + "'");
+    };
+    auto const files = two_rounds + "--csv " + csv + " --json " + json + " ";
+    CHECK(closing(files, "<&- >" + out + " 2>&-").status == 0);
+    CHECK(contains(text_of(out), "\ngd "));
+    CHECK(text_of(csv).starts_with("method,"));
+    CHECK(json_of(json).at("methods").size() == 1);
+    std::filesystem::remove(csv);
+    auto const silent = closing(files, "<&- >&-");
+    CHECK(silent.status == 1);
+    CHECK(silent.out == "race: standard output: Bad file descriptor\n");
+    CHECK(text_of(csv).starts_with("method,"));
+    CHECK(closing(files, "<&- >&- 2>&-").status == 1);
+    CHECK(json_of(json).at("methods").size() == 1);
+    // What is wrong cannot be told, and has its status all the same.
+    CHECK(closing("--data nosuchfile", "2>&-").status == 2);
+    CHECK(closing(two_rounds + "--csv /dev/full", "2>&- >/dev/null").status == 1);
+}
+
+TEST_CASE("race: where the size of files is limited, no result is lost") {
+    auto const csv = folder() + "/limited.csv", json = folder() + "/limited.json", plot = folder() + "/limited.svg";
+    auto const run = run_program("ulimit -f 0; " LACONIC_RACE, two_rounds + "--quiet --csv " + csv + " --json " + json);
+    CHECK(run.status == 1);
+    CHECK(contains(run.out, "race: " + csv + ": cannot be written: File too large\n"));
+    CHECK(contains(run.out, "race: " + json + ": cannot be written: File too large\n"));
+    CHECK(contains(run.out, "\ngd "));  // the table, as no file has it
+    CHECK(!std::filesystem::exists(csv));
+    auto const some =
+        run_program("ulimit -f 2; " LACONIC_RACE, two_rounds + "--quiet --csv " + csv + " --plot " + plot);
+    CHECK(some.status == (no_gnuplot() ? 0 : 1));
+    CHECK(!contains(some.out, "\ngd "));
+    CHECK(text_of(csv).starts_with("method,"));
+    CHECK(!std::filesystem::exists(plot));
+    if (!no_gnuplot()) CHECK(some.out == "race: gnuplot failed; " + plot + " is not written\n");
+}
+
 TEST_CASE("race: two outputs in one file are refused, and so is one in the file that is read") {
     auto const run = run_race(two_rounds + "--csv " + folder() + "/a.csv --json " + folder() + "/a.csv");
     CHECK(run.status == 2);
