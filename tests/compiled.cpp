@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <string>
 
@@ -104,4 +105,31 @@ TEST_CASE("a text that is none names its place, and the lists name what there is
     CHECK(has(compiled::list_compressors(), "top_k"));
     CHECK(has(compiled::list_reductions(), "error_feedback"));
     CHECK(has(compiled::list_collectives(), "ring"));
+}
+
+TEST_CASE("vectors of Eigen's are taken as they are, and lengths of its type") {
+    threads::run(2, [](threads::member& comm) {
+        Eigen::VectorXd x = Eigen::VectorXd::Zero(20);
+        std::vector<double> y(20);
+        compiled_bowl const f{1.0 * comm.rank()};
+        compiled::descend("gd", f, x, comm, {.rounds = 3});
+        compiled::descend("gd", f, y, comm, {.rounds = 3});
+        CHECK(std::equal(y.begin(), y.end(), x.data()));
+        CHECK(x.norm() > 0);
+
+        Eigen::VectorXf g = Eigen::VectorXf::LinSpaced(6, 1, 6);
+        std::vector<float> h(g.data(), g.data() + g.size());
+        compiled::reducer reduce("error_feedback(top_k(2))", comm, g);
+        compiled::reducer of_a_length("error_feedback(top_k(2))", comm, g.size());
+        reduce(g);
+        of_a_length(h);
+        CHECK(std::equal(h.begin(), h.end(), g.data()));
+        CHECK(g[5] == 6);
+        compiled::reducer of_layers("plain", comm, {{"w", g.size()}, {"b", h.size()}});
+        Eigen::MatrixXf w = Eigen::MatrixXf::Constant(3, 2, static_cast<float>(comm.rank()));
+        of_layers.start(0, w);
+        of_layers.start(1, std::span(h));
+        of_layers.finish();
+        CHECK(w(2, 1) == 0.5f);
+    });
 }

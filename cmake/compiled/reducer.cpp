@@ -15,11 +15,11 @@ reducer::reducer(reducer&&) noexcept = default;
 reducer& reducer::operator=(reducer&&) noexcept = default;
 reducer::~reducer() = default;
 
-void reducer::operator()(std::span<float> x, step_options const& options) { held_->inside(x, options); }
-void reducer::start(std::size_t l, std::span<float> x, step_options const& options) {
+void reducer::reduce(std::span<float> x, step_options const& options) { held_->inside(x, options); }
+void reducer::start_layer(std::size_t l, std::span<float> x, step_options const& options) {
     held_->inside.start(l, x, options);
 }
-void reducer::bind(std::size_t l, std::span<float> x) { held_->inside.bind(l, x); }
+void reducer::bind_layer(std::size_t l, std::span<float> x) { held_->inside.bind(l, x); }
 void reducer::finish(step_options const& options) { held_->inside.finish(options); }
 void reducer::drop() { held_->inside.drop(); }
 std::vector<std::byte> reducer::save() const { return held_->inside.save(); }

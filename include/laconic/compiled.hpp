@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,8 @@
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/objective.hpp"
 #include "laconic/core/description.hpp"
+#include "laconic/core/view.hpp"
+#include "laconic/reduction/accepted.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/statistics.hpp"
 #include "laconic/run_settings.hpp"
@@ -28,6 +31,12 @@ namespace laconic::compiled {
 /// parse_error with the place in the text and the valid names, and what descend() throws.
 run_result descend(std::string_view method, any_objective<> const& objective, std::span<double> x,
                    any_communicator comm, run_settings how = {});
+template <Contiguous X>
+requires std::same_as < element_of<X>,
+double > run_result descend(std::string_view method, any_objective<> const& objective, X& x, any_communicator comm,
+                            run_settings how = {}) {
+    return descend(method, objective, view(x), std::move(comm), how);
+}
 
 /// laconic::reducer for vectors of float with a reduction such as "error_feedback(top_k(0.01))". Its members are those
 /// of reducer, where they are described. It makes no duplicate of the communicator: from start() to finish() the caller
@@ -37,15 +46,31 @@ class reducer {
     /// Throws parse_error with the place in the text and the valid names, and what reducer's constructor throws.
     reducer(std::string_view reduction, any_communicator comm, std::vector<layer> const& layers,
             reducer_options options = {});
-    reducer(std::string_view reduction, any_communicator comm, std::size_t d, reducer_options options = {})
+    template <std::integral D>
+    reducer(std::string_view reduction, any_communicator comm, D d, reducer_options options = {})
         : reducer(reduction, std::move(comm), std::vector<layer>{{"", d}}, std::move(options)) {}
+    /// For one vector of the length of `like`.
+    template <Contiguous X>
+    reducer(std::string_view reduction, any_communicator comm, X const& like, reducer_options options = {})
+        : reducer(reduction, std::move(comm), like.size(), std::move(options)) {
+        static_assert(detail::is_like<float, X>());
+    }
     reducer(reducer&&) noexcept;
     reducer& operator=(reducer&&) noexcept;
     ~reducer();
 
-    void operator()(std::span<float> x, step_options const& options = {});
-    void start(std::size_t l, std::span<float> x, step_options const& options = {});
-    void bind(std::size_t l, std::span<float> x);
+    template <class X>
+    void operator()(X&& x, step_options const& options = {}) {
+        if constexpr (detail::takes<float, X>()) reduce(floats(x), options);
+    }
+    template <class X>
+    void start(std::size_t l, X&& x, step_options const& options = {}) {
+        if constexpr (detail::takes<float, X>()) start_layer(l, floats(x), options);
+    }
+    template <class X>
+    void bind(std::size_t l, X&& x) {
+        if constexpr (detail::takes<float, X>()) bind_layer(l, floats(x));
+    }
     void finish(step_options const& options = {});
     void drop();
     std::vector<std::byte> save() const;
@@ -56,6 +81,15 @@ class reducer {
     reducer_statistics statistics() const;
 
   private:
+    template <class X>
+    static std::span<float> floats(X& x) {
+        static_assert(std::same_as<element_of<X>, float>, "laconic::compiled reduces vectors of float alone");
+        return view(x);
+    }
+    void reduce(std::span<float> x, step_options const& options);
+    void start_layer(std::size_t l, std::span<float> x, step_options const& options);
+    void bind_layer(std::size_t l, std::span<float> x);
+
     struct held;
     std::unique_ptr<held> held_;
 };

@@ -80,7 +80,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         }
         node_.throw_together(failed);
     }
-    reducer(R how, hierarchy<Inside, A> nodes, std::vector<std::size_t> const& sizes, reducer_options options = {})
+    reducer(R how, hierarchy<Inside, A> nodes, layer_sizes const& sizes, reducer_options options = {})
         : reducer(std::move(how), nodes, layers_of(sizes), std::move(options)) {}
     template <std::integral D>
     reducer(R how, hierarchy<Inside, A> nodes, D d, reducer_options options = {})
@@ -250,8 +250,7 @@ template <std::invocable<layer const&> Rule, class Inside, class A>
 reducer(Rule, hierarchy<Inside, A>, std::vector<layer> const&, reducer_options = {})
     -> reducer<std::invoke_result_t<Rule const&, layer const&>, hierarchy<Inside, A>>;
 template <class R, class Inside, class A>
-reducer(R, hierarchy<Inside, A>, std::vector<std::size_t> const&, reducer_options = {})
-    -> reducer<R, hierarchy<Inside, A>>;
+reducer(R, hierarchy<Inside, A>, layer_sizes const&, reducer_options = {}) -> reducer<R, hierarchy<Inside, A>>;
 template <class R, class Inside, class A, std::integral D>
 reducer(R, hierarchy<Inside, A>, D, reducer_options = {}) -> reducer<R, hierarchy<Inside, A>>;
 template <class R, class Inside, class A, Contiguous X>

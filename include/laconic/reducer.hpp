@@ -69,7 +69,7 @@ class reducer {
     requires std::convertible_to<std::invoke_result_t<Rule const&, layer const&>, R> reducer(
         Rule const& rule, C& comm, std::vector<layer> const& layers, reducer_options options = {}, B on = {})
         : step_(comm, options, std::move(on), {rule, layers, options}) {}
-    reducer(R how, C& comm, std::vector<std::size_t> const& sizes, reducer_options options = {}, B on = {})
+    reducer(R how, C& comm, layer_sizes const& sizes, reducer_options options = {}, B on = {})
         : reducer(std::move(how), comm, layers_of(sizes), std::move(options), std::move(on)) {}
     /// For one vector of d numbers.
     template <std::integral D>
@@ -169,7 +169,7 @@ class reducer {
 template <class R, Communicator C>
 reducer(R, C&, std::vector<layer> const&, reducer_options = {}) -> reducer<R, C>;
 template <class R, Communicator C>
-reducer(R, C&, std::vector<std::size_t> const&, reducer_options = {}) -> reducer<R, C>;
+reducer(R, C&, layer_sizes const&, reducer_options = {}) -> reducer<R, C>;
 template <class R, Communicator C, std::integral D>
 reducer(R, C&, D, reducer_options = {}) -> reducer<R, C>;
 template <class R, Communicator C, Contiguous X>

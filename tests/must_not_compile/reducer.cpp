@@ -17,6 +17,7 @@
 // expect TEMPORARY_OF_EIGEN: x is a temporary that owns its numbers
 // expect MOVED: x is a temporary that owns its numbers
 // expect TEMPORARY_IN_A_CALL: x is a temporary that owns its numbers
+// expect TEMPORARY_IN_BIND: x is a temporary that owns its numbers
 // expect TEMPORARY_OVER_NODES: x is a temporary that owns its numbers
 // expect CONST: x is const: a reducer replaces its numbers by the estimate
 // expect CONST_VIEW: x is const
@@ -84,6 +85,8 @@ namespace {
     reduce.start(0, std::move(x));
 #elif defined(TEMPORARY_IN_A_CALL)
     reduce(std::vector<float>(4));
+#elif defined(TEMPORARY_IN_BIND)
+    reduce.bind(0, std::vector<float>(4));
 #elif defined(TEMPORARY_OVER_NODES)
     over_nodes.start(0, std::vector<float>(4));
 #elif defined(CONST)
@@ -157,8 +160,11 @@ namespace {
     reducer of_a_literal(how, nodes, 4);
     std::vector<std::size_t> sizes{3, 4};
     reducer of_sizes(how, comm, sizes);
-    reducer of_listed_sizes(how, nodes, {3, 4}, {.seed = 3});
-    reducer of_layers(how, comm, layers_of({3, 4}));
+    reducer of_listed_sizes(how, nodes, {v.size(), w.rows()}, {.seed = 3});
+    reducer of_mixed_sizes(how, comm, {v.size(), x.size(), std::ptrdiff_t{4}});
+    reducer of_sizes_of_eigen(how, comm, std::vector{v.size(), v.size()});
+    reducer of_layers(how, comm, layers_of({3, v.size()}));
+    reducer of_named(how, comm, {{"w", w.size()}, {"b", x.size()}});
     auto layers = layers_of({3, 4});
     reducer of_named_layers(how, nodes, layers);
     reducer by_rule([&](layer const&) { return how; }, comm, layers, {.dense_below = 10});

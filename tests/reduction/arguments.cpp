@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
-#include <span>
 #include <vector>
 
 #include "laconic/comm/threads.hpp"
@@ -23,7 +21,6 @@ using nodes = hierarchy<threads::member, threads::member>;
 
 static_assert(detail::can_reduce<error_feedback<top_k<>>, threads::member, float, host>());
 static_assert(detail::can_reduce<unproved<plain<top_k<>>>, threads::member, double, host>());
-static_assert(detail::is_like<double, std::vector<double>>() && detail::is_like<float, std::array<float, 3>>());
 static_assert(detail::holds_communicators<nodes> && !detail::holds_communicators<threads::member>);
 // The guides for every type are no better than those for lists, to which a type of the user's may be converted.
 static_assert(detail::AsItIs<std::vector<layer>> && detail::AsItIs<std::vector<float>> && detail::AsItIs<int>);

@@ -10,7 +10,7 @@
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/kept.hpp"
 #include "laconic/core/view.hpp"
-#include "laconic/reduction/caller_vector.hpp"
+#include "laconic/reduction/accepted.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduction.hpp"
 
@@ -35,21 +35,11 @@ struct lasting_part {
 template <class T>
 using part_of_hierarchy = typename lasting_part<T>::type;
 
-/// Satisfied iff X is not converted to layers or sizes, so that a deduction guide for every X is no better than those
-/// for lists.
+/// Satisfied iff X is a vector of layers, or not converted to one or to sizes, so that a deduction guide for every X is
+/// no better than those for lists.
 template <class X>
-concept AsItIs = std::same_as<X, std::vector<layer>> || std::same_as<X, std::vector<std::size_t>> ||
-    (!std::convertible_to<X const&, std::vector<layer>> && !std::convertible_to<X const&, std::vector<std::size_t>>);
-
-// Whether the constructor of a reducer that computes in T takes a vector of X for its length.
-template <Scalar T, class X>
-consteval bool is_like() {
-    static_assert(ReducedAs<element_of<X>, T>,
-                  "the third argument holds numbers of another type than this reducer computes in, float, double or "
-                  "numbers of 16 bits; the sizes of layers are of type size_t, and several vectors are layers: "
-                  "layers_of({n, m})");
-    return true;
-}
+concept AsItIs = std::same_as<X, std::vector<layer>> ||
+    (!std::convertible_to<X const&, std::vector<layer>> && !std::convertible_to<X const&, layer_sizes>);
 
 // Whether a reducer can be made of a reduction and a communicator; where not, the compiler prints what to change.
 template <class R, class C, class T, class B>

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -23,10 +25,36 @@ namespace laconic {
 struct layer {
     std::string name;      ///< the same on all ranks, and unique
     std::size_t size = 0;  ///< the number of elements
+
+    layer() = default;
+    /// The number may be of any integer type, such as Eigen::Index.
+    template <std::integral N>
+    layer(std::string named, N elements) : name(std::move(named)), size(static_cast<std::size_t>(elements)) {}
+};
+
+/// The numbers of elements of several layers: {x.size(), 10}, of any integer types, or a vector.
+class layer_sizes {
+    struct whole {
+        std::size_t n;
+        template <std::integral N>
+        whole(N elements) : n(static_cast<std::size_t>(elements)) {}
+    };
+
+  public:
+    layer_sizes(std::initializer_list<whole> sizes) {
+        for (whole const size : sizes) sizes_.push_back(size.n);
+    }
+    layer_sizes(std::vector<std::size_t> sizes) : sizes_(std::move(sizes)) {}
+    layer_sizes(std::vector<std::ptrdiff_t> const& sizes) : sizes_(sizes.begin(), sizes.end()) {}
+    auto begin() const { return sizes_.begin(); }
+    auto end() const { return sizes_.end(); }
+
+  private:
+    std::vector<std::size_t> sizes_;
 };
 
 /// Layers named 0, 1, ... of these sizes.
-inline std::vector<layer> layers_of(std::vector<std::size_t> const& sizes) {
+inline std::vector<layer> layers_of(layer_sizes const& sizes) {
     std::vector<layer> all;
     for (std::size_t const n : sizes) all.push_back({std::to_string(all.size()), n});
     return all;
