@@ -8,10 +8,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 compile() { # compile COMPILER SOURCE FLAG...
     # The larger heap of cmake/dev.cmake, for g++. It changes nothing but the time that this takes.
-    local heap=
-    [[ $1 == *clang* ]] || heap=--param=ggc-min-heapsize=1000000
-    "$1" -std=c++20 $heap "${@:3}" -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror -I include \
-        -I examples -I cmake/compiled -isystem "${EIGEN:-/usr/include/eigen3}" -c "$2" -o /dev/null ||
+    local more=
+    [[ $1 == *clang* ]] || more="--param=ggc-min-heapsize=1000000 -Wuseless-cast"
+    # shellcheck disable=SC2086 # one word for each flag
+    "$1" -std=c++20 $more "${@:3}" -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion -Wshadow -Werror \
+        -I include -I examples -I cmake/compiled -isystem "${EIGEN:-/usr/include/eigen3}" -c "$2" -o /dev/null ||
         { printf 'a user who compiles with %s is warned\n' "$*"; exit 1; }
     printf 'no warning with %s\n' "$*"
 }

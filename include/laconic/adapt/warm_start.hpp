@@ -13,6 +13,7 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/parts.hpp"
+#include "laconic/core/size.hpp"
 
 namespace laconic {
 
@@ -39,7 +40,7 @@ class warm_start {
               std::span<T const>) {
         std::span<T const> left(last_);
         for (std::size_t i = 0; i < c.pieces.size(); ++i) {
-            auto const n = i < lengths_.size() ? std::min(left.size(), static_cast<std::size_t>(lengths_[i])) : 0;
+            auto const n = i < lengths_.size() ? std::min(left.size(), detail::as_size(lengths_[i])) : 0;
             c.pieces[i].compressor.start = left.first(n);
             left = left.subspan(n);
         }

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -102,7 +103,8 @@ template <Communicator C>
 /// own, those of f are unknown.
 template <Communicator C, class F>
 [[gnu::cold, gnu::noinline]] problem agree_on_problem(C& comm, F const& objective) {
-    double mine[4] = {NAN, NAN, 0, 0};
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    double mine[4] = {none, none, 0, 0};
     if constexpr (detail::has_constants<F>()) mine[0] = objective.smoothness(), mine[1] = objective.strong_convexity();
     if constexpr (HasSamples<F>) mine[2] = static_cast<double>(objective.samples());
     if constexpr (HasSampleSmoothness<F>) mine[3] = objective.sample_smoothness();

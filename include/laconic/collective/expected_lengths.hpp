@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "laconic/wire/stream.hpp"
 #include "laconic/wire/support.hpp"
@@ -35,10 +36,10 @@ inline double width_of_real(double n) { return n < 1 ? 0 : std::floor(std::log2(
 
 // Of `count` numbers n >= 0 with P(n >= j) = q^j, by the best Rice code: n is at least i 2^r with q^(i 2^r).
 inline double rice_bits(double count, double q) {
-    double least = INFINITY;
+    double least = std::numeric_limits<double>::infinity();
     for (unsigned r = 0; r <= largest_rice_parameter; ++r) {
         double const tail = std::pow(q, std::exp2(r));
-        least = std::min(least, 1 + r + (tail < 1 ? tail / (1 - tail) : INFINITY));
+        least = std::min(least, 1 + r + (tail < 1 ? tail / (1 - tail) : std::numeric_limits<double>::infinity()));
     }
     return rice_parameter_width + count * least;
 }

@@ -67,7 +67,7 @@ inline place find_place(std::string const& address, int family = AF_UNSPEC) {
         throw argument_error(concat({"'", address, "': ", ::gai_strerror(why)}));
     place p;
     std::memcpy(&p.bytes, found->ai_addr, found->ai_addrlen);
-    p.length = static_cast<socklen_t>(found->ai_addrlen);
+    p.length = found->ai_addrlen;
     ::freeaddrinfo(found);
     return p;
 }

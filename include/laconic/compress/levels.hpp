@@ -14,6 +14,7 @@
 #include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/top_blocks.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/text.hpp"
 
 /// Compressors whose level can be chosen: how many levels there are, what each would keep of a vector, and how many
@@ -58,7 +59,7 @@ inline constexpr bool has_two_families = false;
 namespace detail {
 
 // ceil(log2 n), the bits that papers count for one position out of n. n >= 1.
-inline std::size_t bits_of_place(std::size_t n) { return static_cast<std::size_t>(std::bit_width(n - 1)); }
+inline std::size_t bits_of_place(std::size_t n) { return as_size(std::bit_width(n - 1)); }
 
 }  // namespace detail
 

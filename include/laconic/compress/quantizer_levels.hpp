@@ -54,7 +54,7 @@ struct levels<damped_quantize> {
         // noise(level, step) is the variance that rounding on that grid adds.
         auto const add_bucket = [&](T scale, T top, double squares, auto noise) {
             if (!(top > 0)) return;
-            double const ratio = top / largest;
+            double const ratio = double(top / largest);
             double const energy = squares * ratio * ratio;
             all = std::fma(squares * ratio, ratio, all);  // rounded alike with and without fused products
             for (std::size_t level = 1; level <= q.size(); ++level) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/core/contract.hpp"
+#include "laconic/core/size.hpp"
 
 namespace laconic::detail {
 
@@ -16,7 +16,7 @@ struct partition {
     std::size_t parts;
 
     /// The first coordinate of part p; first(parts) is d.
-    std::size_t first(std::size_t p) const { return static_cast<std::size_t>(std::uint64_t{d} * p / parts); }
+    std::size_t first(std::size_t p) const { return as_size(std::uint64_t{d} * p / parts); }
     std::size_t length(std::size_t p) const { return first(p + 1) - first(p); }
     /// The part of x that holds parts p .. p + count - 1.
     template <class T>

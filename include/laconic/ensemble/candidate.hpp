@@ -12,6 +12,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/ensemble/choice.hpp"
 #include "laconic/objective/network_family.hpp"
 #include "laconic/wire/message.hpp"
@@ -62,7 +63,7 @@ class candidate {
         auto const is_finite = source.take(8);
         if (is_finite > 1) source.refuse("a candidate that is neither finite nor not");
         if (is_finite == 0) {
-            bad = static_cast<std::size_t>(source.take(64));
+            bad = detail::as_size(source.take(64));
         } else if (what == candidate_message::outputs) {
             compressor.blank(on_, family.outputs(), from, message_);
             laconic::read(on_, source, message_);

@@ -18,6 +18,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/kept.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/ensemble/candidate.hpp"
 #include "laconic/ensemble/choice.hpp"
@@ -258,7 +259,7 @@ class growing_ensemble {
             put_numbers(sink, best.weights);
         };
         bit_reader source(ask_(*comm_, round_, sink_.finish(), frame_, broken_, answer));
-        ensemble_choice best{static_cast<std::size_t>(source.take(32)), {}};
+        ensemble_choice best{detail::as_size(source.take(32)), {}};
         if (best.ensemble > how_.rule().ensembles()) source.refuse("an ensemble that no rank has made");
         std::size_t const kept = how_.rule().keeps(best.ensemble) ? members_.size() : 0;
         best.weights.resize(kept + how_.rule().added(best.ensemble).size());

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/wire/stream.hpp"
 
@@ -53,7 +54,7 @@ struct omni_deal {
   private:
     // A number below `parts`, from a fraction in 32 bits.
     std::size_t turned(std::size_t row) const {
-        return static_cast<std::size_t>(((std::uint64_t{row} * 2654435769u & 0xffffffffu) * parts) >> 32);
+        return detail::as_size(((std::uint64_t{row} * 2654435769u & 0xffffffffu) * parts) >> 32);
     }
 };
 

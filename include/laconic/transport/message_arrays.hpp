@@ -15,6 +15,7 @@
 #include "laconic/comm/array_carrier.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/message/message.hpp"
@@ -166,9 +167,9 @@ class message_arrays {
             value(n);
             if (n > d && n > a.size()) refuse(r, at, "an array longer than the vector");
             if constexpr (requires { a.resize_to_overwrite(0); })
-                a.resize_to_overwrite(static_cast<std::size_t>(n));
+                a.resize_to_overwrite(detail::as_size(n));
             else
-                a.resize(static_cast<std::size_t>(n));
+                a.resize(detail::as_size(n));
             into_.emplace_back(r, detail::bytes_of(a));
         };
         detail::walk(m, value, array);

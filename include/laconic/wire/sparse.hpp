@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/core/size.hpp"
 #include "laconic/message/sparse.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/ledger.hpp"
@@ -100,7 +101,7 @@ struct sparse_kind {
             reader.work(places);
             B on;
             std::vector<coordinate> drawn;
-            draw_support(on, s.drawn, static_cast<std::size_t>(places), drawn);
+            draw_support(on, s.drawn, as_size(places), drawn);
             return {drawn.begin(), drawn.end()};
         } else {
             auto const count = Known == support_is::fixed_count ? s.second : reader.source().take(width_of(places + 1));

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/wire/ledger.hpp"
 
@@ -137,7 +137,7 @@ class bit_writer {
     }
     /// Puts the first `bits` bits of these bytes, wherever the last bit ended.
     void put_bits(std::span<std::byte const> bytes, std::uint64_t bits) {
-        auto const whole = static_cast<std::size_t>(bits / 8);
+        auto const whole = detail::as_size(bits / 8);
         auto const rest = static_cast<unsigned>(bits % 8);
         LACONIC_EXPECTS(bits <= 8 * std::uint64_t{bytes.size()});
         put_bytes(bytes.first(whole));
@@ -154,7 +154,7 @@ class bit_writer {
     void cut(std::uint64_t bits) {
         LACONIC_EXPECTS(bits <= this->bits());
         so_far();
-        size_ = static_cast<std::size_t>(bits / 8);
+        size_ = detail::as_size(bits / 8);
         held_ = static_cast<unsigned>(bits % 8);
         pending_ = held_ == 0 ? 0 : std::to_integer<std::uint64_t>(bytes_[size_]) & ((1u << held_) - 1);
     }
@@ -220,7 +220,7 @@ class bit_reader {
     std::span<std::byte const> take_bytes(std::uint64_t n) {
         if (take(static_cast<unsigned>(left() % 8)) != 0) refuse("the padding of a byte is not zero");
         if (n > left() / 8) refuse("it ends ", n - left() / 8, " bytes too early");
-        auto const bytes = bytes_.subspan(static_cast<std::size_t>(bit_ / 8), static_cast<std::size_t>(n));
+        auto const bytes = bytes_.subspan(detail::as_size(bit_ / 8), detail::as_size(n));
         bit_ += 8 * n;
         return bytes;
     }
@@ -256,7 +256,7 @@ class bit_reader {
     }
 
     /// Ends the message after `bits` bits in all, a whole number of bytes that exist.
-    void limit(std::uint64_t bits) { bytes_ = bytes_.first(static_cast<std::size_t>(bits / 8)); }
+    void limit(std::uint64_t bits) { bytes_ = bytes_.first(detail::as_size(bits / 8)); }
 
     /// Throws wire_error unless nothing but the last byte's zero padding is left.
     void finish() {
@@ -274,7 +274,7 @@ class bit_reader {
     }
     // The next 64 bits, with zeros from the end on.
     std::uint64_t ahead() const {
-        auto const byte = static_cast<std::size_t>(bit_ / 8);
+        auto const byte = detail::as_size(bit_ / 8);
         auto const offset = static_cast<unsigned>(bit_ % 8);
         if (bytes_.size() - byte >= 9) {
             std::uint64_t const low = detail::load_word(bytes_.data() + byte) >> offset;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/wire/message.hpp"
 #include "laconic/wire/shape.hpp"
@@ -128,7 +129,7 @@ class unpacker {
             spend(n, 16);
             spend(n, each.most_bytes);
             work(n, std::max(each.most_steps, std::uint64_t{1}));
-            m.resize(static_cast<std::size_t>(n));
+            m.resize(as_size(n));
             B on;
             read(on, *source_, m);
             if (m.dimension() != n)

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "laconic/core/error.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/message/message.hpp"
@@ -203,7 +204,7 @@ inline std::string name_of_user_kind(message_kind k) { return concat({"user kind
 // Reads the parameters of a stage of a shape from `whole`, and no bit beyond them.
 template <class M>
 void take_parameters(bit_reader const& whole, stage const& s, M& m) {
-    bit_reader source(whole.bytes().first(static_cast<std::size_t>(s.second / 8 + s.first)));
+    bit_reader source(whole.bytes().first(as_size(s.second / 8 + s.first)));
     source.skip(s.second);
     if constexpr (ReadsParameters<M>) read_parameters(source, m);
     if (source.left() >= 8)

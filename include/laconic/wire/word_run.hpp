@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "laconic/core/contract.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
@@ -19,7 +20,7 @@ class word_run {
 
     /// For words of `bits` bits in all, none wider than `widest`.
     word_run(bit_writer& sink, std::uint64_t bits) : sink_(&sink) {
-        sink.make_room(static_cast<std::size_t>(bits / 8) + 24);
+        sink.make_room(detail::as_size(bits / 8) + 24);
         to_ = sink.bytes_.data() + sink.size_;
         end_ = to_ + (sink.held_ + bits) / 8;
         pending_ = sink.pending_;

@@ -34,7 +34,7 @@ void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int
     LACONIC_EXPECTS(codes.size() == x.size() && step > 0 && levels >= 1 && levels <= most_levels<Code>);
     constexpr auto n = rounded_together;
     auto const exactly = [step, levels](T v, std::uint32_t chance) {
-        double const on_grid = std::clamp(v / step, -T(levels), T(levels)), below = std::floor(on_grid);
+        double const on_grid = double(std::clamp(v / step, -T(levels), T(levels))), below = std::floor(on_grid);
         return static_cast<Code>(static_cast<int>(below) + int{detail::goes_up(on_grid - below, chance)});
     };
     if constexpr (sizeof(T) == 4 && instruction_set::has_avx2)
@@ -167,7 +167,7 @@ void round_to_halvings(random_windows<A>& draws, std::span<T const> x, T top, in
     auto const exactly = [place, levels, most](T v, std::uint32_t chance) {
         auto const [level_below, fraction] = place(v);
         int const below = static_cast<int>(level_below);
-        int const level = !detail::goes_up(fraction, chance) ? below : below > 0 ? below + 1 : levels - most;
+        int const level = !detail::goes_up(double(fraction), chance) ? below : below > 0 ? below + 1 : levels - most;
         return static_cast<std::int16_t>(v < 0 ? -level : level);
     };
     round_at_random(draws, x, first, codes, together, exactly);

@@ -30,7 +30,8 @@ void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T s
     constexpr auto n = rounded_together;
     auto const exactly = [least, step, most](T v, std::uint32_t chance) {
         T const on_grid = std::min((v - least) / step, T(most)), below = std::floor(on_grid);
-        return static_cast<std::uint8_t>(static_cast<int>(below) + int{detail::goes_up(on_grid - below, chance)});
+        return static_cast<std::uint8_t>(static_cast<int>(below) +
+                                         int{detail::goes_up(double(on_grid - below), chance)});
     };
     if constexpr (sizeof(T) == 4 && instruction_set::has_avx2)
         if (detail::near_quotient<T> const q(step, most); q.is_exact) {

@@ -10,6 +10,7 @@
 #include "laconic/backend/host/impl/instruction_set.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/listed_terms.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
@@ -92,7 +93,7 @@ class sum_of_lists {
                 end_ = std::min<std::uint64_t>(end_, lists[l].at[end + most]);
         return true;
     }
-    std::size_t words() const { return static_cast<std::size_t>(end_ - first_ + word_bits - 1) / word_bits; }
+    std::size_t words() const { return as_size(end_ - first_ + word_bits - 1) / word_bits; }
     static bool is_run(coordinate const* at) { return at[run - 1] - at[0] == run - 1; }
 
     void mark(list const& whole, part& p) {

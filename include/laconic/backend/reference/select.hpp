@@ -16,6 +16,7 @@
 #include "laconic/backend/reference/memory.hpp"
 #include "laconic/backend/reference/reduce.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
@@ -54,7 +55,7 @@ inline void sample(reference& on, key from, std::size_t d, std::size_t k, std::v
     auto& drawn = on.scratch.drawn;
     drawn.assign(d, false);
     for (std::uint64_t i = 0, found = 0; found < n; ++i)
-        if (auto const at = static_cast<std::size_t>(from.below(i, d)); !drawn[at]) drawn[at] = true, ++found;
+        if (auto const at = detail::as_size(from.below(i, d)); !drawn[at]) drawn[at] = true, ++found;
     out.clear();
     for (std::size_t i = 0; i < d; ++i)
         if (drawn[i] == (k <= d / 2)) out.push_back(static_cast<coordinate>(i));

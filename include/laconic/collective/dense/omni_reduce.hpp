@@ -13,6 +13,7 @@
 #include "laconic/collective/session.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/partition.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/packet/omni_blocks.hpp"
@@ -139,7 +140,7 @@ class omni_reduce_algorithm {
     template <class Room, class Placed>
     void read(B& on, bit_reader& source, std::size_t part, std::size_t c, Room room, Placed placed) {
         auto const first = chunks_.first(c), length = chunks_.length(c);
-        listed_.resize(static_cast<std::size_t>(take_whole(source, length)));
+        listed_.resize(as_size(take_whole(source, length)));
         read_support(source, length, std::span<coordinate>(listed_));
         if (!listed_.empty() && deal_.block_of(part, first + listed_.back()) >= deal_.blocks)
             source.refuse("a block beyond the last");

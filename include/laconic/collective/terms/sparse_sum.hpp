@@ -175,7 +175,7 @@ class sparse_sum {
     void append(std::span<coordinate const> at, std::span<T const> values, std::size_t first) {
         LACONIC_EXPECTS(at.size() == values.size());
         auto const shift = static_cast<coordinate>(first);
-        auto const place = [shift](coordinate i) { return static_cast<coordinate>(i + shift); };
+        auto const place = [shift](coordinate i) { return i + shift; };
         LACONIC_EXPECTS(at.empty() || (place(at.back()) < dimension() &&
                                        (size() == 0 || place(at.front()) > message_.support.back())));
         auto const before = size();
