@@ -70,15 +70,17 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
           node_(nodes.inside, nodes.across, layers, options),
           vectors_(layers.size()),
           given_(layers.size()) {
-        std::exception_ptr failed;
-        try {
-            step_.emplace(nodes.across, node_.options(), host{},
-                          typename step_type::layers_type{rule, node_.shares(), node_.options()});
-            step_->set_order(detail::layer_order(layers.size(), true));
-        } catch (...) {
-            failed = std::current_exception();
-        }
-        node_.throw_together(failed);
+        std::optional<typename step_type::layers_type> mine;
+        throw_together([&] { mine.emplace(rule, node_.shares(), node_.options()); },
+                       [&](std::exception_ptr failed) {
+                           node_.require_shares(nodes.across, failed, mine ? mine->items() : agreed_items());
+                       });
+        throw_together(
+            [&] {
+                step_.emplace(nodes.across, node_.options(), host{}, std::move(*mine));
+                step_->set_order(detail::layer_order(layers.size(), true));
+            },
+            [&](std::exception_ptr failed) { node_.throw_together(failed); });
     }
     reducer(R how, hierarchy<Inside, A> nodes, layer_sizes const& sizes, reducer_options options = {})
         : reducer(std::move(how), nodes, layers_of(sizes), std::move(options)) {}
@@ -161,15 +163,13 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
     /// on all ranks where one has another.
     void rebind(hierarchy<Inside, A> nodes) {
         end_step();
-        node_.rebind(nodes.inside, nodes.across);
-        std::exception_ptr failed;
-        try {
-            step_->rebind(nodes.across);
-            step_->set_order(detail::layer_order(layers_.size(), true));
-        } catch (...) {
-            failed = std::current_exception();
-        }
-        node_.throw_together(failed);
+        node_.rebind(nodes.inside, nodes.across, step_->layers().items());
+        throw_together(
+            [&] {
+                step_->rebind(nodes.across);
+                step_->set_order(detail::layer_order(layers_.size(), true));
+            },
+            [&](std::exception_ptr failed) { node_.throw_together(failed); });
     }
 
     std::uint64_t steps() const { return step_->round(); }
@@ -220,6 +220,16 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         begun_ = false;
         node_.end_step();
         step_->abandon();
+    }
+    // Does it, and calls raise() with what it has thrown, or null.
+    static void throw_together(auto does, auto raise) {
+        std::exception_ptr failed;  // fibers must not communicate while they handle an exception
+        try {
+            does();
+        } catch (...) {
+            failed = std::current_exception();
+        }
+        raise(failed);
     }
     void require_layer(std::size_t l) const {
         if (l >= layers_.size()) throw argument_error(detail::concat({"layer ", l, " of ", layers_.size()}));

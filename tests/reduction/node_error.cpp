@@ -63,6 +63,16 @@ TEST_CASE("an error of the step itself is raised with the ranks and coordinates 
     CHECK(raised(out_of(argument_error("three"))) == "comm -1: three");
 }
 
+TEST_CASE("an error of what a rank was given keeps its type, and names the rank") {
+    auto const given = [](auto const& e) {
+        return node_error::of_arguments(std::make_exception_ptr(e), 3, [](int r) { return 10 * r; });
+    };
+    CHECK_THROWS_WITH_AS(given(argument_error("k is 0")).raise(0), "rank 3: k is 0", argument_error);
+    CHECK_THROWS_WITH_AS(given(theory_error("no omega")).raise(0), "rank 3: no omega", theory_error);
+    CHECK(raised(given(shape_error("two"))) == "shape: two");
+    CHECK(raised(given(comm_error(2, "gone"))) == "comm 20: gone");
+}
+
 TEST_CASE("hostile bytes are an error of their sender") {
     auto const good = node_error(5, 40, "layer w").text();
     for (std::size_t n = 0; n < 23; ++n)

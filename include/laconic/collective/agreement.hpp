@@ -65,13 +65,15 @@ namespace detail {
 inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
     return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
 }
-// The first line in which the texts differ.
-[[gnu::cold]] inline std::string first_difference(std::string_view of_0, std::string_view of_rank, int rank) {
+// The first line in which the text of a rank differs from that of the first one.
+[[gnu::cold]] inline std::string first_difference(std::string_view of_0, std::string_view of_rank, int rank,
+                                                  int first = 0) {
     auto at = static_cast<std::size_t>(std::mismatch(of_0.begin(), of_0.end(), of_rank.begin(), of_rank.end()).first -
                                        of_0.begin());
     at = at == 0 ? 0 : of_0.rfind('\n', at - 1) + 1;  // npos + 1 is 0
     auto const line = [&](std::string_view s) { return s.substr(std::min(at, s.size()), s.find('\n', at) - at); };
-    return concat({"ranks disagree: rank 0 has \"", line(of_0), "\", rank ", rank, " has \"", line(of_rank), "\""});
+    return concat(
+        {"ranks disagree: rank ", first, " has \"", line(of_0), "\", rank ", rank, " has \"", line(of_rank), "\""});
 }
 
 }  // namespace detail

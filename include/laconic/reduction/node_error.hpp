@@ -27,12 +27,29 @@ class node_error {
     /// The ranks do not have the same shapes or settings.
     static node_error of_shapes(std::string why) { return {'s', 0, 0, std::move(why)}; }
 
+    /// What this exception, of rank `own`, says of what that rank was given: argument_error and theory_error, with the
+    /// rank. Others as of() does.
+    template <class RankOf>
+    static node_error of_arguments(std::exception_ptr failed, int own, RankOf rank_of) {
+        try {
+            std::rethrow_exception(failed);
+        } catch (argument_error const& e) {
+            return {'a', own, 0, concat({"rank ", own, ": ", e.what()})};
+        } catch (theory_error const& e) {
+            return {'t', own, 0, concat({"rank ", own, ": ", e.what()})};
+        } catch (...) {
+            return of(failed, rank_of, [](std::size_t i, std::string const&) { return i; });
+        }
+    }
+
     bool is_not_finite() const { return kind_ == 'n'; }
     [[noreturn]] void raise(std::uint64_t round) const {
         if (kind_ == 'n') throw non_finite_error(rank_, round, static_cast<std::size_t>(number_), why_);
         if (kind_ == 'c') throw compression_error(rank_, round, why_);
         if (kind_ == 'w') throw wire_error(number_, why_);
         if (kind_ == 's') throw shape_error(why_);
+        if (kind_ == 'a') throw argument_error(why_);
+        if (kind_ == 't') throw theory_error(why_);
         throw comm_error(rank_, why_);
     }
 
@@ -85,7 +102,7 @@ class node_error {
         if (begin == text.npos || text.size() - begin < head) return {};
         char const* at = text.data() + begin + std::strlen(mark);
         char const kind = *at++;
-        if (std::string_view("ncwsm").find(kind) == std::string_view::npos) return {};
+        if (std::string_view("ncwsatm").find(kind) == std::string_view::npos) return {};
         std::uint64_t numbers[2] = {};
         for (auto& n : numbers)
             for (int byte = 0; byte < 8; ++byte) n |= std::uint64_t{static_cast<unsigned char>(*at++)} << 8 * byte;

@@ -48,7 +48,8 @@ class node_sum {
           options_(options) {
         items_.add(described(options));
         for (auto const& l : layers) items_.add({concat({"layer ", l.name}), l.size});
-        compare_ranks(inside_, across, "");
+        require_nodes(inside_, across, "");
+        raise(first_that_differs(inside_, across, items_, false));
         // A rank with another number in its node draws other random numbers, and its state differs.
         options_.seed = key{options.seed}.child(static_cast<std::uint64_t>(rank_)).bits;
         options_.non_finite = on_non_finite::raise;
@@ -73,14 +74,16 @@ class node_sum {
     std::uint64_t bytes_sent() const { return sent_before_ + (size_ > 1 ? inside_.bytes_sent() : 0); }
     /// Goes on over other nodes of the same size, in which each rank has the same number: throws shape_error on all
     /// ranks where one has another, and then has changed nothing. Does not use the earlier communicators.
-    void rebind(Inside& inside, A& across) {
+    void rebind(Inside& inside, A& across, agreed_items const& shares) {
         auto own = own_communicator<Inside>::of(inside);
         auto const place = [](int rank, int size) { return concat({rank, " of ", size}); };
         bool const same = inside.size() == size_ && inside.rank() == rank_;
-        compare_ranks(own->comm(), across,
+        require_nodes(own->comm(), across,
                       same ? ""
                            : concat({"a rank that was ", place(rank_, size_), " in its node cannot go on as ",
                                      place(inside.rank(), inside.size())}));
+        raise(first_that_differs(own->comm(), across, items_, false));
+        raise(first_that_differs(own->comm(), across, shares, true));
         sent_before_ = bytes_sent();
         own_ = std::move(own);
         inside_ = metered<Inside>(own_->comm());
@@ -93,8 +96,14 @@ class node_sum {
     }
     bool refused() const { return wrong_.has_value(); }
     std::string refusal() const { return wrong_->text(); }
-    /// The same as detail::throw_together, within the node.
-    void throw_together(std::exception_ptr failed) { detail::throw_together(inside_, failed, number_of(0)); }
+    /// Throws the same on all ranks of all nodes where one has failed to make its shares, or where the ranks with one
+    /// number in their nodes do not have the same of them.
+    void require_shares(A& across, std::exception_ptr failed, agreed_items const& shares) {
+        raise(first_error(inside_, across, error_of(failed)));
+        raise(first_that_differs(inside_, across, shares, true));
+    }
+    /// Where a rank of the node has failed, throws its error on all of them.
+    void throw_together(std::exception_ptr failed) { raise(first_error(inside_, error_of(failed))); }
     /// Returns which layers the node starts in this round: those that its ranks have started, all alike, or with
     /// absent::zero all. Compares these among its ranks, and their step numbers, weights and whether the step is dense.
     std::vector<char> const& agree(std::vector<layer_vector<T>> const& vectors, std::vector<step_options> const& given,
@@ -238,12 +247,12 @@ class node_sum {
         std::uint64_t round, dense;
     };
 
-    // `own`: this rank's own error, or an empty text.
-    void compare_ranks(auto& inside, A& across, std::string own) const {
-        auto items = items_;
-        items.add({"the number of a node", across.rank()});
-        items.add({"the number of nodes", across.size()});
-        compare_nodes(inside, across, items, std::move(own));
+    static void raise(std::optional<node_error> const& wrong) {
+        if (wrong) wrong->raise(0);
+    }
+    std::optional<node_error> error_of(std::exception_ptr failed) const {
+        if (!failed) return {};
+        return node_error::of_arguments(failed, number(), [&](int node) { return node * size_ + rank_; });
     }
     std::size_t me() const { return static_cast<std::size_t>(rank_); }
     int number_of(int r) const { return node_ * size_ + r; }
