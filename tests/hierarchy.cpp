@@ -316,6 +316,41 @@ TEST_CASE("hierarchy: ranks count by their weights, also where a node has none, 
     });
 }
 
+TEST_CASE(
+    "hierarchy: ranks whose step sizes, loss scales or types of numbers differ see it, in a node and between nodes") {
+    auto const check = [](auto const& options_of, bool vary, std::string const& in_node, std::string const& between) {
+        for (int const nodes : {1, 2, 4})
+            on_nodes(nodes, 4 / nodes, [&](auto& both, fibers::member& comm) {
+                reducer reduce(error_feedback{top_k{0.2}}, both, layers, {.steps_vary = vary});
+                auto g = gradients(comm.rank(), 0);
+                step(reduce, g);
+                auto const state = reduce.save();
+                std::string text;
+                g = gradients(comm.rank(), 1);
+                auto const before = g;
+                try {
+                    step(reduce, g, options_of(comm.rank() == 3));
+                } catch (shape_error const& e) {
+                    text = e.what();
+                }
+                CHECK(text.find(nodes == 4 ? between : in_node) != std::string::npos);
+                CHECK(g == before);
+                CHECK(reduce.save() == state);
+                step(reduce, g);
+                CHECK(reduce.steps() == 2);
+            });
+    };
+    std::string const in_node = "rank 3 has another step size, loss scale or type of numbers than rank ";
+    for (bool const vary : {false, true}) {
+        check([](bool odd) { return step_options{.step_size = odd ? 0.25 : 0.5}; }, vary, in_node,
+              "rank 0 has \"the step size: 0.5\", rank 3 has \"the step size: 0.25\"");
+        check([](bool odd) { return odd ? step_options{.step_size = 2} : step_options{}; }, vary, in_node,
+              "rank 3 has \"the step size: 2\"");
+    }
+    check([](bool odd) { return step_options{.loss_scale = odd ? 8.0 : 0.5}; }, false, in_node,
+          "the largest number that is written: ");
+}
+
 TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and steps that only some call dense") {
     auto const check_errors = [](auto mistake, auto body) {
         for (int const culprit : {0, 1, 3})

@@ -194,7 +194,8 @@ TEST_CASE("a step is a transaction: one that fails leaves the next 50 as if it h
         {"not finite at coordinate 2", [&](auto& g, auto& o) { g[2] = 1e308, o.loss_scale = 1e-9; }},
         {"a vector of 36 numbers, where the reducer has 37", [&](auto& g, auto&) { g.pop_back(); }},
         {"a loss scale of 0, which must be finite and above 0", [&](auto&, auto& o) { o.loss_scale = 0; }},
-        {"a step size of -1, which must be finite and at least 0", [&](auto&, auto& o) { o.step_size = -1; }}};
+        {"a step size of -1, which must be finite and above 0", [&](auto&, auto& o) { o.step_size = -1; }},
+        {"a step size of 0, which must be finite and above 0", [&](auto&, auto& o) { o.step_size = 0; }}};
     auto const check = [&](auto const& how) {
         CAPTURE(to_string(how));
         auto const untroubled = estimates<double>(n, how, steps);
@@ -525,7 +526,7 @@ TEST_CASE("over threads the estimates are the same, and only messages cross") {
         bytes[std::size_t(comm.rank())] = (wire.bytes_sent() - before) / steps;
     });
     CHECK(received == right);
-    for (auto const b : bytes) CHECK(b <= 4 * 4 + 4);  // 4 floats, and their places among 37
+    for (auto const b : bytes) CHECK(b <= 4 * 4 + 4 + 4);  // 4 floats, their places among 37, a tag
 }
 
 }  // namespace tests_of_reducer

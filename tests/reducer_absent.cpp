@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -144,8 +145,10 @@ void compare_with_model(How const& how, form const& f, Comm&& nodes, fibers::mem
                 fails = fails || (v.what == absent::raise && missing(r, l)) ||
                         (v.what == absent::skip && missing(r, l) != missing(0, l));
             }
-        step_options const options{
-            .loss_scale = scale, .step_size = rate, .weight = weights[std::size_t(rank)], .dense = dense};
+        step_options const options{.loss_scale = scale,
+                                   .step_size = rate > 0 ? std::optional(rate) : std::nullopt,
+                                   .weight = weights[std::size_t(rank)],
+                                   .dense = dense};
         bool starts_any = false;
         for (std::size_t l = count; l-- > 0;) {
             mine[l].assign(layers[l].size, 99.0f);
@@ -303,7 +306,7 @@ TEST_CASE("absent layers, zero: what finish() is given is for a step without a l
         }
         std::string why;
         try {
-            reduce.start(1, b), reduce.start(0, a, {.step_size = comm.rank() == 1 ? 0.5 : 0.0});
+            reduce.start(1, b), reduce.start(0, a, {.step_size = comm.rank() == 1 ? std::optional(0.5) : std::nullopt});
             reduce.finish();
         } catch (compression_error const& e) {
             why = e.what();

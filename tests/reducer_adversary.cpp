@@ -318,6 +318,120 @@ TEST_CASE("states of different steps are refused: by the restore of all, and els
     }
 }
 
+// The text of the error of every rank's finish(), the same on all, after two steps of all and then what odd() does on
+// rank 1 alone; "nothing" where there is none.
+template <class How, class Odd>
+std::string after_odd(How const& how, std::vector<std::size_t> const& sizes, reducer_options const& options, Odd odd) {
+    std::vector<std::string> texts(3);
+    fibers::run(3, [&](fibers::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        reducer reduce(how, comm, sizes, options);
+        states saved;
+        int k = 0;
+        for (; k < 2; ++k) {
+            auto g = gradients(comm.rank(), k, sizes);
+            whole_step(reduce, g, {.step_size = 0.5});
+            saved.push_back(reduce.save());
+        }
+        step_options own{.step_size = 0.5};
+        texts[r] = error_of([&] {
+            if (comm.rank() == 1) odd(reduce, saved, own);
+            auto g = gradients(comm.rank(), k, sizes);
+            auto const before = g;
+            auto const state = reduce.save();
+            auto const text = error_of([&] { whole_step(reduce, g, own); });
+            CHECK((text == "nothing") == (g != before));
+            CHECK((text == "nothing") == (reduce.save() != state));
+            if (text == "nothing") return;
+            // No rank is out of step with the others' messages: what all restore goes on.
+            reduce.restore(std::span<std::byte const>(saved[0]));
+            auto h = gradients(comm.rank(), 1, sizes);
+            whole_step(reduce, h, {.step_size = 0.5});
+            CHECK(reduce.save() == saved[1]);
+            throw error(text);
+        });
+    });
+    for (auto const& t : texts) CHECK(t == texts[0]);
+    return texts[0];
+}
+
+TEST_CASE("ranks that are not in the same step, or not alike in it, see it before anything changes") {
+    auto const disagree = [](std::string const& what, auto const& of_0, auto const& of_1) {
+        return "ranks disagree: rank 0 has \"" + what + of_0 + "\", rank 1 has \"" + what + of_1 + "\"";
+    };
+    auto const check = [&](auto const& how, std::vector<std::size_t> const& sizes, reducer_options const& options) {
+        auto const after = [&](auto odd) { return after_odd(how, sizes, options, odd); };
+        CHECK(after([](auto&, auto&, auto&) {}) == "nothing");
+        CHECK(after([](auto& reduce, auto& saved, auto&) { reduce.restore(std::span<std::byte const>(saved[0])); }) ==
+              disagree("the steps so far: ", "2", "1"));
+        for (double const size : {0.25, 0.75})
+            CHECK(after([&](auto&, auto&, auto& own) { own.step_size = size; }) ==
+                  disagree("the step size: ", "0.5", shortest(size)));
+        CHECK(after([](auto&, auto&, auto& own) { own.step_size.reset(); }) ==
+              disagree("the step size: ", "0.5", "not given"));
+        for (double const scale : {0.5, 2.0})
+            CHECK(after([&](auto&, auto&, auto& own) { own.loss_scale = scale; }) ==
+                  disagree("the loss scale: ", "1", shortest(scale)));
+    };
+    for (bool const vary : {false, true}) {
+        check(error_feedback{top_k{4}}, {20}, {.steps_vary = vary});
+        check(shifted{rand_k{2}}, {9, 8, 7}, {.steps_vary = vary});
+        check(error_feedback{top_k{2}}, std::vector<std::size_t>(11, 6), {.share_below = 0, .steps_vary = vary});
+    }
+    std::vector<std::size_t> const three(3, 6);
+    CHECK(after_odd(plain{}, three, {.share_below = 0}, [](auto& reduce, auto& saved, auto&) {
+              reduce.restore(std::span<std::byte const>(saved[1]));  // the present step's, but its order is forgotten
+          }).find("one of them restored its state alone") != std::string::npos);
+}
+
+TEST_CASE("a rank that drops a step alone after its last layer, and one whose vector holds other numbers, are seen") {
+    for (std::vector<std::size_t> const& sizes : {std::vector<std::size_t>{30}, std::vector<std::size_t>{9, 8}})
+        fibers::run(2, [&](fibers::member& comm) {
+            reducer reduce(error_feedback{top_k{2}}, comm, sizes, {.share_below = 0});
+            for (int k = 0; k < 2; ++k) {
+                auto g = gradients(comm.rank(), k, sizes);
+                for (std::size_t l = sizes.size(); l-- > 0;) reduce.start(l, g[l]);
+                comm.rank() == 1 && k == 1 ? reduce.drop() : reduce.finish();
+            }
+            auto g = gradients(comm.rank(), 2, sizes);
+            CHECK(error_of([&] { whole_step(reduce, g); }) ==
+                  "ranks disagree: rank 0 has \"the steps so far: 2\", rank 1 has \"the steps so far: 1\"");
+        });
+    fibers::run(2, [](fibers::member& comm) {
+        reducer reduce(plain{}, comm, 3);
+        std::vector<float> x(3, 1);
+        std::vector<Eigen::half> y(3, Eigen::half(1));
+        CHECK(error_of([&] {
+                  comm.rank() == 0 ? reduce(x) : reduce(y);
+              }).starts_with("ranks disagree: rank 0 has \"the largest number that is written: 3.4"));
+    });
+}
+
+TEST_CASE("a damaged tag is damage on the rank that reads it, as elsewhere in a message") {
+    std::vector<std::string> texts(2);
+    fibers::run(2, [&](fibers::member& inner) {
+        std::vector<std::byte> damaged;
+        changed comm{&inner};
+        reducer reduce(error_feedback{top_k{2}}, comm, std::vector<std::size_t>{6, 5}, {.share_below = 0});
+        auto g = gradients(inner.rank(), 0, {6, 5});
+        whole_step(reduce, g);
+        bool once = true;
+        comm.seen = [&](int r, payload p) {
+            if (inner.rank() != 0 || r != 1 || !once) return p;
+            damaged.assign(p.bytes.begin(), p.bytes.end());
+            damaged.back() ^= std::byte{4};
+            return payload{damaged, p.is_error};
+        };
+        reduce.start(1, g[1]);
+        texts[std::size_t(inner.rank())] = error_of([&] {
+            reduce.start(0, g[0]);
+            reduce.finish();
+        });
+        once = false;
+    });
+    CHECK(texts[0].find("from rank 1: the tag behind it is damaged") != std::string::npos);
+}
+
 TEST_CASE("restore within a step is refused, and the step goes on") {
     fibers::run(2, [](fibers::member& comm) {
         reducer reduce(error_feedback{top_k{2}}, comm, std::vector<std::size_t>{5, 6}, {.share_below = 0});
@@ -346,7 +460,10 @@ TEST_CASE("rebind where one rank alone has taken the first step: all have a mean
                                     comms[r] = std::make_unique<changed>(changed{&inner});
                                     kept[r] = std::make_unique<reducer_type>(ef21_shift{top_k{2}}, *comms[r], sizes);
                                     auto g = gradients(inner.rank(), 0, sizes);
-                                    if (r == 1) comms[r]->before_finish = [] { throw comm_error(0, "lost"); };
+                                    if (r == 1)  // the ranks compare their orders, and then it is lost
+                                        comms[r]->before_finish = [n = 0]() mutable {
+                                            if (n++ > 0) throw comm_error(0, "lost");
+                                        };
                                     whole_step(*kept[r], g);
                                 }),
                     comm_error);

@@ -122,14 +122,16 @@ class reducer {
     /// non_finite_error, also where the estimate times the loss scale is beyond the caller's numbers, compression_error
     /// where a rank's message cannot be made (a vector of another length, an option out of range, a layer that is
     /// started twice, out of order or not at all, a compressor that throws), shape_error where the first step has
-    /// another order of layers on another rank, wire_error for damaged bytes; and comm_error. Where a collective breaks
-    /// off, other ranks may have its sum: then every later call throws comm_error until a saved state is restored.
-    /// Throws argument_error, and the step goes on, for other options than those of the layers.
+    /// another order of layers on another rank, or a message that is gathered is of another step, or of one with
+    /// another step size, loss scale or largest number, wire_error for damaged bytes; and comm_error. Where a
+    /// collective breaks off, other ranks may have its sum: then every later call throws comm_error until a saved state
+    /// is restored. Throws argument_error, and the step goes on, for other options than those of the layers.
     void finish(step_options const& options = {}) { step_.finish(options); }
 
     /// Drops a step: nothing changes. Every rank must drop it; where one rank alone does, after it has started a layer
     /// and before it has started all, the others' finish() throws compression_error, which names it, or shape_error in
-    /// the first step. With reducer_options::steps_vary it does so where no layer is started, too.
+    /// the first step. With reducer_options::steps_vary it does so where no layer is started, too. Where it has started
+    /// all, the others take the step, and the next one throws shape_error on all ranks.
     void drop() { step_.drop(); }
 
     /// The state of this rank on which the next steps depend, for restore(). Throws argument_error while a step is in
@@ -139,8 +141,9 @@ class reducer {
     }
     /// Restores a reducer from the saved state of one with the same reduction, options, rank and number of ranks, and
     /// the same layers, in any order; its next steps are the same, bit for bit. All ranks restore, before their first
-    /// step or all together later; where their states are not of one step, or a rank in its first step was not
-    /// restored, the next finish() throws shape_error on all of them. Throws shape_error for the state of another
+    /// step or all together later; where their states are not of one step, or some rank was not restored
+    /// and is in another step, the next finish() throws shape_error on all of them (where a collective adds up all
+    /// layers, only if that rank is in its first step, too). Throws shape_error for the state of another
     /// reducer, wire_error for damaged bytes, argument_error while a step is in progress; then nothing has changed.
     void restore(std::span<std::byte const> saved) { detail::restore_own(step_, saved); }
     /// The same from the states of all ranks of the saved reducer, in their order, on every rank: where their number

@@ -64,14 +64,14 @@ std::vector<std::string> errors_with(int ranks, C const& compressor, SendWrong s
                 send_wrong(comm, on, arrays, mine);
             else
                 arrays.send(on, comm, mine);
-            arrays.receive(on, comm, blank, d, [&](int, message const&) { used[me] += 1; });
+            arrays.receive(on, comm, comm, blank, d, [&](int, message const&) { used[me] += 1; });
         } catch (wire_error const& e) {
             errors[me] = e.why;
         }
         compressor(on, std::span<float const>(x), key{1}, mine);
         arrays.send(on, comm, mine);
         fill(on, std::span<float>(out), 0.0f);
-        arrays.receive(on, comm, blank, d, detail::adding_mean(on, ranks, std::span<float>(out)));
+        arrays.receive(on, comm, comm, blank, d, detail::adding_mean(on, ranks, std::span<float>(out)));
         means[me].resize(d);
         copy_to_host(on, std::span<float const>(out), std::span<float>(means[me]));
     });
@@ -179,7 +179,7 @@ TEST_CASE("ranks that disagree about d are refused on all of them") {
             top_k{6}(on, std::span<float const>(x), key{1}, mine);
             arrays.send(on, comm, mine);
             auto const blank = [&](device& b, int, auto& m) { top_k{6}.blank(b, own, key{1}, m); };
-            arrays.receive(on, comm, blank, own, [](int, auto const&) {});
+            arrays.receive(on, comm, comm, blank, own, [](int, auto const&) {});
         });
         // Each names the first whose vector is not its own.
         for (int r = 0; r < n; ++r)

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,15 +35,15 @@ TEST_CASE("the residual is multiplied by the step size that it was made at over 
     auto m = with_residual({8, 4}, {0, 0.5});
     std::vector<double> const x{1, 1};
     std::vector<double> out(2);
-    auto const delta = [&](double step_size) {
+    auto const delta = [&](std::optional<double> step_size) {
         CHECK(m.make_delta(on, {}, 1.0, std::span<double const>(x), step_size, std::span(out)));
         return out;
     };
     CHECK(delta(0.25) == std::vector<double>{5, 3});
     m.set_step_size(0.5);
     CHECK(delta(0.25) == std::vector<double>{9, 5});
-    CHECK(delta(0) == std::vector<double>{5, 3});
-    m.set_step_size(0);  // none was given: the last one stays
+    CHECK(delta({}) == std::vector<double>{5, 3});
+    m.set_step_size({});  // none was given: the last one stays
     CHECK(delta(0.25) == std::vector<double>{9, 5});
 }
 

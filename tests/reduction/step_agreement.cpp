@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ std::string agreed(std::vector<double> const& weights, std::vector<char> const& 
     std::vector<std::string> shares(weights.size());
     fibers::run(n, [&](fibers::member& comm) {
         auto const r = std::size_t(comm.rank());
-        auto const all = detail::agree_on_step(comm, 5, weights[r], dense[r] != 0);
+        auto const all = detail::agree_on_step(comm, 5, {.weight = weights[r], .dense = dense[r] != 0});
         if (all.wrong)
             errors[r] = all.wrong->what();
         else
@@ -45,6 +46,32 @@ TEST_CASE("shares are weights by the mean weight, and what cannot be is refused 
           "rank 1, round 5: the step was dropped there");
     CHECK(agreed({0, 0}, {0, 0}) == "rank 0, round 5: the ranks' weights add up to 0");
     CHECK(agreed({1, 1, 1}, {1, 1, 0}) == "rank 2, round 5: the step is not dense, unlike on rank 0");
+}
+
+TEST_CASE("ranks of different steps, step sizes or loss scales see it before any weight, unless one drops the step") {
+    auto const differs = [](std::uint64_t round, step_options const& options) {
+        int seen = 0;
+        fibers::run(2, [&](fibers::member& comm) {
+            try {
+                if (comm.rank() == 0)
+                    detail::agree_on_step(comm, 5, {.step_size = 0.5});
+                else
+                    detail::agree_on_step(comm, round, options);
+            } catch (detail::tags_differ const&) {
+                ++seen;
+            }
+        });
+        CHECK(seen != 1);
+        return seen == 2;
+    };
+    CHECK_FALSE(differs(5, {.step_size = 0.5, .weight = 3}));
+    for (std::uint64_t const round : {4u, 6u}) CHECK(differs(round, {.step_size = 0.5}));
+    for (double const size : {0.25, 0.75}) CHECK(differs(5, {.step_size = size}));
+    CHECK(differs(5, {}));
+    for (double const scale : {0.5, 2.0}) CHECK(differs(5, {.loss_scale = scale, .step_size = 0.5}));
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK_FALSE(differs(5, {.weight = nan}));
+    CHECK(differs(6, {.weight = nan}));
 }
 
 TEST_CASE("the latest round is that of the rank that has come furthest") {

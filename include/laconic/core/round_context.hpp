@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "laconic/core/key.hpp"
 
@@ -10,10 +11,11 @@ namespace laconic {
 /// One round as one rank sees it: its number, counted from 0, and the keys from which its randomness comes.
 struct round_context {
     std::uint64_t round = 0;
-    key own;       ///< of this rank's message; every rank can derive every other rank's
-    key gradient;  ///< of this rank's gradient estimator, such as the rows of its data
-    key shared;    ///< the same on all ranks, for draws that all ranks share
-    key answer;    ///< of the message that a server sends to all
+    key own;                             ///< of this rank's message; every rank can derive every other rank's
+    key gradient;                        ///< of this rank's gradient estimator, such as the rows of its data
+    key shared;                          ///< the same on all ranks, for draws that all ranks share
+    key answer;                          ///< of the message that a server sends to all
+    std::optional<std::uint32_t> tag{};  ///< what stands behind each gathered message (transport/message_tag.hpp)
 
     /// The context of a rank among `ranks`, in a round of the run with this seed.
     static constexpr round_context of(key seed, std::uint64_t round, int rank, int ranks) {

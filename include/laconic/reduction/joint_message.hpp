@@ -10,9 +10,11 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/transport/error_frame.hpp"
+#include "laconic/transport/message_tag.hpp"
 #include "laconic/transport/rank_messages.hpp"
 #include "laconic/wire/stream.hpp"
 
@@ -42,12 +44,13 @@ class joint_message {
             if (l->frame().is_set()) {
                 frame_ = l->frame();
                 if (frame_.is_not_finite()) frame_.not_finite(before + l->frame().coordinate());
-                return start_all_gather(comm, {frame_.bytes(), true}, lane);
+                sink_.put_bytes(frame_.bytes());
+                return start_all_gather(comm, {with_tag(sink_, tagged(round)), true}, lane);
             }
             before += l->size();
         }
         for (auto* const l : layers_) l->write(on, sink_);
-        start_all_gather(comm, {sink_.finish(), false}, lane);
+        start_all_gather(comm, {with_tag(sink_, tagged(round)), false}, lane);
     }
     /// Waits for the messages of all ranks, and leaves the mean in each layer. Throws what reduced_layer::receive()
     /// throws.
@@ -84,14 +87,26 @@ class joint_message {
     template <class B, Communicator C>
     void receive_all(B& on, C& comm, std::uint64_t round, int lane) {
         finish_all_gather(comm, lane);
-        error_frame::raise_first(comm, round);
+        without_tags messages(comm, tagged(round));
+        messages.require_one();
+        error_frame::raise_first(messages, round);
+        messages.require_readable();
         for (int r = 0; r < comm.size(); ++r) try {
-                bit_reader source(comm.from(r).bytes);
+                bit_reader source(messages.from(r).bytes);
                 for (auto* const l : layers_) l->read_and_add(on, comm, round, r, source);
                 source.finish();
             } catch (wire_error const& e) {
                 throw wire_error(e.bit, concat({"from rank ", r, ": ", e.why}));
             }
+    }
+    // The number of the step, and the tag behind this rank's message.
+    round_context tagged(std::uint64_t round) const {
+        std::uint64_t alike = 1;
+        for (auto* const l : layers_) alike = l->alike() == 0 || alike == 0 ? 0 : mixed(alike, l->alike()) | 1;
+        round_context now;
+        now.round = round;
+        now.tag = message_tag(round, alike);
+        return now;
     }
     [[gnu::cold, gnu::noinline]] std::string title() const {
         auto const first = layers_.front()->title(), last = layers_.back()->title();

@@ -11,9 +11,13 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/collective/agreement.hpp"
+#include "laconic/collective/collective.hpp"
+#include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/feedback/feedback.hpp"
+#include "laconic/transport/error_frame.hpp"
+#include "laconic/transport/full_mean.hpp"
 
 namespace laconic::detail {
 
@@ -37,9 +41,9 @@ class layer_memory {
                 throw argument_error("a weight other than the other ranks' cannot be combined with a shift");
     }
     /// out <- scale x - h + decay e, with e at this step size where one is given; returns whether all of it is finite.
-    bool make_delta(B& on, round_context const& now, T scale, std::span<T const> x, double step_size,
+    bool make_delta(B& on, round_context const& now, T scale, std::span<T const> x, std::optional<double> step_size,
                     std::span<T> out) const {
-        T const waited = static_cast<T>(step_size > 0 && step_size_ > 0 ? step_size_ / step_size : 1);
+        T const waited = static_cast<T>(step_size && step_size_ > 0 ? step_size_ / *step_size : 1);
         if constexpr (ScalesResidual<F, T, B>) {
             return feedback_.make_delta(on, scale, x, waited, out);
         } else {
@@ -50,8 +54,19 @@ class layer_memory {
         }
     }
     /// Marks the residual as made at this step size, where one is given.
-    void set_step_size(double step_size) {
-        if (step_size > 0) step_size_ = step_size;
+    void set_step_size(std::optional<double> step_size) { step_size_ = step_size.value_or(step_size_); }
+    /// Sets mean h to the mean of these ranks' h; `room` is workspace of d numbers. A collective call.
+    template <Communicator C>
+    void renew_mean_shift([[maybe_unused]] B& on, [[maybe_unused]] C& comm, [[maybe_unused]] std::uint64_t round,
+                          [[maybe_unused]] std::span<T> room) {
+        if constexpr (HasShift<F, B>) {
+            if (feedback_.shift().empty()) return;  // not mean_shift(), which may be empty on some ranks
+            round_context now;
+            now.round = round;
+            auto const own = [&](error_frame&) { copy(on, feedback_.shift(), room); };
+            full_mean<gather_all, T, B>({}, d_)(on, comm, now, room, own);
+            feedback_.set_mean_shift(on, std::span<T const>(room));
+        }
     }
 
     std::size_t bytes() const {

@@ -21,6 +21,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/partition.hpp"
+#include "laconic/core/term.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/node_agreement.hpp"
@@ -56,6 +57,7 @@ class node_sum {
         options_.dense_below = 0;
         for (auto const& l : layers)
             if (is_in_full(l, options)) options_.in_full.push_back(l.name);
+        for (auto const& l : layers) check_dimension(parts(l.size).length(0));  // of the largest share
         for (auto const& l : layers) {
             shares_.push_back({l.name, std::max<std::size_t>(1, parts(l.size).length(me()))});
             sums_.emplace_back(shares_.back().size);
@@ -105,7 +107,7 @@ class node_sum {
     /// Where a rank of the node has failed, throws its error on all of them.
     void throw_together(std::exception_ptr failed) { raise(first_error(inside_, error_of(failed))); }
     /// Returns which layers the node starts in this round: those that its ranks have started, all alike, or with
-    /// absent::zero all. Compares these among its ranks, and their step numbers, weights and whether the step is dense.
+    /// absent::zero all. Compares these among its ranks, and their step numbers, options and whether the step is dense.
     std::vector<char> const& agree(std::vector<layer_vector<T>> const& vectors, std::vector<step_options> const& given,
                                    step_options const& step, absent missing, std::uint64_t round) {
         auto const count = layers_.size();
@@ -118,7 +120,9 @@ class node_sum {
             } else if (missing == absent::raise) {
                 refuse(concat({title(l), " was not started"}));
             }
-        whole_step const mine{step.weight, round, step.dense ? 1u : 0u};
+        whole_step mine{step.weight, round, step.dense ? 1u : 0u};
+        for (std::size_t l = 0; l < count; ++l)
+            if (mine_[l] != 0) mine.options = mixed(mine.options, step_digest(given[l], vectors[l].held().largest()));
         mine_.resize(count + sizeof mine);
         std::memcpy(mine_.data() + count, &mine, sizeof mine);
         auto const why = wrong_ ? wrong_->text() : std::string();
@@ -149,6 +153,10 @@ class node_sum {
             if (other.dense != first.dense && !wrong_)
                 wrong_ = node_error(number_of(r), concat({"the step is ", (first.dense != 0 ? "not " : ""),
                                                           "dense, unlike on rank ", number_of(0)}));
+            if (other.options != first.options && !wrong_)
+                wrong_ =
+                    node_error::of_shapes(concat({"rank ", number_of(r), " has another step size, loss scale or type ",
+                                                  "of numbers than rank ", number_of(0)}));
             sum += other.weight;
         }
         if (!std::isfinite(sum) && !wrong_)
@@ -244,7 +252,7 @@ class node_sum {
   private:
     struct whole_step {  // one rank's part in the comparison of a step
         double weight;
-        std::uint64_t round, dense;
+        std::uint64_t round, dense, options = 0;  // the last: a digest
     };
 
     static void raise(std::optional<node_error> const& wrong) {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
+#include "laconic/transport/message_tag.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
@@ -89,8 +92,8 @@ struct reducer_options {
     /// times as many numbers. Each is compressed separately. 0: each layer has a message of its own, as layers always
     /// have where layers may be skipped or a collective adds them up.
     std::size_t share_below = 4096;
-    /// Steps may have weights and be dense (step_options): all ranks compare both before each step's first message, 16
-    /// bytes from each.
+    /// Steps may have weights and be dense (step_options): all ranks compare both, and the step's number and options,
+    /// before each step's first message, 16 bytes from each.
     bool steps_vary = false;
     /// Every so many steps all ranks' gradients are gathered in full, and the estimate is compared with their mean: see
     /// statistics(). 0: never, at no cost. Memory: 2 d numbers.
@@ -111,8 +114,9 @@ struct step_options {
     double loss_scale = 1;
     /// The learning rate that the caller applies to the estimate, above 0: where it changes, the residual is multiplied
     /// by the previous one over this one (Karimireddy et al., ICML 2019), so that each part of it is applied at the
-    /// rate of its own step. 0 leaves the residual as it is.
-    double step_size = 0;
+    /// rate of its own step. Where none is given the residual stays as it is. A rate of 0 is refused: what the step
+    /// sends would be lost, so drop() a step at that rate. The same on all ranks.
+    std::optional<double> step_size{};
     /// The weight of this rank's gradient in the mean, such as its number of samples, at least 0 and the same for all
     /// layers: the estimate is of sum w_i g_i / sum w_i. A rank with weight 0 has no data, and its numbers are not
     /// read. Weights other than 1 need reducer_options::steps_vary, and a reduction without a shift.
@@ -159,8 +163,18 @@ template <Scalar T>
     if (o.loss_scale < least || o.loss_scale > most)
         throw argument_error(concat({"a loss scale of ", o.loss_scale, ", which numbers of ", sizeof(T),
                                      " bytes do not hold with its reciprocal: it must be from ", least, " to ", most}));
-    if (!(o.step_size >= 0 && std::isfinite(o.step_size)))
-        throw argument_error(concat({"a step size of ", o.step_size, ", which must be finite and at least 0"}));
+    if (o.step_size && !(*o.step_size > 0 && std::isfinite(*o.step_size)))
+        throw argument_error(
+            concat({"a step size of ", *o.step_size, ", which must be finite and above 0: what a step ",
+                    "at rate 0 sends would be lost, so drop() it"}));
+}
+
+/// A digest of what ranks must have alike in a step, which is never 0: its options, and the largest number that the
+/// vector holds.
+inline std::uint64_t step_digest(step_options const& o, double largest = 0) {
+    std::uint64_t all = mixed(1, std::bit_cast<std::uint64_t>(o.loss_scale));
+    all = mixed(all, std::bit_cast<std::uint64_t>(o.step_size.value_or(0)));
+    return mixed(all, std::bit_cast<std::uint64_t>(largest)) | 1;
 }
 
 /// What forbids these options of a layer beside those of another in the same step; null where nothing does.

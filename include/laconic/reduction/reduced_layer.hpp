@@ -23,8 +23,8 @@
 #include "laconic/reduction/reduction.hpp"
 #include "laconic/reduction/writable_estimate.hpp"
 #include "laconic/transport/error_frame.hpp"
-#include "laconic/transport/full_mean.hpp"
 #include "laconic/transport/gathered.hpp"
+#include "laconic/transport/message_tag.hpp"
 #include "laconic/transport/served.hpp"
 #include "laconic/transport/summed.hpp"
 
@@ -123,7 +123,9 @@ class reduced_layer : public named_layer {
     void receive(B& on, C& comm, std::uint64_t round, int lane) {
         if (skipped_) {
             finish_all_gather(comm, lane);
-            return error_frame::raise_unless_left_out(comm, round);
+            without_tags frames(comm, now(comm, round));
+            frames.require_one();
+            return error_frame::raise_unless_left_out(frames, round);
         }
         std::span<T> const mean(mean_);
         if (goes_in_full_)
@@ -149,6 +151,12 @@ class reduced_layer : public named_layer {
             means_.read_and_add(source, on, of_rank(blank(comm, round)), share, mean);
     }
 
+    /// The options of this step, and a digest of what must be the same on all ranks in it: 0 where the frame is set.
+    step_options const& options() const { return options_; }
+    T largest() const { return x_.held().largest(); }
+    std::uint64_t alike() const {
+        return has_made_ && !frame_.is_set() ? step_digest(options_, x_.held().largest()) : 0;
+    }
     /// Gathers the mean in full, for a probe of this step.
     template <Communicator C>
     void gather_exact(B& on, C& comm, std::uint64_t round) {
@@ -198,7 +206,7 @@ class reduced_layer : public named_layer {
     void write_nan(B& on) {
         if (auto const& x = x_.held(); x.is_there() && x.size() == is_.size) x.assign_nan(on, std::span<T>(mean_));
     }
-    void end_step() { x_.end_step(); }
+    void end_step() { x_.end_step(), has_made_ = false; }
     void add_state(B& on) { memory_.add_state(on); }
     void take_mean_state(B& on, int ranks) {
         memory_.take_mean_state(on, ranks);
@@ -207,16 +215,8 @@ class reduced_layer : public named_layer {
     /// Sets mean h to the mean of these ranks' h. A collective call.
     template <Communicator C>
     void renew_mean_shift(B& on, C& comm, std::uint64_t round) {
-        auto& feedback = memory_.feedback();
-        if constexpr (HasShift<feedback_type, B>) {
-            if (feedback.shift().empty()) return;  // not mean_shift(), which may be empty on some ranks
-            std::span<T> const mean(mean_);
-            auto const own = [&](error_frame&) { copy(on, feedback.shift(), mean); };
-            full_mean<gather_all, T, B>({}, is_.size)(on, comm, now(comm, round), mean, own);
-            feedback.set_mean_shift(on, std::span<T const>(mean));
-        }
+        memory_.renew_mean_shift(on, comm, round, std::span<T>(mean_));
     }
-
     void wait() const { means_.wait(); }
     void require_whole() const { means_.require_whole(); }
     void make_whole() { means_.make_whole(); }
@@ -230,7 +230,9 @@ class reduced_layer : public named_layer {
     void with_message(auto use) { goes_in_full_ ? use(full_means_, full_message_) : use(means_, message_); }
     template <Communicator C>
     round_context now(C const& comm, std::uint64_t round) const {
-        return round_context::of(seed_, round, comm.rank(), comm.size());
+        auto one = round_context::of(seed_, round, comm.rank(), comm.size());
+        one.tag = message_tag(round, alike());
+        return one;
     }
     template <Communicator C>
     auto blank(C const& comm, std::uint64_t round) const {
@@ -274,7 +276,7 @@ class reduced_layer : public named_layer {
         options_ = options;
         frame_.clear();
         goes_in_full_ = in_full || in_full_;
-        skipped_ = false;
+        skipped_ = false, has_made_ = true;
     }
 
     R how_;
@@ -292,8 +294,8 @@ class reduced_layer : public named_layer {
     // The state of the current step.
     layer_vector<T> x_;
     step_options options_;
-    T scale_ = 1;  // of x_; 0 where its numbers are not read
-    bool goes_in_full_ = false, skipped_ = false;
+    T scale_ = 1;                                                     // of x_; 0 where its numbers are not read
+    bool goes_in_full_ = false, skipped_ = false, has_made_ = false;  // a message or a frame
     error_frame frame_;  // outlives send(), as an engine may send its bytes later
 };
 

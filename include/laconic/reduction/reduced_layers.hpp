@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -70,6 +71,24 @@ class reduced_layers {
         for (auto const& l : all_) items.add({l.title(), l.described()});
         return items;
     }
+    /// What must be the same on all ranks in a step with these options: each value once for layers in a row that have
+    /// the same.
+    [[gnu::cold, gnu::noinline]] agreed_items items_of_step(std::uint64_t round, step_options const& first) const {
+        std::string texts[3], last[3];
+        auto const add = [&](int i, std::string const& value) {
+            if (value != last[i]) texts[i] += (texts[i].empty() ? "" : ", ") + (last[i] = value);
+        };
+        auto const add_options = [&](step_options const& o) {
+            add(0, o.step_size ? shortest(*o.step_size) : "not given"), add(1, shortest(o.loss_scale));
+        };
+        add_options(first);
+        for (auto const& l : all_)
+            if (l.alike() != 0) add_options(l.options()), add(2, shortest(static_cast<double>(l.largest())));
+        return {{"the steps so far", round},
+                {"the step size", texts[0]},
+                {"the loss scale", texts[1]},
+                {"the largest number that is written", texts[2]}};
+    }
     /// To be called before the first step over these ranks: throws shape_error on all of them where they disagree on
     /// the layers, the reductions or the options, argument_error where a transport does not suit the communicator.
     template <Communicator C>
@@ -107,6 +126,15 @@ class reduced_layers {
             if (bound) l.vector().hold_bound();
             l.write_nan(on);
         }
+    }
+    /// Gathers each layer's mean in full, for a probe of this step.
+    template <Communicator C>
+    void gather_exact(B& on, C& comm, std::uint64_t round) {
+        for (auto& l : all_) l.gather_exact(on, comm, round);
+    }
+    std::size_t bytes_of_state() const {
+        return std::transform_reduce(all_.begin(), all_.end(), std::size_t{0}, std::plus<>(),
+                                     [](auto const& l) { return l.memory().bytes(); });
     }
     template <class Archive>
     void state(Archive& archive) {

@@ -81,7 +81,7 @@ class reduction_step : step_failure {
         receive_alone();
         if (!failed_) require_whole();
         if (!begun_) begin(options);
-        if (!order_.is_known() && !failed_) agree_on_order();
+        if (!order_.is_known() && !failed_) step_failure::attempt([&] { agree_on_order(); });
         while (!ended_ && !order_.is_over()) {
             if (auto const l = order_.due(); !mistake_ && !order_.is_started(l)) make_absent(layers_[l]);
             advance();
@@ -108,8 +108,7 @@ class reduction_step : step_failure {
         layers_.for_each([](auto& l) { l.end_step(); });
         made_ = sent_ = received_ = 0;
         step_failure::clear();
-        begun_ = dense_ = false;
-        share_ = 1;
+        begun_ = dense_ = false, share_ = 1;
     }
     /// Marks that this rank cannot take the step: finish() throws compression_error on all ranks, with this reason.
     void refuse(std::string why, step_options const& options = {}) {
@@ -119,7 +118,7 @@ class reduction_step : step_failure {
     void drop() {
         receive_alone(), require_whole();
         ending const however_it_ends{this};
-        if (options_.steps_vary && !begun_) return begin({.weight = std::nan("")});
+        if (options_.steps_vary && !begun_) begin({.weight = std::nan("")});
         if (!begun_ || failed_ || (order_.is_known() && order_.is_over())) return receive_all();
         fail("the step was dropped there");
         if (!order_.is_known()) step_failure::attempt([&] { agree_on_order(); });
@@ -173,7 +172,7 @@ class reduction_step : step_failure {
     reducer_statistics statistics() const {
         layers_.wait();  // a collective in the background counts its bytes on another thread
         auto all = with_traffic(statistics_, comm_, watching_);
-        for (auto const& l : layers_.all()) all.bytes_of_state += l.memory().bytes();
+        all.bytes_of_state = layers_.bytes_of_state();
         return all;
     }
 
@@ -186,13 +185,12 @@ class reduction_step : step_failure {
         begun_ = true;
         given_ = options;
         step_failure::attempt([&] {
-            if (may_differ_ && order_.is_known())
+            if (may_differ_ && order_.is_known() && layers_.uses_collective())  // whose messages have no tags
                 require_agreement(comm_, {{"the steps so far", round_}}), may_differ_ = false;
             if (!options_.steps_vary) return;
-            auto const all = agree_on_step(comm_, round_, options.weight, options.dense);
+            auto const all = agree_on_step(comm_, round_, options);
             if (all.wrong) throw *all.wrong;
-            share_ = all.share;
-            dense_ = options.dense;
+            share_ = all.share, dense_ = options.dense;
         });
         if (options_.steps_vary || failed_) return;
         if (options.weight != 1 || options.dense)
@@ -248,19 +246,21 @@ class reduction_step : step_failure {
     }
     void receive_all() {
         while (received_ < sent_) receive_next();
+        if_they_differ([&] { name_difference(comm_, layers_, round_, given_, sent_, at_once); });
     }
     [[gnu::cold, gnu::noinline]] void agree_on_order() {
-        options_.not_started == absent::raise ? require_order(comm_, order_, layers_, round_, mistake_)
-                                              : learn_if_complete(comm_, order_, round_);
-        may_differ_ = false;
+        sent_ = received_ = 1;  // for ranks whose order is known this meets their first message
+        tagged_texts texts(comm_, round_, tagged::order);
+        options_.not_started == absent::raise ? require_order(texts, order_, layers_, round_, mistake_)
+                                              : learn_if_complete(texts, order_, round_);
+        may_differ_ = false, sent_ = received_ = 0;
         if (order_.is_learned() || messages_.empty()) messages_ = joined(layers_, order_.all(), options_);
     }
     // Before any state changes: whether the estimates can be written, probes, and comparisons between ranks.
     void watch() {
         step_failure::attempt([&] {
             layers_.require_writable(on_, comm_, round_);
-            if (is_every(options_.probe_every))
-                layers_.for_each([&](auto& l) { l.gather_exact(on_, watching_, round_); });
+            if (is_every(options_.probe_every)) layers_.gather_exact(on_, watching_, round_);
             if (is_every(options_.verify_every)) verify_estimates(on_, watching_, layers_, round_);
         });
     }

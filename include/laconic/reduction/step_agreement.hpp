@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
+#include "laconic/reduction/options.hpp"
+#include "laconic/transport/message_tag.hpp"
 
 /// What the ranks of a reducer compare beside their messages.
 namespace laconic::detail {
@@ -31,34 +36,69 @@ inline double share_of(double weight, double sum, int ranks) {
     return std::isfinite(product) ? product / sum : weight / sum * ranks;
 }
 
-/// Compares, before the first message of a step, each rank's weight, and whether it sends all in full. A weight of NaN
-/// drops the step. 16 bytes from each rank.
+/// Compares, before the first message of a step, each rank's tag, its weight, and whether it sends all in full. A
+/// weight of NaN drops the step. Unless it is dropped or `compares_options` is false, the step sizes and loss scales
+/// are compared. Throws tags_differ on all ranks where the steps or their options differ. 16 bytes from each rank.
 template <Communicator C>
-[[gnu::cold, gnu::noinline]] step_agreement agree_on_step(C& comm, std::uint64_t round, double weight, bool dense) {
-    struct {
-        double weight, dense;
-    } mine{weight, dense ? 1.0 : 0.0}, theirs{}, first{};
-    comm.all_gather({std::as_bytes(std::span(&mine, 1))});
+[[gnu::cold, gnu::noinline]] step_agreement agree_on_step(C& comm, std::uint64_t round, step_options const& options,
+                                                          bool compares_options = true) {
+    double const weight = options.weight;
+    round_context now;
+    now.tag = message_tag(round, compares_options && !std::isnan(weight) ? step_digest(options) : 0);
+    std::array<std::byte, 16> mine{};
+    std::memcpy(mine.data(), &weight, sizeof weight);
+    mine[8] = std::byte{options.dense};
+    for (std::size_t i = 0; i < tag_length; ++i) mine[12 + i] = static_cast<std::byte>(*now.tag >> 8 * i & 0xffu);
+    comm.all_gather({mine});
+    without_tags const tags(comm, now);
+    tags.require_one();
     step_agreement all;
     double sum = 0;
+    bool first_is_dense = false;
     auto const refuse = [&](int r, std::string const& why) {
         if (!all.wrong) all.wrong.emplace(r, round, why);
     };
     for (int r = 0; r < comm.size(); ++r) {
         auto const bytes = comm.from(r).bytes;
-        if (bytes.size() != sizeof theirs) throw comm_error(r, concat({"rank ", r, " sends no weight"}));
+        if (bytes.size() != mine.size()) throw comm_error(r, concat({"rank ", r, " sends no weight"}));
+        double theirs = 0;
         std::memcpy(&theirs, bytes.data(), sizeof theirs);
-        if (r == 0) first = theirs;
-        if (std::isnan(theirs.weight)) refuse(r, "the step was dropped there");
-        if (!(theirs.weight >= 0 && std::isfinite(theirs.weight)))
-            refuse(r, concat({"a weight of ", theirs.weight, ", which must be finite and at least 0"}));
-        if (theirs.dense != first.dense)
-            refuse(r, concat({"the step is ", (first.dense != 0 ? "not " : ""), "dense, unlike on rank 0"}));
-        sum += theirs.weight;
+        bool const is_dense = bytes[8] != std::byte{0};
+        if (r == 0) first_is_dense = is_dense;
+        if (std::isnan(theirs)) refuse(r, "the step was dropped there");
+        if (!(theirs >= 0 && std::isfinite(theirs)))
+            refuse(r, concat({"a weight of ", theirs, ", which must be finite and at least 0"}));
+        if (is_dense != first_is_dense)
+            refuse(r, concat({"the step is ", (first_is_dense ? "not " : ""), "dense, unlike on rank 0"}));
+        sum += theirs;
     }
+    tags.require_readable();
     if (!(sum > 0 && std::isfinite(sum))) refuse(0, concat({"the ranks' weights add up to ", sum}));
     all.share = share_of(weight, sum, comm.size());
     return all;
+}
+
+/// To be called where tags differ: throws shape_error, which names two ranks and what each has, on all ranks. Those
+/// that are here already send theirs again and again until all others, whose messages may be in flight, have ended the
+/// step. `first`: the options of this rank's first layer in the step; `sent`: the number of its
+/// messages in it, of which `at_once` may be in flight.
+template <Communicator C, class Layers>
+[[noreturn, gnu::cold, gnu::noinline]] void name_difference(C& comm, Layers const& layers, std::uint64_t round,
+                                                            step_options const& first, std::size_t sent,
+                                                            std::size_t at_once) {
+    auto const mine = layers.items_of_step(round, first);
+    tagged_texts texts(comm, round, tagged::differences);
+    bool all = false;
+    for (std::size_t n = 0; !all && n < 2 * most_in_flight; ++n) {
+        texts.gather_all_kinds(std::as_bytes(std::span(mine.lines())), static_cast<int>((sent + n) % at_once));
+        all = texts.are_all(tagged::differences);
+    }
+    auto const text_of = [&](int r) { return text_of_bytes(texts.from(r).bytes); };
+    for (int r = 1; all && r < comm.size(); ++r)
+        if (text_of(r) != text_of(0)) throw shape_error(first_difference(text_of(0), text_of(r), r));
+    throw shape_error(concat({"ranks disagree on step ", round,
+                              " or its options: one of them restored its state alone, "
+                              "or a message was damaged"}));
 }
 
 /// The largest of the ranks' rounds. 8 bytes from each rank.

@@ -4,9 +4,11 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "laconic/core/error.hpp"
 #include "laconic/transport/broken_round.hpp"
+#include "laconic/transport/message_tag.hpp"
 
 namespace laconic::detail {
 
@@ -26,14 +28,24 @@ class step_failure {
     }
 
   protected:
+    /// Where the ranks are not alike: what() throws, the same on all of them, what differs, which becomes the error of
+    /// the step. Nothing may be in flight.
+    template <class Do>
+    void if_they_differ(Do what) {
+        if (!std::exchange(differ_, false)) return;
+        failed_ = nullptr;
+        attempt(what);
+    }
     void clear() {
         failed_ = nullptr;
+        differ_ = false;
         mistake_.reset();
         ended_ = false;
     }
 
     broken_round broken_;
     std::exception_ptr failed_;           // the exception that finish() throws
+    bool differ_ = false;                 // all ranks have seen that they are not alike in this step
     bool ended_ = false;                  // all ranks have the error: no more messages are sent
     std::optional<std::string> mistake_;  // this rank's error, sent in place of its messages
 
@@ -43,6 +55,9 @@ class step_failure {
             throw;
         } catch (wire_error const&) {
             fails_alone();
+        } catch (tags_differ const&) {
+            differ_ = ended_ = true;
+            failed_ = std::current_exception();
         } catch (error const&) {
             if (!failed_) failed_ = std::current_exception();
             ended_ = true;

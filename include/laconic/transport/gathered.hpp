@@ -13,6 +13,7 @@
 #include "laconic/message/full_vector.hpp"
 #include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/message_arrays.hpp"
+#include "laconic/transport/message_tag.hpp"
 #include "laconic/transport/rank_messages.hpp"
 #include "laconic/transport/shared_mean.hpp"
 #include "laconic/transport/transport.hpp"
@@ -42,32 +43,42 @@ class gathered : public plain_transport {
     }
     /// Over a communicator that is Overlapping it does not wait.
     template <Communicator C>
-    void send(B& on, C& comm, round_context const&, M const& mine, error_frame const& frame, int lane = 0) {
-        if (frame.is_set()) return detail::start_all_gather(comm, {frame.bytes(), true}, lane);
-        if constexpr (CarriesMessages<C, M, B>)
-            arrays_.send(on, comm, mine);
-        else
-            detail::start_all_gather(comm, detail::written<T>(sink_, dimension_, encoding_, on, mine), lane);
+    void send(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, int lane = 0) {
+        if (frame.is_set()) {
+            sink_.clear();
+            sink_.put_bytes(frame.bytes());
+            return detail::start_all_gather(comm, {detail::with_tag(sink_, now), true}, lane);
+        }
+        if constexpr (CarriesMessages<C, M, B>) {
+            sink_.clear();
+            arrays_.send(on, comm, mine, detail::with_tag(sink_, now));
+        } else {
+            detail::written<T>(sink_, dimension_, encoding_, on, mine);
+            detail::start_all_gather(comm, {detail::with_tag(sink_, now), false}, lane);
+        }
     }
     /// mean <- the mean of all messages, the same bits on all ranks. Throws comm_error where a rank has failed before
-    /// it sent its message.
+    /// it sent its message, tags_differ on all ranks where the round has tags (round_context) that differ.
     template <Communicator C, class Blank, class F>
     void receive(B& on, C& comm, round_context const& now, M const&, error_frame const&, Blank blank, F const&,
                  std::span<T> mean, int lane = 0) {
         fill(on, mean, T(0));  // while the messages are on their way
         detail::finish_all_gather(comm, lane);
-        error_frame::raise_first(comm, now.round);
+        detail::without_tags messages(comm, now);
+        messages.require_one();
+        error_frame::raise_first(messages, now.round);
+        messages.require_readable();
         if constexpr (OnHost<B> && detail::MayShare<C> && !CarriesMessages<C, M, B>) {
-            if (shared_.pays_for(comm, mean.size())) {  // as long as vectors in full: look what they are
+            if (shared_.pays_for(messages, mean.size())) {  // as long as vectors in full: look what they are
                 blank(on, 0, theirs_);
-                if (detail::is_in_full<T, B>(theirs_)) return shared_(on, comm, mean);
+                if (detail::is_in_full<T, B>(theirs_)) return shared_(on, messages, mean);
             }
         }
         auto const add = detail::adding_mean(on, comm.size(), mean);
         if constexpr (CarriesMessages<C, M, B>)
-            arrays_.receive(on, comm, blank, dimension_, add);
+            arrays_.receive(on, comm, messages, blank, dimension_, add);
         else
-            detail::each_message(on, comm, blank, encoding_, theirs_, add);
+            detail::each_message(on, messages, blank, encoding_, theirs_, add);
     }
 
     /// For several messages in one payload: this rank's is written to `sink`.

@@ -113,9 +113,10 @@ auto bytes_of(Array& a) {
 template <class M, class B>
 class message_arrays {
   public:
-    /// Sends the outline of this rank's message, which must stay as it is until receive(). Waits for that all-gather.
+    /// Sends the outline of this rank's message, which must stay as it is until receive(), and these bytes behind it.
+    /// Waits for that all-gather.
     template <ArrayCarrier<B> C>
-    void send(B& on, C& comm, M const& mine) {
+    void send(B& on, C& comm, M const& mine, std::span<std::byte const> behind = {}) {
         comm.require_stream_of(on);
         outline_.clear();
         mine_.clear();
@@ -128,21 +129,23 @@ class message_arrays {
             mine_.push_back(detail::bytes_of(a));
         };
         detail::walk(mine, value, array);
+        outline_.insert(outline_.end(), behind.begin(), behind.end());
         comm.all_gather({outline_, false});
     }
 
-    /// use(r, m) for every rank r's message, in the order of ranks. blank(on, r, m) makes m what is known of it
-    /// beforehand. Waits only where that or use() does. Throws wire_error, which names the rank, on all ranks and
-    /// before any use, for an outline of no such message about d numbers; then the next message can be sent.
-    template <ArrayCarrier<B> C, class Blank, class Use>
-    void receive(B& on, C& comm, Blank blank, std::size_t d, Use use) {
+    /// use(r, m) for every rank r's message, whose outline is outlines.from(r), in the order of ranks. blank(on, r, m)
+    /// makes m what is known of it beforehand. Waits only where that or use() does. Throws wire_error, which names the
+    /// rank, on all ranks and before any use, for an outline of no such message about d numbers; then the next message
+    /// can be sent.
+    template <ArrayCarrier<B> C, class Outlines, class Blank, class Use>
+    void receive(B& on, C& comm, Outlines const& outlines, Blank blank, std::size_t d, Use use) {
         auto const ranks = static_cast<std::size_t>(comm.size());
         if (theirs_.size() < ranks) theirs_.resize(ranks);
         into_.clear();
         for (int r = 0; r < comm.size(); ++r) {
             auto& m = theirs_[static_cast<std::size_t>(r)];
             blank(on, r, m);
-            read_outline(r, comm.from(r).bytes, d, m);
+            read_outline(r, outlines.from(r).bytes, d, m);
         }
         comm.together([&] {
             auto own = mine_.begin();
