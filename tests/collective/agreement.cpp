@@ -250,3 +250,10 @@ TEST_CASE("constants that are none are refused by name") {
 }
 
 }  // namespace tests_of_agreement
+
+TEST_CASE("different items have different texts, also where a name or a value has a new line in it") {
+    agreed_items const two{{"a", 1}, {"b", 2}}, one{{"a", "1\nb: 2"}}, other{{"a", "1\\nb: 2"}};
+    CHECK(two.lines() == "a: 1\nb: 2\n");
+    CHECK(one.lines() != two.lines());
+    CHECK(one.lines() != other.lines());
+}

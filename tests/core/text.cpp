@@ -6,8 +6,10 @@
 
 #include <cstdlib>
 #include <limits>
+#include <string>
 
 using laconic::shortest;
+using laconic::detail::escaped;
 
 TEST_CASE("numbers are short where they can be") {
     CHECK(shortest(0.1) == "0.1");
@@ -21,4 +23,14 @@ TEST_CASE("numbers are the same when read back") {
     for (double const x : {1.0 / 3, 0.1 + 0.2, limits::max(), limits::min(), limits::denorm_min(), -limits::max(), 1e5,
                            123456789.0, -0.0, -2.2250738585072014e-308})
         CHECK(std::strtod(shortest(x).c_str(), nullptr) == x);
+}
+
+TEST_CASE("joined texts differ where the lists of texts do") {
+    CHECK(escaped("conv.weight", ",;") == "conv.weight");
+    CHECK(escaped("a, b", ",") == "a\\, b");
+    auto const joined = [](std::string const& a, std::string const& b) {
+        return escaped(a, ",") + ", " + escaped(b, ",");
+    };
+    CHECK(joined("a, b", "c") != joined("a", "b, c"));
+    CHECK(joined("a\\", "b, c") != joined("a\\, b", "c"));
 }

@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -50,6 +53,37 @@ TEST_CASE("what does not suit a layer is refused") {
     layers(always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {.dense_below = 3});  // sent in full
     using around = detail::reduced_layers<plain<identity, ring>, float, host>;
     CHECK_THROWS_AS(around(always(plain<identity, ring>{}), {{"a", 3}}, {.not_started = absent::skip}), argument_error);
+}
+
+TEST_CASE("the text of an order differs where the order does, whatever the names are") {
+    std::vector<std::vector<std::size_t>> const orders{{0, 1, 2}, {2, 0, 1}, {1, 0, 2}, {2, 1}, {0}, {2}, {0, 2}, {}};
+    for (std::vector<layer> const& names : {std::vector<layer>{{"a", 1}, {"b", 1}, {"a, b", 1}},
+                                            std::vector<layer>{{"a", 1}, {"; not started: a", 1}, {"", 1}},
+                                            std::vector<layer>{{"a\\", 1}, {"a\\, b", 1}, {"b", 1}}}) {
+        layers const all(always(top_k_with_errors{top_k{1}}), names, {});
+        std::vector<std::string> texts;
+        for (auto const& order : orders) {
+            detail::layer_order started(3);
+            for (auto const l : order) started.start(l);
+            texts.push_back(all.names(started));
+        }
+        std::sort(texts.begin(), texts.end());
+        CHECK(std::adjacent_find(texts.begin(), texts.end()) == texts.end());
+    }
+    layers const all(always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {});
+    detail::layer_order order(2);
+    order.start(1);
+    CHECK(all.names(order) == "a, ; not started: b");
+    order.start(0);
+    CHECK(all.names(order) == "a, b");
+}
+
+TEST_CASE("a layer of more numbers than a coordinate counts is refused before there is memory for it") {
+    auto const many = std::size_t{1} << 32;
+    CHECK_THROWS_WITH_AS(layers(always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", many}}, {}),
+                         doctest::Contains("layer b: "), argument_error);
+    auto const most = std::numeric_limits<std::size_t>::max();
+    CHECK_THROWS_AS(layers(always(top_k_with_errors{top_k{1}}), {{"", most}}, {}), argument_error);
 }
 
 TEST_CASE("no state, forged with its checksum, makes a vector longer than its layer") {

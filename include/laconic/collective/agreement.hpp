@@ -40,7 +40,8 @@ struct agreed_item {
     detail::text_piece name, value;
 };
 
-/// Such things, as text: a line `name: value` each.
+/// Such things, as text: a line `name: value` each, in which a new line or a backslash is written after a backslash, so
+/// that different things have different texts.
 class agreed_items {
   public:
     agreed_items() = default;
@@ -48,9 +49,11 @@ class agreed_items {
         for (auto const& item : all) add(item);
     }
     [[gnu::cold, gnu::noinline]] void add(agreed_item const& item) {
-        item.name.add_to(lines_);
-        lines_ += ": ";
-        item.value.add_to(lines_);
+        std::string line;
+        item.name.add_to(line);
+        line += ": ";
+        item.value.add_to(line);
+        for (char const c : line) c == '\n' ? lines_ += "\\n" : c == '\\' ? lines_ += "\\\\" : lines_ += c;
         lines_ += '\n';
     }
     void add(agreed_items const& others) { lines_ += others.lines_; }

@@ -77,6 +77,17 @@ using text_pieces = std::initializer_list<text_piece>;
     return text;
 }
 
+/// The text with a backslash before each of the characters `marks` and before each backslash, so that texts that are
+/// joined by marks differ where the lists of texts do.
+[[gnu::cold, gnu::noinline]] inline std::string escaped(std::string_view text, std::string_view marks) {
+    std::string all;
+    for (char const c : text) {
+        if (c == '\\' || marks.find(c) != marks.npos) all += '\\';
+        all += c;
+    }
+    return all;
+}
+
 /// The text of a part of a method, for error messages; a part without to_string has a general description.
 template <class Part>
 std::string described(Part const& part) {

@@ -120,7 +120,7 @@ template <Communicator C>
 template <Communicator C, class Layers>
 [[gnu::cold, gnu::noinline]] void require_order(C& comm, layer_order& order, Layers const& layers, std::uint64_t round,
                                                 std::optional<std::string> const& mistake) {
-    auto const names = (mistake ? concat({*mistake, ", "}) : "") + layers.names(order);
+    auto const names = layers.names(order) + (mistake ? concat({"; ", *mistake}) : "");
     require_agreement(comm, {{"the steps so far", round}, {"the order of layers", names}});
     if (mistake) throw compression_error(0, round, *mistake);
     for (std::size_t l = 0; l < layers.size(); ++l)

@@ -190,7 +190,7 @@ inline char const* trouble_between(step_options const& first, step_options const
 /// The options as items on which ranks must agree.
 [[gnu::cold, gnu::noinline]] inline agreed_items described(reducer_options const& o) {
     std::string patterns;
-    for (auto const& p : o.in_full) patterns += concat({p, ", "});
+    for (auto const& p : o.in_full) patterns += concat({escaped(p, ","), ", "});
     char const* const absent_is[] = {"raises", "is zero", "is skipped"};
     return {{"the seed", o.seed},
             {"what is not finite", o.non_finite == on_non_finite::raise ? "raises" : "propagates"},

@@ -8,11 +8,13 @@
 #include <functional>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "laconic/collective/agreement.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/term.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/reduction/layer_order.hpp"
 #include "laconic/reduction/options.hpp"
@@ -33,16 +35,17 @@ class reduced_layers {
     [[gnu::cold]] reduced_layers(Rule const& rule, std::vector<layer> const& layers, reducer_options const& options)
         : common_{{"the bytes of a number", sizeof(T)}, {"the version of the wire format", wire_version}} {
         if (layers.empty()) throw argument_error("a reducer of no layers");
+        require_names(layers);
         for (auto const& l : layers) {
-            for (auto const& other : all_)
-                if (other.name() == l.name) throw argument_error(concat({"two layers are named \"", l.name, "\""}));
             try {
+                check_dimension(l.size);  // before there is memory for it
                 all_.emplace_back(rule(l), l, options);
             } catch (argument_error const& e) {
                 throw argument_error((l.name.empty() ? "" : concat({"layer ", l.name, ": "})) + e.what());
             }
         }
-        if (options.not_started == absent::skip && uses_collective())
+        uses_collective_ = std::any_of(all_.begin(), all_.end(), [](auto const& l) { return l.uses_collective(); });
+        if (options.not_started == absent::skip && uses_collective_)
             throw argument_error("absent::skip goes with messages that are gathered, not with a collective");
         common_.add(described(options));
     }
@@ -57,9 +60,7 @@ class reduced_layers {
     }
     std::deque<layer_type> const& all() const { return all_; }
     /// Whether a collective adds up the messages of any layer.
-    bool uses_collective() const {
-        return std::any_of(all_.begin(), all_.end(), [](auto const& l) { return l.uses_collective(); });
-    }
+    bool uses_collective() const { return uses_collective_; }
     template <class Use>
     void for_each(Use use) {
         for (auto& l : all_) use(l);
@@ -103,14 +104,14 @@ class reduced_layers {
         for (auto const l : by_name()) items.add({all_[l].title(), all_[l].described()});
         return concat({items.lines(), "rank ", rank, " of ", ranks, "\n"});
     }
-    /// The layers that a step without an order has started, in its order, and the others, marked as not started.
+    /// The names of the layers that the first step has started, in its order, and of the others: texts that differ
+    /// where the orders do.
     [[gnu::cold, gnu::noinline]] std::string names(layer_order const& order) const {
         std::string text;
-        auto const add = [&](std::string const& what) { text += (text.empty() ? "" : ", ") + what; };
-        for (auto const l : order.first()) add(all_[l].name());
+        for (auto const l : order.first()) text += concat({escaped(all_[l].name(), ",;"), ", "});
         for (std::size_t l = 0; l < all_.size(); ++l)
-            if (!order.is_started(l)) add(concat({"not started: ", all_[l].name()}));
-        return text;
+            if (!order.is_started(l)) text += concat({"; not started: ", escaped(all_[l].name(), ",;")});
+        return text.ends_with(", ") ? text.substr(0, text.size() - 2) : text;
     }
     /// Throws non_finite_error where finish() would write a number that is not finite: on all ranks where they have the
     /// same types of numbers and loss scales.
@@ -151,6 +152,13 @@ class reduced_layers {
     }
 
   private:
+    [[gnu::cold, gnu::noinline]] static void require_names(std::vector<layer> const& layers) {
+        std::vector<std::string_view> names;
+        for (auto const& l : layers) names.push_back(l.name);
+        std::sort(names.begin(), names.end());
+        if (auto const same = std::adjacent_find(names.begin(), names.end()); same != names.end())
+            throw argument_error(concat({"two layers are named \"", *same, "\""}));
+    }
     std::vector<std::size_t> by_name() const {
         std::vector<std::size_t> places(all_.size());
         std::iota(places.begin(), places.end(), std::size_t{0});
@@ -160,6 +168,7 @@ class reduced_layers {
 
     agreed_items common_;
     std::deque<layer_type> all_;
+    bool uses_collective_ = false;
 };
 
 }  // namespace laconic::detail
