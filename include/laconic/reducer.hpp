@@ -152,9 +152,9 @@ class reducer {
     /// itself then starts anew. Throws shape_error, too, where the states are not of one step.
     void restore(std::span<std::vector<std::byte> const> saved) { detail::restore_any(step_, saved); }
     /// Goes on over other ranks, such as those that are left after a comm_error; each of them calls it. It drops a step
-    /// in progress. Residuals and shifts stay, and the mean shift becomes that of these ranks, whose shifts are sent in
-    /// full. One rank may have completed a last step that the others have not: make sure that all have the same model.
-    /// Throws shape_error where the ranks disagree.
+    /// in progress. Residuals and shifts stay, what a collective remembers starts anew, and the mean shift becomes that
+    /// of these ranks, whose shifts are sent in full. One rank may have completed a last step that the others have not:
+    /// make sure that all have the same model. Throws shape_error where the ranks disagree.
     void rebind(C& comm) { step_.rebind(comm); }
 
     /// The number of steps that have succeeded.

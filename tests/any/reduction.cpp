@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "laconic/any/communicator.hpp"
+#include "laconic/any/parse_collective.hpp"
 #include "laconic/any/transport.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/communicator.hpp"
@@ -192,4 +193,54 @@ TEST_CASE("what no theorem covers is refused when a reducer is made, unless unpr
     CHECK(reason(plain<top_k<>>{top_k{4}}) ==
           "no theorem covers plain(top_k(4)): unproved(plain(top_k(4))) takes it as it is");
     CHECK(reason(parse_reduction("unproved(plain(top_k(4)))")).empty());
+}
+
+TEST_CASE("rebound to fewer ranks, every collective goes on and loses nothing, also what remembers the ranks it had") {
+    constexpr std::size_t d = 200;
+    for (auto const& listed : list_collectives()) {
+        if (listed.name == "engine_all_reduce") continue;  // fibers have none; it remembers nothing
+        CAPTURE(listed.name);
+        std::string const k =
+            listed.name == "ok_top_k" || listed.name == "gtop_k" || listed.name == "spar_reduce_scatter" ? "(10)"
+            : listed.name == "auto"             ? "(latency=1e-5, seconds_per_bit=1e-9, every=100)"
+            : listed.name == "split_all_gather" ? "(quantize(7))"
+                                                : "";
+        auto const how = parse_reduction("error_feedback(top_k(20), over=" + std::string(listed.name) + k + ")");
+        fibers::run(4, [&](fibers::member& comm) {
+            reducer<any_reduction<>, fibers::member> reduce(how, comm, d);
+            auto const grad = [&](int step) {
+                std::vector<float> g(d);
+                auto const from = key{8}.child(std::uint64_t(comm.rank())).child(std::uint64_t(step));
+                for (std::size_t i = 0; i < d; ++i) g[i] = float(2 * from.uniform(i) - 1);
+                return g;
+            };
+            for (int k = 0; k < 3; ++k) {
+                auto g = grad(k);
+                reduce(g);
+            }
+            auto left = comm.split(comm.rank() / 3, 0);
+            if (comm.rank() == 3) return;
+            reduce.rebind(left);
+            reducer exact(plain{}, left, d);
+            auto const mean = [&](std::vector<float> x) {
+                exact(x);
+                return x;
+            };
+            auto const residual = [&] {
+                auto const e = reduce.layers()[0].feedback().residual();
+                return std::vector<float>(e.begin(), e.end());
+            };
+            auto waits = mean(residual());
+            for (int k = 3; k < 6; ++k) {
+                auto g = grad(k);
+                auto const all = mean(g);
+                reduce(g);
+                auto const after = mean(residual());
+                for (std::size_t i = 0; i < d; ++i)
+                    CHECK(g[i] + after[i] == doctest::Approx(waits[i] + all[i]).epsilon(1e-3));
+                waits = after;
+            }
+            CHECK(reduce.steps() == 6);
+        });
+    }
 }

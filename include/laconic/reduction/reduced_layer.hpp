@@ -210,8 +210,10 @@ class reduced_layer : public named_layer {
     void add_state(B& on) { memory_.add_state(on); }
     void take_mean_state(B& on, int ranks) {
         memory_.take_mean_state(on, ranks);
-        means_ = {how_.over, is_.size, positions_};
+        forget_ranks();
     }
+    /// What a collective remembers is of the ranks that it had: it starts anew.
+    void forget_ranks() { means_ = {how_.over, is_.size, positions_}; }
     /// Sets mean h to the mean of these ranks' h. A collective call.
     template <Communicator C>
     void renew_mean_shift(B& on, C& comm, std::uint64_t round) {

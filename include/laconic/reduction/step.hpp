@@ -112,7 +112,7 @@ class reduction_step : step_failure {
     }
     /// Marks that this rank cannot take the step: finish() throws compression_error on all ranks, with this reason.
     void refuse(std::string why, step_options const& options = {}) {
-        if (!begun_) begin(options);
+        if (!begun_) begin(options, false);
         fail(std::move(why));
     }
     void drop() {
@@ -143,6 +143,7 @@ class reduction_step : step_failure {
     [[gnu::cold, gnu::noinline]] void rebind(C& comm) {
         statistics_ = statistics(), own_ = own_communicator<C>::of(comm);
         comm_ = watching_ = metered<C>(own_->comm());
+        layers_.for_each([&](auto& l) { l.forget_ranks(); });
         layers_.agree(comm_);
         round_ = latest_round(comm_, round_);
         layers_.for_each([&](auto& l) { l.renew_mean_shift(on_, watching_, round_); });
@@ -181,14 +182,14 @@ class reduction_step : step_failure {
         OnHost<B> && Overlapping<C> ? most_in_flight : 1;
     static int lane(std::size_t message) { return static_cast<int>(message % at_once); }
     bool is_dense() const { return dense_ || round_ < options_.dense_rounds; }
-    void begin(step_options const& options) {
+    void begin(step_options const& options, bool compares_options = true) {
         begun_ = true;
         given_ = options;
         step_failure::attempt([&] {
             if (may_differ_ && order_.is_known() && layers_.uses_collective())  // whose messages have no tags
                 require_agreement(comm_, {{"the steps so far", round_}}), may_differ_ = false;
             if (!options_.steps_vary) return;
-            auto const all = agree_on_step(comm_, round_, options);
+            auto const all = agree_on_step(comm_, round_, options, compares_options);
             if (all.wrong) throw *all.wrong;
             share_ = all.share, dense_ = options.dense;
         });
