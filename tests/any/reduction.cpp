@@ -200,12 +200,12 @@ TEST_CASE("rebound to fewer ranks, every collective goes on and loses nothing, a
     for (auto const& listed : list_collectives()) {
         if (listed.name == "engine_all_reduce") continue;  // fibers have none; it remembers nothing
         CAPTURE(listed.name);
-        std::string const k =
+        std::string const fields =
             listed.name == "ok_top_k" || listed.name == "gtop_k" || listed.name == "spar_reduce_scatter" ? "(10)"
             : listed.name == "auto"             ? "(latency=1e-5, seconds_per_bit=1e-9, every=100)"
             : listed.name == "split_all_gather" ? "(quantize(7))"
                                                 : "";
-        auto const how = parse_reduction("error_feedback(top_k(20), over=" + std::string(listed.name) + k + ")");
+        auto const how = parse_reduction("error_feedback(top_k(20), over=" + std::string(listed.name) + fields + ")");
         fibers::run(4, [&](fibers::member& comm) {
             reducer<any_reduction<>, fibers::member> reduce(how, comm, d);
             auto const grad = [&](int step) {

@@ -34,3 +34,11 @@ TEST_CASE("joined texts differ where the lists of texts do") {
     CHECK(joined("a, b", "c") != joined("a", "b, c"));
     CHECK(joined("a\\", "b, c") != joined("a\\, b", "c"));
 }
+
+TEST_CASE("the lines that another text lacks") {
+    using laconic::detail::lines_without;
+    CHECK(lines_without("a\nb\nc\n", "c\na\n", "here: ") == "here: b\n");
+    CHECK(lines_without("a\nb", "ab\n", "") == "a\nb\n");
+    CHECK(lines_without("a\n", "a\nb\n", "") == "");
+    CHECK(lines_without("", "a\n", "") == "");
+}

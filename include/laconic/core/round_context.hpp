@@ -17,6 +17,11 @@ struct round_context {
     key answer;                          ///< of the message that a server sends to all
     std::optional<std::uint32_t> tag{};  ///< what stands behind each gathered message (transport/message_tag.hpp)
 
+    constexpr round_context with_tag(std::uint32_t bits) const {
+        auto same = *this;
+        same.tag = bits;
+        return same;
+    }
     /// The context of a rank among `ranks`, in a round of the run with this seed.
     static constexpr round_context of(key seed, std::uint64_t round, int rank, int ranks) {
         auto const here = seed.child(round);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "laconic/core/contract.hpp"
 
@@ -86,6 +88,26 @@ using text_pieces = std::initializer_list<text_piece>;
         all += c;
     }
     return all;
+}
+
+/// use(line) for each line of a text.
+void each_line(std::string_view text, auto use) {
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+        end = std::min(text.find('\n', at), text.size());
+        use(text.substr(at, end - at));
+    }
+}
+/// The lines of one text that the other lacks, each after `whose`.
+[[gnu::cold, gnu::noinline]] inline std::string lines_without(std::string const& text, std::string const& other,
+                                                              char const* whose) {
+    std::vector<std::string_view> others;
+    each_line(other, [&](std::string_view line) { others.push_back(line); });
+    std::sort(others.begin(), others.end());
+    std::string left;
+    each_line(text, [&](std::string_view line) {
+        if (!std::binary_search(others.begin(), others.end(), line)) left += concat({whose, line, "\n"});
+    });
+    return left;
 }
 
 /// The text of a part of a method, for error messages; a part without to_string has a general description.

@@ -208,10 +208,7 @@ class reduced_layer : public named_layer {
     }
     void end_step() { x_.end_step(), has_made_ = false; }
     void add_state(B& on) { memory_.add_state(on); }
-    void take_mean_state(B& on, int ranks) {
-        memory_.take_mean_state(on, ranks);
-        forget_ranks();
-    }
+    void take_mean_state(B& on, int ranks) { memory_.take_mean_state(on, ranks), forget_ranks(); }
     /// What a collective remembers is of the ranks that it had: it starts anew.
     void forget_ranks() { means_ = {how_.over, is_.size, positions_}; }
     /// Sets mean h to the mean of these ranks' h. A collective call.
@@ -232,9 +229,7 @@ class reduced_layer : public named_layer {
     void with_message(auto use) { goes_in_full_ ? use(full_means_, full_message_) : use(means_, message_); }
     template <Communicator C>
     round_context now(C const& comm, std::uint64_t round) const {
-        auto one = round_context::of(seed_, round, comm.rank(), comm.size());
-        one.tag = message_tag(round, alike());
-        return one;
+        return round_context::of(seed_, round, comm.rank(), comm.size()).with_tag(message_tag(round, alike()));
     }
     template <Communicator C>
     auto blank(C const& comm, std::uint64_t round) const {

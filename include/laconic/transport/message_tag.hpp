@@ -121,7 +121,8 @@ class without_tags {
 template <Communicator C>
 class tagged_texts : public without_tags<C> {
   public:
-    tagged_texts(C& comm, std::uint64_t step, tagged what) : tagged_texts(comm, context(message_tag(step, 0, what))) {}
+    tagged_texts(C& comm, std::uint64_t step, tagged what)
+        : tagged_texts(comm, round_context{}.with_tag(message_tag(step, 0, what))) {}
 
     void all_gather(payload mine) {
         gather_all_kinds(mine.bytes);
@@ -137,11 +138,6 @@ class tagged_texts : public without_tags<C> {
 
   private:
     tagged_texts(C& comm, round_context const& now) : without_tags<C>(comm, now), now_(now) {}
-    static round_context context(std::uint32_t tag) {
-        round_context now;
-        now.tag = tag;
-        return now;
-    }
 
     round_context now_;
     bit_writer sink_;

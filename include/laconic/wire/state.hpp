@@ -56,19 +56,6 @@ concept WithoutState = !std::is_pointer_v<P> && !requires(P p) {
 }
 &&!requires(P p) { p.has_value(); };
 
-// The lines of one text that the other lacks, each after `whose`.
-[[gnu::cold, gnu::noinline]] inline std::string lines_without(std::string const& text, std::string const& other,
-                                                              char const* whose) {
-    std::string left;
-    for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
-        end = text.find('\n', at);
-        end = end == std::string::npos ? text.size() : end + 1;
-        std::string const line = text.substr(at, end - at);
-        if ((concat({"\n", other})).find(concat({"\n", line})) == std::string::npos) left += whose + line;
-    }
-    return left;
-}
-
 }  // namespace detail
 
 /// Writes state: "laconic1", a text that names its owner, the state, and a checksum. Numbers have their low byte first.
