@@ -82,3 +82,20 @@ TEST_CASE("hostile bytes are an error of their sender") {
     other[6] = 'x';
     CHECK(raised(node_error::read(bytes(other), 9)) == "comm 9: rank 9 sent no reason that can be read");
 }
+
+TEST_CASE("an estimate that cannot be written belongs to no rank, in its node and among all") {
+    auto const failed = std::make_exception_ptr(non_finite_error(-1, 0, 2));
+    auto const e = node_error::of(
+        failed, [](int r) { return 10 * r; }, [](std::size_t i, std::string const&) { return i + 5; });
+    CHECK_THROWS_WITH_AS(e.raise(7),
+                         "round 7: the estimate, times the loss scale, is beyond the caller's numbers at coordinate 7",
+                         non_finite_error);
+}
+
+TEST_CASE("what forbids two ranks of a node to take a step together") {
+    detail::whole_step const one{1, 5, 0, 9};
+    CHECK_FALSE(one.unlike({2, 5, 0, 9}, 3, 2));
+    CHECK(raised(*one.unlike({1, 6, 0, 9}, 3, 2)).find("rank 3 has taken 5 steps, rank 2 6") != std::string::npos);
+    CHECK(raised(*one.unlike({1, 5, 1, 9}, 3, 2)).find("the step is not dense, unlike on rank 2") != std::string::npos);
+    CHECK(raised(*one.unlike({1, 5, 0, 8}, 3, 2)).find("rank 3 has another step size") != std::string::npos);
+}

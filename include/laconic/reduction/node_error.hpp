@@ -115,4 +115,25 @@ class node_error {
     std::string why_;
 };
 
+/// One rank's part in the comparison of a step over nodes.
+struct whole_step {
+    double weight;
+    std::uint64_t round, dense, options = 0;  // the last: a digest
+
+    /// Why a rank with this step and one with the `other` cannot take it together, if they cannot.
+    [[gnu::cold, gnu::noinline]] std::optional<node_error> unlike(whole_step const& other, int rank,
+                                                                  int other_rank) const {
+        if (round != other.round)
+            return node_error::of_shapes(
+                concat({"rank ", rank, " has taken ", round, " steps, rank ", other_rank, " ", other.round}));
+        if (dense != other.dense)
+            return node_error(
+                rank, concat({"the step is ", (other.dense != 0 ? "not " : ""), "dense, unlike on rank ", other_rank}));
+        if (options != other.options)
+            return node_error::of_shapes(concat(
+                {"rank ", rank, " has another step size, loss scale or type of numbers than rank ", other_rank}));
+        return {};
+    }
+};
+
 }  // namespace laconic::detail

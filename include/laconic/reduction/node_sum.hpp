@@ -147,16 +147,7 @@ class node_sum {
             }
             std::memcpy(&other, theirs.bytes.data() + count, sizeof other);
             if (r == 0) first = other;
-            if (other.round != first.round && !wrong_)
-                wrong_ = node_error::of_shapes(concat({"rank ", number_of(r), " has taken ", other.round,
-                                                       " steps, rank ", number_of(0), " ", first.round}));
-            if (other.dense != first.dense && !wrong_)
-                wrong_ = node_error(number_of(r), concat({"the step is ", (first.dense != 0 ? "not " : ""),
-                                                          "dense, unlike on rank ", number_of(0)}));
-            if (other.options != first.options && !wrong_)
-                wrong_ =
-                    node_error::of_shapes(concat({"rank ", number_of(r), " has another step size, loss scale or type ",
-                                                  "of numbers than rank ", number_of(0)}));
+            if (!wrong_) wrong_ = other.unlike(first, number_of(r), number_of(0));
             sum += other.weight;
         }
         if (!std::isfinite(sum) && !wrong_)
@@ -250,11 +241,6 @@ class node_sum {
     void end_step() { wrong_.reset(); }
 
   private:
-    struct whole_step {  // one rank's part in the comparison of a step
-        double weight;
-        std::uint64_t round, dense, options = 0;  // the last: a digest
-    };
-
     static void raise(std::optional<node_error> const& wrong) {
         if (wrong) wrong->raise(0);
     }
