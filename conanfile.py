@@ -3,8 +3,11 @@ import os
 import re
 
 from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
-from conan.tools.files import copy, load
+from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
+from conan.tools.files import load
+from conan.tools.scm import Version
 
 required_conan_version = ">=2.1"
 
@@ -16,8 +19,11 @@ class Laconic(ConanFile):
     topics = ("optimization", "distributed", "compression", "machine-learning", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    exports_sources = "include/*", "LICENSE"
+    exports_sources = "CMakeLists.txt", "cmake/*", "include/*", "LICENSE"
     no_copy_source = True
+
+    # What the library is tested with; of other compilers and systems nothing is known.
+    tested = {"gcc": "12", "clang": "14"}
 
     def set_version(self):
         text = load(self, os.path.join(self.recipe_folder, "include", "laconic", "core", "version.hpp"))
@@ -29,19 +35,40 @@ class Laconic(ConanFile):
 
     def validate(self):
         check_min_cppstd(self, 20)
+        compiler = str(self.settings.compiler)
+        least = self.tested.get(compiler)
+        if least and Version(self.settings.compiler.version) < least:
+            raise ConanInvalidConfiguration(f"laconic needs C++20 as {compiler} {least} has it")
+        if not least or self.settings.os != "Linux":
+            self.output.warning(f"laconic is tested on Linux with gcc and clang, not on {self.settings.os} with {compiler}")
+
+    def layout(self):
+        cmake_layout(self)
+
+    def generate(self):
+        toolchain = CMakeToolchain(self)
+        # The headers are installed, with the package file; what they need is looked for where they are used.
+        toolchain.cache_variables.update(
+            {f"LACONIC_{part}": "OFF" for part in ("TESTS", "EXAMPLES", "MPI", "NCCL", "DEVICE")}
+            | {f"CMAKE_DISABLE_FIND_PACKAGE_{package}": "ON" for package in ("Eigen3", "Xsimd")}
+        )
+        toolchain.generate()
+
+    def build(self):
+        CMake(self).configure()
 
     def package_id(self):
         # Headers are the same for every compiler and processor.
         self.info.clear()
 
     def package(self):
-        copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
-        copy(self, "*.hpp", os.path.join(self.source_folder, "include"), os.path.join(self.package_folder, "include"))
+        CMake(self).install()
 
     def package_info(self):
-        # As an installed laconic is found without Conan.
-        self.cpp_info.set_property("cmake_file_name", "laconic")
-        self.cpp_info.set_property("cmake_target_name", "laconic::laconic")
+        # find_package(laconic) reads the library's own package file, which has its components: compiled, mpi, device, nccl.
+        self.cpp_info.set_property("cmake_find_mode", "none")
+        self.cpp_info.builddirs = [os.path.join("share", "cmake", "laconic")]
+        # For build systems other than CMake.
         self.cpp_info.set_property("pkg_config_name", "laconic")
         self.cpp_info.bindirs = []
         self.cpp_info.libdirs = []

@@ -55,7 +55,7 @@ endfunction()
 
 set(git_hub https://github.com)
 need(Eigen3::Eigen Eigen3 . https://gitlab.com/libeigen/eigen.git 3.4.0)
-need(laconic::xsimd Xsimd include ${git_hub}/xtensor-stack/xsimd.git 13.2.0 ${laconic_xsimd})
+need(laconic::xsimd Xsimd include ${git_hub}/xtensor-stack/xsimd.git 13.2.0 ${laconic_xsimd} MODULE)
 
 if(LACONIC_TESTS)
     need(doctest::doctest doctest . ${git_hub}/doctest/doctest.git v2.4.11)

@@ -107,7 +107,13 @@ elseif(CASE STREQUAL "pkg_config")
     endif()
     run("${PKG_CONFIG}" --cflags laconic)
     separate_arguments(flags UNIX_COMMAND "${output}")
-    run("${COMPILER}" -std=c++20 ${flags} "${program}" -o "${WORK}/consumer")
+    run("${PKG_CONFIG}" --libs laconic)
+    string(STRIP "${output}" libs)
+    if(NOT libs STREQUAL "-pthread")
+        message(FATAL_ERROR "pkg-config links with `${libs}`, expected -pthread")
+    endif()
+    run("${COMPILER}" -std=c++20 ${flags} -c "${program}" -o "${WORK}/consumer.o")
+    run("${COMPILER}" "${WORK}/consumer.o" ${libs} -o "${WORK}/consumer")
     must_say_version("${WORK}/consumer")
 elseif(CASE STREQUAL "conan")
     find_program(CONAN conan)
@@ -124,12 +130,12 @@ elseif(CASE STREQUAL "conan")
         string(TOUPPER ${package} name)
         set(ENV{HEADERS} "${${name}}")
         run(
-            "${CONAN}" create "${CMAKE_CURRENT_LIST_DIR}/conan/headers" --name ${package} --version "${${name}_VERSION}"
+            "${CONAN}" create "${CMAKE_CURRENT_LIST_DIR}/conan" --name ${package} --version "${${name}_VERSION}"
             ${settings}
         )
     endforeach()
     set(folder -c "tools.cmake.cmake_layout:test_folder=${WORK}/build" -c tools.cmake.cmaketoolchain:user_presets=)
-    run("${CONAN}" create "${SOURCE}" "--test-folder=${CMAKE_CURRENT_LIST_DIR}/conan" ${settings} ${folder})
+    run("${CONAN}" create "${SOURCE}" ${settings} ${folder})
     # The consumer's word, and that both packages came with the library: this machine's xsimd would be found without.
     foreach(words IN ITEMS "\n${VERSION}\n" "\n    eigen/${EIGEN_VERSION}#" "\n    xsimd/${XSIMD_VERSION}#")
         string(FIND "${output}" "${words}" found)
@@ -137,15 +143,26 @@ elseif(CASE STREQUAL "conan")
             message(FATAL_ERROR "conan does not say `${words}`:\n${output}")
         endif()
     endforeach()
-    execute_process(
-        COMMAND "${CONAN}" create "${SOURCE}" ${settings} -s compiler.cppstd=17
-        RESULT_VARIABLE status
-        OUTPUT_VARIABLE output
-        ERROR_VARIABLE output
+    # What cannot compile is refused, and what nobody has tried is said.
+    foreach(
+        refused IN
+        ITEMS "-s compiler.cppstd=17|Invalid"
+              "-s compiler=gcc -s compiler.version=11 -s compiler.libcxx=libstdc++11|laconic needs C.*20 as gcc 12 has it"
+              "-s compiler=clang -s compiler.version=13 -s compiler.libcxx=libc++|laconic needs C.*20 as clang 14 has it"
     )
-    if(status EQUAL 0 OR NOT output MATCHES "Invalid")
-        message(FATAL_ERROR "C++17 is not refused; exit ${status}:\n${output}")
-    endif()
+        string(REGEX MATCH "^([^|]*)[|](.*)$" refused "${refused}")
+        separate_arguments(others UNIX_COMMAND "${CMAKE_MATCH_1}")
+        set(words "${CMAKE_MATCH_2}")
+        execute_process(
+            COMMAND "${CONAN}" create "${SOURCE}" --test-folder= ${settings} ${others}
+            RESULT_VARIABLE status
+            OUTPUT_VARIABLE output
+            ERROR_VARIABLE output
+        )
+        if(status EQUAL 0 OR NOT output MATCHES "${words}")
+            message(FATAL_ERROR "${others} is not refused; exit ${status}:\n${output}")
+        endif()
+    endforeach()
 elseif(CASE STREQUAL "vcpkg")
     # A checkout elsewhere, whose port can be broken.
     foreach(file IN ITEMS CMakeLists.txt LICENSE cmake include)
@@ -162,10 +179,12 @@ elseif(CASE STREQUAL "vcpkg")
         "portfile.cmake|set(VCPKG_BUILD_TYPE release)||debug/include"
         "portfile.cmake|share/cmake/laconic|share/laconic|share/cmake/laconic/laconicConfig.cmake is misplaced"
         "portfile.cmake|vcpkg_install_copyright(|set(unused |no share/laconic/copyright"
-        "portfile.cmake|vcpkg_fixup_pkgconfig()|file(MAKE_DIRECTORY \${CURRENT_PACKAGES_DIR}/lib)|lib is an empty folder"
+        "portfile.cmake|vcpkg_fixup_pkgconfig()|file(MAKE_DIRECTORY \${CURRENT_PACKAGES_DIR}/bin)|bin is an empty folder"
         "portfile.cmake|LACONIC_NCCL|LACONIC_NICKEL|LACONIC_NICKEL"
         "vcpkg.json|\"version\": \"|\"version\": \"9.|version is 9."
         "vcpkg.json|\"xsimd\"|\"zlib\"|depends on"
+        "vcpkg.json|\"supports\"|\"supported\"|supports is"
+        "portfile.cmake|/usage|/vcpkg.json|no share/laconic/usage"
     )
     foreach(mistake IN LISTS mistakes)
         string(REGEX MATCH "^([^|]*)[|]([^|]*)[|]([^|]*)[|](.*)$" mistake "${mistake}")
@@ -202,12 +221,16 @@ elseif(CASE STREQUAL "spack")
               "depends_on('eigen@${EIGEN_LEAST}:${EIGEN_MOST}')"
               "depends_on('xsimd@${XSIMD_LEAST}:${XSIMD_MOST}')"
               "depends_on('mpi', when='+mpi')"
+              "depends_on('cuda', when='+device')"
     )
         string(FIND "${output}" "${line}\n" found)
         if(found EQUAL -1)
             message(FATAL_ERROR "the recipe has no ${line}:\n${output}")
         endif()
     endforeach()
+    if(NOT output MATCHES "builds in [^\n]*/laconic-0123abcd\n")
+        message(FATAL_ERROR "the recipe builds in the checkout:\n${output}")
+    endif()
     # With what it gives cmake, the library is installed, and every variable that it names is one.
     if(NOT output MATCHES "\ncmake ([^\n]*)\ncmake with mpi and tests ([^\n]*)\n$")
         message(FATAL_ERROR "the recipe gives cmake nothing:\n${output}")

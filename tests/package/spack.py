@@ -17,6 +17,11 @@ def directive(name):
 
 
 class CMakePackage:
+    class spec:
+        @staticmethod
+        def dag_hash():
+            return "0123abcd"
+
     run_tests = False
     variants = ()
 
@@ -40,7 +45,7 @@ def module(name, **names):
 for name in ("spack", "spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"):
     module(name)
 module("spack_repo.builtin.build_systems.cmake", CMakePackage=CMakePackage)
-known = ("conflicts", "depends_on", "license", "variant", "version")
+known = ("conflicts", "depends_on", "license", "maintainers", "variant", "version")
 module("spack.package", **{name: directive(name) for name in known})
 
 sys.dont_write_bytecode = True
@@ -50,6 +55,7 @@ with open(sys.argv[1]) as file:
 package = recipe["Laconic"]()
 assert isinstance(package, CMakePackage) and package.__doc__
 print("\n".join(lines))
+print("builds in", package.build_directory)
 print("cmake", " ".join(package.cmake_args()))
 package.run_tests, package.variants = True, ("mpi",)
 print("cmake with mpi and tests", " ".join(package.cmake_args()))
