@@ -7,6 +7,7 @@ std::vector<family> const& families() {
     static std::vector<family> const all = {
         {"dcgd", "unbiased compression without shifts", dcgd_lines},
         {"diana", "unbiased compression with shifts", diana_lines},
+        {"shifts", "local steps with shifts, and differences of gradients", shift_lines},
         {"ef_sgd", "contractive compression with error feedback", ef_sgd_lines},
         {"ef21", "contractive compression of differences", ef21_lines},
         {"cat", "the level chosen for the cost of the message", cat_lines},

@@ -56,6 +56,7 @@ std::vector<family> const& families();
 
 std::vector<line> dcgd_lines(options const&);
 std::vector<line> diana_lines(options const&);
+std::vector<line> shift_lines(options const&);
 std::vector<line> ef_sgd_lines(options const&);
 std::vector<line> ef21_lines(options const&);
 std::vector<line> cat_lines(options const&);

@@ -49,9 +49,11 @@ std::string panel(std::vector<line> const& lines, bool exact) {
         }
         blocks += fmt::format("$run{0} << END\n{1}END\n$bound{0} << END\n{2}END\n", i, run, bound);
         curves += fmt::format(
-            "{0}$run{1} with lines linewidth 2 linecolor {2} title {3}, $bound{1} with {4} linecolor {2} notitle",
+            "{0}$run{1} with lines linewidth {5} linecolor {2} title {3}, $bound{1} with {4} linecolor {2} notitle",
             i ? ", " : "plot ", i, i + 1, output::quoted(l.method),
-            exact ? "points pointtype 6 pointsize 0.7" : "lines linewidth 2 dashtype 2");
+            exact ? "points pointtype 6 pointsize 0.9"
+                  : "linespoints linewidth 2 dashtype 2 pointtype 6 pointsize 0.9 pointinterval 10",
+            std::max(1.5, 5 - 2.0 * i));  // a curve that another one covers shows beside it
         ++i;
     }
     if (i == 0) return "";
@@ -65,7 +67,8 @@ bool draw(std::string const& folder, family const& of, std::vector<line> const& 
     bool const both = !exact.empty() && !bounded.empty();
     auto const script = fmt::format(
         "set terminal svg size {},{} dynamic background rgb 'white' font 'sans,14'\nset encoding utf8\n"
-        "set logscale y\nset format y '10^{{%T}}'\nset xlabel 'rounds' offset 0,0.4\nset mytics 1\nset grid\n"
+        "set logscale y\nset format y '10^{{%T}}'\nset xlabel 'rounds' offset 0,0.4\nset ylabel 'bounded function / "
+        "its start'\nset mytics 1\nset grid\n"
         "set key bmargin center vertical maxcols 1 samplen 2 noenhanced\n"
         "set multiplot layout 1,{} title {} noenhanced\n{}{}unset multiplot\n",
         both ? 1000 : 600, 400 + 16 * lines.size(), both ? 2 : 1, output::quoted(of.name + ": " + of.about), exact,

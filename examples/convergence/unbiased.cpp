@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/diana.hpp"
+#include "laconic/method/marina.hpp"
+#include "laconic/method/proxskip.hpp"
 #include "line.hpp"
 #include "moments.hpp"
 #include "trial.hpp"
@@ -108,11 +111,45 @@ line diana_bound(std::size_t runs) {
             runs};
 }
 
+// f - f* is at most the function that the theorem bounds, and equal to it at the start, where all send in full.
+line marina_bound(std::size_t runs) {
+    auto const f = valleys(8, 10, .1, .3);
+    auto const& p = f.constants;
+    rand_k<> const c{2};
+    double const omega = c.omega(10), q = 1 / (1 + omega), mu = p.strong_convexity;
+    double const noise = (1 - q) * omega / (q * 8);
+    double const s = std::min(1 / (p.mean_square_smoothness * (1 + std::sqrt(2 * noise))), q / (2 * mu));
+    auto const v = [&](course const& at, std::size_t k) { return f.gap(at[k].x); };
+    return {"marina(rand_k(2)), f - f*",
+            "Gorbunov et al. 2021",
+            unbiased_on_valleys,
+            measure(composed(marina{c}, f), f, 150, runs, v),
+            geometric(f.gap(f.start), s * mu, 0, 150),
+            false,
+            runs};
+}
+
+// A round is a number of local steps that all ranks draw, geometric with the mean 1 / p: each leaves 1 - s of the mean
+// of the x_i, whatever the shifts, as their mean is 0.
+line proxskip_exact(std::size_t runs) {
+    auto const f = spheres(8, 20, 1, 10);
+    double const p = .3, s = .05, kept = (1 - s) * (1 - s);
+    auto const v = [&](course const& at, std::size_t k) { return f.distance(at[k].x); };
+    return {"proxskip(p=0.3, step=0.05)",
+            "the number of local steps",
+            unbiased_on_spheres,
+            measure(composed(proxskip{p, {.step = s}}, f), f, 30, runs, v),
+            geometric(f.distance(f.start), 1 - p * kept / (1 - (1 - p) * kept), 0, 30),
+            true,
+            runs};
+}
+
 }  // namespace
 
 std::vector<line> dcgd_lines(options const& o) {
     return {dcgd_exact(o.runs), dcgd_bound(o.runs), dcgd_natural(o.runs), dcgd_alone()};
 }
 std::vector<line> diana_lines(options const& o) { return {diana_exact(o.runs), diana_bound(o.runs)}; }
+std::vector<line> shift_lines(options const& o) { return {proxskip_exact(2 * o.runs), marina_bound(o.runs)}; }
 
 }  // namespace convergence

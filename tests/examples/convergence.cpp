@@ -42,6 +42,7 @@ TEST_CASE("convergence: a constant that is a tenth too good breaks what is tight
                                             "dcgd(natural) ",
                                             "dcgd(top_k(2)) ",
                                             "diana(rand_k(5)) ",
+                                            "proxskip(p=0.3, step=0.05) ",
                                             "ef_sgd(scaled_down(rand_k(10))) ",
                                             "ef21(scaled_down(rand_k(10))) ",
                                             "the variances of rand-k and of rows ",
@@ -58,6 +59,7 @@ TEST_CASE("convergence: a constant that is a tenth too good breaks what is tight
                                             "gadmm(rho=0.5) ",
                                             "q_gadmm(rho=2, bits=3), mean x ",
                                             "pair_gossip(step=0.1, local=2) ",
+                                            "choco(top_k(1), step=0.1), mean x ",
                                             "fed_bcd_p(local_steps=4) ",
                                             "fed_bcd_p(local_steps=8, prox=0.5) ",
                                             "fed_bcd_s(local_steps=4) ",
@@ -83,7 +85,7 @@ TEST_CASE("convergence: a constant that is a tenth too good breaks what is tight
         ++rows;
     }
     CHECK(found.size() == tight.size());
-    CHECK(rows == 48);
+    CHECK(rows == 52);
 }
 
 TEST_CASE("convergence: a sum that loses terms breaks, by name only") {
@@ -94,8 +96,9 @@ TEST_CASE("convergence: a sum that loses terms breaks, by name only") {
     CHECK(prove("collectives").status == 0);
     auto const list = prove("--list");
     CHECK(list.status == 0);
-    for (auto const* name : {"dcgd ", "diana ", "ef_sgd ", "ef21 ", "cat ", "vr_diana ", "blocks ", "gd_sec ", "lag ",
-                             "collectives ", "decentralized ", "vertical ", "second_order ", "ensemble ", "lossy "})
+    for (auto const* name :
+         {"dcgd ", "diana ", "shifts ", "ef_sgd ", "ef21 ", "cat ", "vr_diana ", "blocks ", "gd_sec ", "lag ",
+          "collectives ", "decentralized ", "vertical ", "second_order ", "ensemble ", "lossy "})
         CHECK(("\n" + list.out).find(std::string("\n") + name) != std::string::npos);
 }
 

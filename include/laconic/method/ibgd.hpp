@@ -12,7 +12,7 @@ namespace laconic {
 
 /// Independent gradient descent by coin (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 3): ibcd with one
 /// block, where each of n workers sends all of its gradient with probability tau (0 means 1 / n) and nothing otherwise.
-/// Step, theorem and assumption are ibcd's.
+/// Step, rate and assumption are ibcd's (theorem 4 there).
 struct ibgd {
     double tau = 0;
     rates given{};

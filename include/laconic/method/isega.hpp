@@ -15,7 +15,7 @@ namespace laconic {
 /// blocks, as in ibcd, of the difference of its gradient to its shift; it reaches the optimum of any convex f_i, with a
 /// prox too. It is diana with rand_block and memory rate tau = 1 / (1 + omega), bit for bit. With
 ///     step = min{ 1 / (4 L (1 + 1 / (n tau))), 1 / (mu / tau + 4 L / (n tau)) },    L = max L_i, mu of f,
-/// E|x^k - x*|^2 <= (1 - step mu)^k (|x^0 - x*|^2 + step / (2 L tau n) sum |h_i - grad f_i(x*)|^2) (theorem 2 there).
+/// E|x^k - x*|^2 <= (1 - step mu)^k (|x^0 - x*|^2 + step / (2 L tau n) sum |h_i - grad f_i(x*)|^2) (theorem 3 there).
 /// The default is the longer of this and diana's step, usually the latter.
 template <class P = no_prox>
 struct isega {

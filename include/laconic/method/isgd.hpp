@@ -14,8 +14,10 @@ namespace laconic {
 /// which also reaches the optimum where the workers differ or take batches of b rows. For convex f_i, with the paper's
 /// c = mu tau / 4 and a = 2 (tau + 2 (1 - tau) / n) max L_i, for batches at least half of that + 2 max L_ij / (n b),
 ///     E|x^t - x*|^2 <= max{ a |x^0 - x*|^2, 4 N / (3 n mu) } / (a + c t),   N = 2 sigma^2 / b + 2 (1 - tau) zeta^2 ,
-/// zeta^2 = mean_i |grad f_i(x*)|^2 and sigma^2 the mean variance of a row's gradient at x*, 0 for all rows (the proof
-/// of theorem 6 there, with constants). A step that you give is constant.
+/// zeta^2 = mean_i |grad f_i(x*)|^2 and sigma^2 the mean variance of a row's gradient at x*, 0 for all rows. This is
+/// derived: theorem 6 there bounds f at a weighted mean of the iterates. Tighter is what it comes from,
+///     E|x^(t+1) - x*|^2 <= (1 - s tau mu) E|x^t - x*|^2 + s^2 tau N / n,   s = 1 / (a + c t).
+/// A step that you give is constant.
 struct isgd {
     portion tau = 0;
     std::size_t block = 256;
