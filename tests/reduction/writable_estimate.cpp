@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "laconic/feedback/memory.hpp"
+#include "laconic/reduction/majority_vote.hpp"
 #include "laconic/reduction/reduction.hpp"
 
 using namespace laconic;
