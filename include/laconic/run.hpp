@@ -83,6 +83,23 @@ consteval bool can_descend() {
     return false;
 }
 
+// What to change about arguments that no descend() takes, X and C being those of forwarding references.
+template <class X, class C>
+consteval bool explain_descend() {
+    constexpr bool moves_nothing = std::same_as<X, std::remove_reference_t<X>>;
+    constexpr bool is_temporary = std::same_as<C, std::remove_reference_t<C>>;
+    static_assert(!moves_nothing, "x is a temporary, and descend() moves it: give it a name");
+    static_assert(!is_temporary, "the communicator is a temporary: give it a name");
+    static_assert(moves_nothing || is_temporary,
+                  "what follows the communicator makes no run_settings (run_settings.hpp), nor a watch after them: a "
+                  "member is misspelled, or not of its type");
+    return true;
+}
+template <class X, class C>
+struct refused_run : run_result {
+    static_assert(explain_descend<X, C>());
+};
+
 // The watch of a run that nobody watches.
 struct no_watch {
     void operator()(auto const&) const {}
@@ -208,5 +225,10 @@ template <class M, class F, class X, class C>
 run_result descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how = {}) {
     return descend(method, p, objective, x, comm, how, detail::no_watch{});
 }
+
+/// What cannot be run: the compiler's first error says what to change. (g++'s is of the braces, where a member in them
+/// is misspelled.)
+template <class M, class F, class X, class C>
+detail::refused_run<X, C> descend(M const&, F const&, X&&, C&&, ...);
 
 }  // namespace laconic

@@ -36,6 +36,10 @@ static_assert(std::same_as<element_of<std::vector<double> const>, double>);
 static_assert(std::same_as<element_of<std::span<float const>>, float>);
 static_assert(std::same_as<element_of<Eigen::VectorXf>, float>);
 
+namespace tests_of_view {
+
+namespace {
+
 // What ends with its elements, and what only points to them.
 template <class... X>
 constexpr bool own = (detail::owns_elements<X>() && ...);
@@ -50,6 +54,10 @@ struct pointer_and_size {
 static_assert(point<std::span<float>, std::span<float, 2>, pointer_and_size>);
 static_assert(point<Eigen::Map<Eigen::VectorXf>, Eigen::Ref<Eigen::VectorXf>, Eigen::VectorBlock<Eigen::VectorXf>,
                     Eigen::MatrixXf::ColXpr, Eigen::Map<Eigen::MatrixXf>>);
+
+}  // namespace
+
+}  // namespace tests_of_view
 
 template <class X>
 concept Viewable = requires(X&& x) {

@@ -38,6 +38,10 @@
 // expect X_IS_CONST: x is const: descend.. moves it
 // expect X_IS_A_NUMBER: x, the starting point, is a vector, array, span or Eigen vector
 // expect NOT_A_COMMUNICATOR: the fourth argument is no communicator
+// expect X_IS_A_TEMPORARY: x is a temporary, and descend.. moves it
+// expect TEMPORARY_COMMUNICATOR: the communicator is a temporary
+// expect MISSPELLED_SETTING: (what follows the communicator makes no run_settings|invalid use of brace-enclosed)
+// expect SETTING_AS_A_NUMBER: what follows the communicator makes no run_settings
 // expect NO_STEP_OF_A_METHOD: the first argument is no method
 
 // at most WITHOUT_NAME: 40
@@ -49,6 +53,8 @@
 // at most X_OF_FLOAT: 40
 // at most X_OF_INT: 40
 // at most NOT_A_COMMUNICATOR: 40
+// at most MISSPELLED_SETTING: 12
+// at most SETTING_AS_A_NUMBER: 12
 
 using namespace laconic;
 
@@ -159,6 +165,14 @@ inline mine const own{};
 #elif defined(X_IS_A_NUMBER)
     double y = 1;
     descend(gd{}, f, y, comm);
+#elif defined(X_IS_A_TEMPORARY)
+    descend(gd{}, f, std::span(x), comm);
+#elif defined(TEMPORARY_COMMUNICATOR)
+    descend(gd{}, f, x, comm.duplicate());
+#elif defined(MISSPELLED_SETTING)
+    descend(gd{}, f, x, comm, {.round = 3});
+#elif defined(SETTING_AS_A_NUMBER)
+    descend(gd{}, f, x, comm, 1000);
 #elif defined(NOT_A_COMMUNICATOR)
     int network = 3;
     descend(gd{}, f, x, network);
@@ -166,6 +180,7 @@ inline mine const own{};
     descend(top_k{1}, f, x, comm, {.rounds = 3}, [](auto const&) {});
 #else
     descend(ef21{own}, f, x, comm);
+    descend(ef21{own}, f, x, comm, {.rounds = 3}, [](auto const&) {});
 #    if !defined(WITHOUT_NAME) && !defined(WITHOUT_SMOOTHNESS) && !defined(WITHOUT_CONVEXITY)
     descend(dcgd{own, {.step = .1}}, problem{}, f, x, comm);
     reducer reduce(error_feedback{top_k{1} | own}, comm, x);
