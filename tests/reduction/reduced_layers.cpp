@@ -90,8 +90,8 @@ TEST_CASE("no state, forged with its checksum, makes a vector longer than its la
     using shifts = detail::reduced_layers<ef21_shift<top_k<>>, float, host>;
     auto const by_top_1 = always(ef21_shift{top_k{1}});
     shifts longer(by_top_1, {{"a", 2}, {"b", 4}}, {}), restored(by_top_1, {{"a", 2}, {"b", 3}}, {});
-    CHECK_THROWS_AS(restore(restored, saved(longer)), wire_error);
-    restore(restored, saved(restored));
+    CHECK_THROWS_AS(restore(restored, ::saved(longer)), wire_error);
+    restore(restored, ::saved(restored));
     // The mean shift is empty before the first step, and as long as the layer after it.
     struct forged {
         std::size_t long_one;
@@ -105,7 +105,7 @@ TEST_CASE("no state, forged with its checksum, makes a vector longer than its la
             }
         }
     };
-    restore(restored, saved(forged{3}));
-    restore(restored, saved(forged{0}));
-    for (std::size_t const d : {2u, 4u}) CHECK_THROWS_AS(restore(restored, saved(forged{d})), wire_error);
+    restore(restored, ::saved(forged{3}));
+    restore(restored, ::saved(forged{0}));
+    for (std::size_t const d : {2u, 4u}) CHECK_THROWS_AS(restore(restored, ::saved(forged{d})), wire_error);
 }
