@@ -132,6 +132,12 @@ TEST_CASE("race: closed standard streams cost their own output alone") {
     CHECK(text_of(csv).starts_with("method,"));
     CHECK(closing(files, "<&- >&- 2>&-").status == 1);
     CHECK(json_of(json).at("methods").size() == 1);
+    if (auto const plot = folder() + "/closed.svg";
+        !no_gnuplot()) {  // none of its pipes may get a closed stream's number
+        CHECK(closing(two_rounds + "--plot " + plot, "<&- >&-").status == 1);
+        REQUIRE(std::filesystem::exists(plot));
+        CHECK(contains(text_of(plot), "</svg>"));
+    }
     // What is wrong cannot be told, and has its status all the same.
     CHECK(closing("--data nosuchfile", "2>&-").status == 2);
     CHECK(closing(two_rounds + "--csv /dev/full", "2>&- >/dev/null").status == 1);
