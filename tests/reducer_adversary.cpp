@@ -679,7 +679,8 @@ TEST_CASE("reductions that are chosen at run time, gathered, exchanged and in fu
         std::vector<std::unique_ptr<reducer<any_reduction<float>, fibers::member>>> alone;
         for (auto const& l : layers)
             alone.push_back(std::make_unique<reducer<any_reduction<float>, fibers::member>>(
-                rule, comm, std::vector<layer>{l}, reducer_options{.in_full = {"b"}}));
+                rule, comm, std::vector<layer>{l},
+                l.name == "b" ? reducer_options{.in_full = {"b"}} : reducer_options{}));
         for (int k = 0; k < 6; ++k) {
             auto g = gradients(comm.rank(), k, {40, 6, 41, 42, 43}), h = g;
             if (k == 3) {

@@ -71,7 +71,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
           vectors_(layers.size()),
           given_(layers.size()) {
         std::optional<typename step_type::layers_type> mine;
-        throw_together([&] { mine.emplace(rule, node_.shares(), node_.options()); },
+        throw_together([&] { mine.emplace(rule, node_.shares(), node_.options(), &layers_); },
                        [&](std::exception_ptr failed) {
                            node_.require_shares(nodes.across, failed, mine ? mine->items() : agreed_items());
                        });

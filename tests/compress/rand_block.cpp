@@ -57,7 +57,10 @@ TEST_CASE("a block of everything says everything; nothing is refused") {
     CHECK(laws::received(rand_block{1, 100}, x, key{1}) == x);
     CHECK(laws::compress(rand_block{0.5, 2}, vec{}, key{1}).dimension() == 0);
     CHECK_THROWS_AS((rand_block{0, 2}.check(4)), argument_error);
-    CHECK_THROWS_AS((rand_block{3, 2}.check(4)), argument_error);
+    CHECK_THROWS_WITH_AS((rand_block{3, 2}.check(4)),
+                         "k = 3 is above the 2 blocks of 2 numbers into which d = 4 numbers are cut", argument_error);
+    CHECK_THROWS_WITH_AS((rand_block{2.5, 2}.check(4)), "k = 2.5 is neither a count nor a fraction below 1",
+                         argument_error);
     CHECK_THROWS_AS((rand_block{1, 0}.check(4)), argument_error);
 }
 

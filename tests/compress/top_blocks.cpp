@@ -76,7 +76,8 @@ TEST_CASE("delta is attained where all blocks weigh the same, and k is checked i
     vec const equal(16, -3.0);
     auto const m = laws::moments_of(top_blocks{1, 4}, equal, 1, key{1});
     CHECK(m.error == doctest::Approx(0.75 * laws::energy(equal)));
-    CHECK_THROWS_AS((top_blocks{5, 4}.check(16)), argument_error);
+    CHECK_THROWS_WITH_AS((top_blocks{5, 4}.check(16)),
+                         "k = 5 is above the 4 blocks of 4 numbers into which d = 16 numbers are cut", argument_error);
     CHECK_NOTHROW((top_blocks{4, 4}.check(16)));
     CHECK_THROWS_AS((top_blocks{1, 0}.check(16)), argument_error);
     CHECK_THROWS_AS((top_blocks{1, 4} | top_k{5}).check(16), argument_error);

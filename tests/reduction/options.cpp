@@ -71,3 +71,16 @@ TEST_CASE("layers of one step share weight and dense, and where some may count a
         CHECK(goes({.loss_scale = 2}, {}, all) == (what != absent::zero));
     }
 }
+
+TEST_CASE("a pattern that matches no layer is refused with the layers' names, the first eight of them") {
+    std::vector<layer> all{{"conv.weight", 4}, {"conv.bias", 2}};
+    CHECK_NOTHROW(detail::require_matches(all, {.in_full = {"*.bias", "conv.*", "*"}}));
+    CHECK_THROWS_WITH_AS(
+        detail::require_matches(all, {.in_full = {"*.bias", "*.baise"}}),
+        "in_full: the pattern \"*.baise\" matches no layer; their names are \"conv.weight\", \"conv.bias\"",
+        argument_error);
+    CHECK_THROWS_WITH_AS(detail::require_matches(layers_of(std::vector<std::size_t>(10, 1)), {.in_full = {"10"}}),
+                         "in_full: the pattern \"10\" matches no layer; their names are \"0\", \"1\", \"2\", \"3\", "
+                         "\"4\", \"5\", \"6\", \"7\" and 2 more",
+                         argument_error);
+}

@@ -13,6 +13,7 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/core/description.hpp"
+#include "laconic/core/error.hpp"
 #include "laconic/core/portion.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/text.hpp"
@@ -122,6 +123,14 @@ inline std::size_t blocks_in(std::size_t d, std::size_t block) { return d / bloc
 inline std::array<std::size_t, 2> numbers_in_blocks(std::size_t d, std::size_t block, portion k) {
     std::size_t const all = blocks_in(d, block), n = k.of(all), most = std::min(n * block, d);
     return {most, n == 0 ? 0 : n * block - (all * block - d)};
+}
+// Throws argument_error unless k is a number of blocks in d numbers, or a fraction of them.
+[[gnu::cold]] inline void check_blocks(portion k, std::size_t d, std::size_t block) {
+    std::size_t const all = blocks_in(d, block);
+    if (k.value > static_cast<double>(all) && k.value == std::floor(k.value))
+        throw argument_error(concat({"k = ", to_string(k), " is above the ", all, " blocks of ", block,
+                                     " numbers into which d = ", d, " numbers are cut"}));
+    k.check(all);
 }
 constexpr auto block_field(auto member) {
     return field("block", member).between(1, static_cast<double>(largest_dimension));

@@ -33,7 +33,7 @@ struct rand_block {
 
     void check(std::size_t d) const {
         detail::check_fields(*this);
-        k.check(detail::blocks_in(d, block));
+        detail::check_blocks(k, d, block);
         if (k.value == 0 && d > 0)
             throw argument_error(
                 "rand_block: k = 0 is neither a count from 1 on nor a fraction between 0 and 1, and no scale makes "

@@ -32,7 +32,7 @@ struct top_blocks {
 
     void check(std::size_t d) const {
         detail::check_fields(*this);
-        k.check(detail::blocks_in(d, block));
+        detail::check_blocks(k, d, block);
         for (std::size_t const n : detail::numbers_in_blocks(d, block, k)) rest.check(n);
     }
     template <class B, Scalar T>

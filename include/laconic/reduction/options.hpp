@@ -84,7 +84,7 @@ struct reducer_options {
     on_non_finite non_finite = on_non_finite::raise;
     absent not_started = absent::raise;
     /// Layers of fewer numbers than this are sent in full and have no state, and so are those whose names match one of
-    /// these patterns, in which * stands for any text, such as "*.bias".
+    /// these patterns, in which * stands for any text, such as "*.bias". A pattern that matches none is an error.
     std::size_t dense_below = 0;
     std::vector<std::string> in_full{};
     std::uint64_t dense_rounds = 0;  ///< the number of first steps in which every layer is sent in full
@@ -152,6 +152,20 @@ inline bool matches(std::string_view pattern, std::string_view name) {
 inline bool is_in_full(layer const& l, reducer_options const& options) {
     return l.size < options.dense_below || std::any_of(options.in_full.begin(), options.in_full.end(),
                                                        [&](auto const& p) { return matches(p, l.name); });
+}
+
+/// Throws argument_error where a pattern of in_full matches the name of no layer.
+[[gnu::cold, gnu::noinline]] inline void require_matches(std::vector<layer> const& layers,
+                                                         reducer_options const& options) {
+    std::size_t const most = 8;  // names in the text
+    for (auto const& p : options.in_full) {
+        if (std::any_of(layers.begin(), layers.end(), [&](auto const& l) { return matches(p, l.name); })) continue;
+        std::string names;
+        for (std::size_t l = 0; l < std::min(most, layers.size()); ++l)
+            names += concat({(l > 0 ? ", " : ""), "\"", layers[l].name, "\""});
+        if (layers.size() > most) names += concat({" and ", layers.size() - most, " more"});
+        throw argument_error(concat({"in_full: the pattern \"", p, "\" matches no layer; their names are ", names}));
+    }
 }
 
 /// Throws argument_error for a loss scale or a step size outside its range, for gradients that are computed in T.

@@ -30,9 +30,11 @@ class reduced_layers {
     using layer_type = reduced_layer<R, T, B>;
 
     /// Makes a layer with the reduction rule(layer), an R, for each. Throws argument_error where there is none, two
-    /// have one name, or the reduction or the options do not suit one.
+    /// have one name, or the reduction or the options do not suit one. `wholes`: layers of which these are this rank's
+    /// shares, for that error.
     template <class Rule>
-    [[gnu::cold]] reduced_layers(Rule const& rule, std::vector<layer> const& layers, reducer_options const& options)
+    [[gnu::cold]] reduced_layers(Rule const& rule, std::vector<layer> const& layers, reducer_options const& options,
+                                 std::vector<layer> const* wholes = nullptr)
         : common_{{"the bytes of a number", sizeof(T)}, {"the version of the wire format", wire_version}} {
         if (layers.empty()) throw argument_error("a reducer of no layers");
         require_names(layers);
@@ -41,12 +43,16 @@ class reduced_layers {
                 check_dimension(l.size);  // before there is memory for it
                 all_.emplace_back(rule(l), l, options);
             } catch (argument_error const& e) {
-                throw argument_error((l.name.empty() ? "" : concat({"layer ", l.name, ": "})) + e.what());
+                auto const whole = wholes ? (*wholes)[all_.size()].size : l.size;
+                throw argument_error(concat(
+                    {(l.name.empty() ? "" : concat({"layer ", l.name, ": "})), e.what(),
+                     (wholes ? concat({", where this rank has ", l.size, " of its ", whole, " numbers"}) : "")}));
             }
         }
         uses_collective_ = std::any_of(all_.begin(), all_.end(), [](auto const& l) { return l.uses_collective(); });
         if (options.not_started == absent::skip && uses_collective_)
             throw argument_error("absent::skip goes with messages that are gathered, not with a collective");
+        require_matches(layers, options);
         common_.add(described(options));
     }
 

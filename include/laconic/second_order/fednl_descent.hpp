@@ -118,7 +118,11 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     static constexpr bool exact_gradients = std::same_as<decltype(decltype(M::gradient)::compressor), identity>;
 
     bool lifts() const { return method_.definite == definite_by::lift; }
-    reducer_options of_gradients() const { return {.seed = base::seed_.bits, .in_full = {"distance"}}; }
+    reducer_options of_gradients() const {
+        reducer_options all{.seed = base::seed_.bits};
+        if (lifts()) all.in_full = {"distance"};
+        return all;
+    }
     detail::reduced_layers<decltype(M::gradient), T, host> layers_of_gradients() const {
         std::vector<layer> all{{"gradient", x_.size()}};
         if (lifts()) all.push_back({"distance", 1});
