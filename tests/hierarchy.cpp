@@ -383,7 +383,7 @@ TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and st
             CHECK(text.substr(text.find(": ") + 2) == what);
         };
     };
-    for (auto const& [weight, name] : {std::pair{-1.0, "-1"}, {double(INFINITY), "inf"}})
+    for (auto const& [weight, name] : {std::pair{-1.0, "-1"}, {double(INFINITY), "inf"}, {double(NAN), "nan"}})
         check_errors([w = weight](auto& reduce, auto& g,
                                   bool mine) { step(reduce, g, {.weight = mine ? w : 1, .dense = true}); },
                      text_is("a weight of " + std::string(name) + ", which must be finite and at least 0"));

@@ -411,6 +411,17 @@ TEST_CASE("absent layers, skip: what is wrong on another rank is named, over nod
                 CHECK(std::isnan(g[1][0]) == propagates);
                 CHECK(g[0] == before[0]);
             });
+    // A node that starts nothing is named, in a step that is dense and has weights, too.
+    fibers::run(4, [](fibers::member& comm) {
+        auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
+        hierarchy nodes{inside, across};
+        reducer reduce(plain{}, nodes, std::size_t{4}, {.not_started = absent::skip, .steps_vary = true});
+        std::vector<float> x(4, 1.0f);
+        step_options const now{.weight = 2, .dense = true};
+        if (comm.rank() < 2) reduce.start(0, x, now);
+        CHECK_THROWS_WITH_AS(comm.rank() < 2 ? reduce.finish() : reduce.finish(now),
+                             "rank 2, round 0: the vector was not started", compression_error);
+    });
     // Flat: a mistake on one rank, where others skip the first layer.
     fibers::run(3, [](fibers::member& comm) {
         reducer reduce(plain{}, comm, std::vector<layer>{{"a", 1}, {"b", 1}},

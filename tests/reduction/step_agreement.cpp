@@ -43,20 +43,32 @@ TEST_CASE("shares are weights by the mean weight, and what cannot be is refused 
     CHECK(agreed({1, std::numeric_limits<double>::infinity()}, {0, 0}) ==
           "rank 1, round 5: a weight of inf, which must be finite and at least 0");
     CHECK(agreed({1, std::numeric_limits<double>::quiet_NaN()}, {0, 0}) ==
-          "rank 1, round 5: the step was dropped there");
+          "rank 1, round 5: a weight of nan, which must be finite and at least 0");
     CHECK(agreed({0, 0}, {0, 0}) == "rank 0, round 5: the ranks' weights add up to 0");
     CHECK(agreed({1, 1, 1}, {1, 1, 0}) == "rank 2, round 5: the step is not dense, unlike on rank 0");
 }
 
+TEST_CASE("a step that a rank drops is dropped, whatever its options") {
+    for (bool const dense : {false, true})
+        fibers::run(3, [&](fibers::member& comm) {
+            auto const how = comm.rank() == 1 ? detail::begins::to_drop : detail::begins::with_layers;
+            auto const all =
+                detail::agree_on_step(comm, 5, comm.rank() == 1 ? step_options() : step_options{.dense = dense}, how);
+            REQUIRE(all.wrong);
+            CHECK(std::string(all.wrong->what()) == "rank 1, round 5: the step was dropped there");
+        });
+}
+
 TEST_CASE("ranks of different steps, step sizes or loss scales see it before any weight, unless one drops the step") {
-    auto const differs = [](std::uint64_t round, step_options const& options) {
+    auto const differs = [](std::uint64_t round, step_options const& options,
+                            detail::begins how = detail::begins::with_layers) {
         int seen = 0;
         fibers::run(2, [&](fibers::member& comm) {
             try {
                 if (comm.rank() == 0)
                     detail::agree_on_step(comm, 5, {.step_size = 0.5});
                 else
-                    detail::agree_on_step(comm, round, options);
+                    detail::agree_on_step(comm, round, options, how);
             } catch (detail::tags_differ const&) {
                 ++seen;
             }
@@ -69,9 +81,10 @@ TEST_CASE("ranks of different steps, step sizes or loss scales see it before any
     for (double const size : {0.25, 0.75}) CHECK(differs(5, {.step_size = size}));
     CHECK(differs(5, {}));
     for (double const scale : {0.5, 2.0}) CHECK(differs(5, {.loss_scale = scale, .step_size = 0.5}));
-    double const nan = std::numeric_limits<double>::quiet_NaN();
-    CHECK_FALSE(differs(5, {.weight = nan}));
-    CHECK(differs(6, {.weight = nan}));
+    for (auto const how : {detail::begins::with_error, detail::begins::to_drop}) {
+        CHECK_FALSE(differs(5, {}, how));
+        CHECK(differs(6, {}, how));
+    }
 }
 
 TEST_CASE("the latest round is that of the rank that has come furthest") {

@@ -193,7 +193,8 @@ inline std::uint64_t step_digest(step_options const& o, double largest = 0) {
 
 /// What forbids these options of a layer beside those of another in the same step; null where nothing does.
 inline char const* trouble_between(step_options const& first, step_options const& other, reducer_options const& all) {
-    if (other.weight != first.weight || (all.steps_vary && other.dense != first.dense))
+    bool const same_weight = other.weight == first.weight || (std::isnan(other.weight) && std::isnan(first.weight));
+    if (!same_weight || (all.steps_vary && other.dense != first.dense))
         return "the layers of one step have different weights, or are not all dense";
     if (all.not_started == absent::zero && (other.loss_scale != first.loss_scale || other.step_size != first.step_size))
         return "the layers of one step have different loss scales or step sizes, where absent::zero gives a layer that "

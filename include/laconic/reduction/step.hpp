@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -112,13 +111,13 @@ class reduction_step : step_failure {
     }
     /// Marks that this rank cannot take the step: finish() throws compression_error on all ranks, with this reason.
     void refuse(std::string why, step_options const& options = {}) {
-        if (!begun_) begin(options, false);
+        if (!begun_) begin(options, begins::with_error);
         fail(std::move(why));
     }
     void drop() {
         receive_alone(), require_whole();
         ending const however_it_ends{this};
-        if (options_.steps_vary && !begun_) begin({.weight = std::nan("")});
+        if (options_.steps_vary && !begun_) begin({}, begins::to_drop);
         if (!begun_ || failed_ || (order_.is_known() && order_.is_over())) return receive_all();
         fail("the step was dropped there");
         if (!order_.is_known()) step_failure::attempt([&] { agree_on_order(); });
@@ -182,14 +181,14 @@ class reduction_step : step_failure {
         OnHost<B> && Overlapping<C> ? most_in_flight : 1;
     static int lane(std::size_t message) { return static_cast<int>(message % at_once); }
     bool is_dense() const { return dense_ || round_ < options_.dense_rounds; }
-    void begin(step_options const& options, bool compares_options = true) {
+    void begin(step_options const& options, begins how = begins::with_layers) {
         begun_ = true;
         given_ = options;
         step_failure::attempt([&] {
             if (may_differ_ && order_.is_known() && layers_.uses_collective())  // whose messages have no tags
                 require_agreement(comm_, {{"the steps so far", round_}}), may_differ_ = false;
             if (!options_.steps_vary) return;
-            auto const all = agree_on_step(comm_, round_, options, compares_options);
+            auto const all = agree_on_step(comm_, round_, options, how);
             if (all.wrong) throw *all.wrong;
             share_ = all.share, dense_ = options.dense;
         });

@@ -36,18 +36,23 @@ inline double share_of(double weight, double sum, int ranks) {
     return std::isfinite(product) ? product / sum : weight / sum * ranks;
 }
 
-/// Compares, before the first message of a step, each rank's tag, its weight, and whether it sends all in full. A
-/// weight of NaN drops the step. Unless it is dropped or `compares_options` is false, the step sizes and loss scales
-/// are compared. Throws tags_differ on all ranks where the steps or their options differ. 16 bytes from each rank.
+/// How a rank begins a step: with its layers, with an error in place of them, when it may not know the step's options,
+/// or to drop it.
+enum class begins { with_layers, with_error, to_drop };
+
+/// Compares, before the first message of a step, each rank's tag, its weight, and whether it sends all in full or drops
+/// the step; among ranks that begin with their layers also the step sizes and loss scales. Throws tags_differ on all
+/// ranks where the steps or their options differ. 16 bytes from each rank.
 template <Communicator C>
 [[gnu::cold, gnu::noinline]] step_agreement agree_on_step(C& comm, std::uint64_t round, step_options const& options,
-                                                          bool compares_options = true) {
+                                                          begins how = begins::with_layers) {
     double const weight = options.weight;
     round_context now;
-    now.tag = message_tag(round, compares_options && !std::isnan(weight) ? step_digest(options) : 0);
+    now.tag = message_tag(round, how == begins::with_layers ? step_digest(options) : 0);
     std::array<std::byte, 16> mine{};
     std::memcpy(mine.data(), &weight, sizeof weight);
-    mine[8] = std::byte{options.dense};
+    constexpr std::byte dense{1}, dropped{2};
+    mine[8] = how == begins::to_drop ? dropped : std::byte{options.dense};
     for (std::size_t i = 0; i < tag_length; ++i) mine[12 + i] = static_cast<std::byte>(*now.tag >> 8 * i & 0xffu);
     comm.all_gather({mine});
     without_tags const tags(comm, now);
@@ -63,9 +68,9 @@ template <Communicator C>
         if (bytes.size() != mine.size()) throw comm_error(r, concat({"rank ", r, " sends no weight"}));
         double theirs = 0;
         std::memcpy(&theirs, bytes.data(), sizeof theirs);
-        bool const is_dense = bytes[8] != std::byte{0};
+        bool const is_dense = bytes[8] == dense;
         if (r == 0) first_is_dense = is_dense;
-        if (std::isnan(theirs)) refuse(r, "the step was dropped there");
+        if (bytes[8] == dropped) refuse(r, "the step was dropped there");
         if (!(theirs >= 0 && std::isfinite(theirs)))
             refuse(r, concat({"a weight of ", theirs, ", which must be finite and at least 0"}));
         if (is_dense != first_is_dense)
