@@ -102,6 +102,7 @@ void measure_all(std::string const& folder, std::string const& set) {
     binary_labels(data);
     if (set == "australian" || set == "splice") scale_features(data);
     std::vector<logistic_regression<>> f;
+    data = data.first(data.samples() / clients * clients);
     for (int r = 0; r < clients; ++r) f.emplace_back(data.part(std::size_t(r), clients), lambda);
     double const d = double(f[0].dimension()), all = d * (d + 1) / 2, k = std::min(8 * d, all);
     measure(set, "topk", top_k<>{portion(k)}, f, 12 * k + 8 * d);

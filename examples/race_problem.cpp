@@ -21,7 +21,9 @@ contest cut(laconic::dataset<double> const& data, int workers, double l1_weight,
     contest c;
     auto const n = static_cast<std::size_t>(workers);
     std::vector<decltype(make(data))> parts;
-    for (std::size_t i = 0; i < n; ++i) parts.push_back(make(data.part(i, n)));
+    // Equal parts, so that all methods minimise the mean over the same rows; what is left over is dropped.
+    auto const equal = data.samples() % n == 0 || data.samples() < n ? data : data.first(data.samples() / n * n);
+    for (std::size_t i = 0; i < n; ++i) parts.push_back(make(equal.part(i, n)));
     c.samples_per_worker = parts[0].samples();
     c.samples = n * c.samples_per_worker;
     auto const whole = make(data.first(c.samples));

@@ -38,3 +38,4 @@
 #include "laconic/objective/spectrum.hpp"
 #include "laconic/objective/stream_bytes.hpp"
 #include "laconic/objective/taylor_logistic.hpp"
+#include "laconic/objective/weighted.hpp"

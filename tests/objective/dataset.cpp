@@ -32,12 +32,27 @@ std::string refusal_of(auto&& call) {
 
 }  // namespace
 
-TEST_CASE("parts are contiguous, of equal size, and the remainder is dropped") {
+TEST_CASE("parts are contiguous, have all rows, and differ by one row at most") {
+    for (std::size_t const m : {1u, 2u, 7u, 11u, 12u, 13u})
+        for (std::size_t n = 1; n <= m; ++n) {
+            std::vector<double> labels, joined;
+            for (std::size_t j = 0; j < m; ++j) labels.push_back(double(j));
+            auto const data = rows_with(labels);
+            for (std::size_t i = 0; i < n; ++i) {
+                auto const part = data.part(i, n);
+                CHECK(part.samples() == m / n + (i < m % n ? 1 : 0));
+                joined.insert(joined.end(), part.labels.begin(), part.labels.end());
+            }
+            CHECK(joined == labels);
+        }
+}
+
+TEST_CASE("parts have the rows of their labels") {
     auto const data = rows_with({0, 1, 2, 3, 4, 5, 6});
     CHECK(data.samples() == 7);
     CHECK(data.features() == 3);
     for (std::size_t i = 0; i < 3; ++i) {
-        auto const part = data.part(i, 3);
+        auto const part = data.first(6).part(i, 3);
         REQUIRE(part.samples() == 2);
         CHECK(part.features() == 3);
         CHECK(part.rows.isCompressed());

@@ -238,7 +238,7 @@ TEST_CASE("L, mu, the workers' L and f(0) of real data against optima.json") {
             CHECK(f.value(std::vector<double>(f.dimension())) ==
                   doctest::Approx(double(entry["f_at_0"])).epsilon(1e-12));
             for (std::size_t i = 0; i < workers; ++i) {
-                double const mine = F(data.part(i, workers), lambda).smoothness();
+                double const mine = F(whole.part(i, workers), lambda).smoothness();
                 largest = std::max(largest, mine);
                 mean += mine / double(workers);
             }

@@ -45,6 +45,7 @@ std::optional<std::vector<logistic_regression<>>> ionosphere(double lambda = 1e-
     auto data = test_data("ionosphere");
     if (!data) return std::nullopt;
     binary_labels(*data);
+    *data = data->first(data->samples() / ranks * ranks);
     std::vector<logistic_regression<>> f;
     for (int r = 0; r < ranks; ++r) f.emplace_back(data->part(std::size_t(r), ranks), lambda);
     return f;

@@ -18,6 +18,7 @@
 #include "laconic/core/text.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/objective/problem.hpp"
+#include "laconic/objective/weighted.hpp"
 
 namespace laconic {
 
@@ -139,6 +140,25 @@ template <Communicator C, class F>
                                       &p.largest_smoothness, &p.mean_square_smoothness, &p.own_smoothness})
             *unknown = 0;
     return p;
+}
+
+/// This rank's objective, of n_i samples, times n_i ranks / (sum of all n_i): the mean over the ranks, which all
+/// methods minimise, is then the mean over all samples, and constants follow. Where all ranks have as many, the weight
+/// is 1 and all bits are the same. objective must outlive what is returned. A collective call of 8 bytes. Throws
+/// shape_error on all ranks where a rank has no samples.
+template <Communicator C, HasSamples F>
+weighted<F> by_samples(C& comm, F const& objective) {
+    std::uint64_t const mine = objective.samples();
+    comm.all_gather({std::as_bytes(std::span(&mine, 1))});
+    double sum = 0;
+    for (int r = 0; r < comm.size(); ++r) {
+        std::uint64_t theirs = 0;
+        auto const received = comm.from(r).bytes;
+        if (received.size() == sizeof theirs) std::memcpy(&theirs, received.data(), sizeof theirs);
+        if (theirs == 0) throw shape_error(detail::concat({"rank ", r, " has no samples, and so no weight"}));
+        sum += static_cast<double>(theirs);
+    }
+    return {objective, static_cast<double>(mine) * comm.size() / sum};
 }
 
 }  // namespace laconic

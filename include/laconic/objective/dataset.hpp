@@ -42,15 +42,18 @@ struct dataset {
         return result;
     }
 
-    /// The i-th (from 0) of n contiguous parts of m = samples() / n rows each; the remainder, at the end, is dropped.
-    /// Throws argument_error unless 1 <= n <= samples() and i < n.
+    /// The i-th (from 0) of n contiguous parts, which have all rows: the first samples() % n parts have one row more
+    /// than the others. The mean over parts that differ is that over all rows with the weights of by_samples
+    /// (collective/agreement.hpp); first(samples() / n * n) has parts that are equal. Throws argument_error unless 1 <=
+    /// n <= samples() and i < n.
     dataset part(std::size_t i, std::size_t n) const {
         if (n < 1 || n > samples())
             throw argument_error(detail::concat({name, ": cannot cut ", samples(), " rows into ", n, " parts"}));
         if (i >= n)
             throw argument_error(detail::concat({name, ": no part ", i, " of ", n, " parts that count from 0"}));
-        auto const m = samples() / n;
-        return slice(i * m, (i + 1) * m, detail::concat({name, "[", i, "/", n, "]"}));
+        auto const m = samples() / n, longer = samples() % n;
+        auto const from = i * m + std::min(i, longer);
+        return slice(from, from + m + (i < longer ? 1 : 0), detail::concat({name, "[", i, "/", n, "]"}));
     }
 
     /// The first m rows, under the same name. Throws argument_error where there are fewer.

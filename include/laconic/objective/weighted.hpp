@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <utility>
+
+#include "laconic/core/kept.hpp"
+#include "laconic/objective/finite_sum.hpp"
+#include "laconic/objective/objective.hpp"
+
+namespace laconic {
+
+/// weight times an objective f, which must outlive this: value, gradient, batch gradient, Hessian and constants are
+/// weight times f's, and all else is f's. With the weights samples of a rank x ranks / samples of all ranks (by_samples
+/// in collective/agreement.hpp) the mean over the ranks, which all methods minimise, is the mean over all samples. It
+/// is no GeneralisedLinear, so saga does not take it.
+template <class F>
+class weighted {
+  public:
+    /// weight must be above 0.
+    weighted(F const& f, double weight) : f_(f), weight_(weight) {}
+
+    double weight() const { return weight_; }
+    std::size_t dimension() const { return static_cast<std::size_t>(f_->dimension()); }
+    template <class X>
+    requires requires(F const& f, X const& x) { f.value(x); }
+    auto value(X const& x) const { return scale(f_->value(x)); }
+    template <class X, class G>
+    requires requires(F const& f, X const& x, G&& g) { f.gradient(x, g); }
+    void gradient(X const& x, G&& g) const {
+        f_->gradient(x, g);
+        scale_all(g);
+    }
+    template <class X, class G>
+    requires requires(F const& f, X const& x, G&& g) { f.value_and_gradient(x, g); }
+    auto value_and_gradient(X const& x, G&& g) const {
+        auto const value = f_->value_and_gradient(x, g);
+        scale_all(g);
+        return scale(value);
+    }
+    template <class Rows, class X, class G>
+    requires requires(F const& f, Rows const& rows, X const& x, G&& g) { f.batch_gradient(rows, x, g); }
+    void batch_gradient(Rows const& rows, X const& x, G&& g) const {
+        f_->batch_gradient(rows, x, g);
+        scale_all(g);
+    }
+    template <class X, class Matrix>
+    requires requires(F const& f, X const& x, Matrix& h) { f.hessian(x, h); }
+    void hessian(X const& x, Matrix& h) const {
+        f_->hessian(x, h);
+        h *= weight_;
+    }
+    template <class X, class V, class G>
+    requires requires(F const& f, X const& x, V const& v, G&& out) { f.hessian_times(x, v, out); }
+    void hessian_times(X const& x, V const& v, G&& out) const {
+        f_->hessian_times(x, v, out);
+        scale_all(out);
+    }
+    std::size_t samples() const requires HasSamples<F> { return static_cast<std::size_t>(f_->samples()); }
+    double smoothness() const requires requires(F const& f) { f.smoothness(); }
+    { return weight_ * static_cast<double>(f_->smoothness()); }
+    double strong_convexity() const requires requires(F const& f) { f.strong_convexity(); }
+    { return weight_ * static_cast<double>(f_->strong_convexity()); }
+    double sample_smoothness() const requires HasSampleSmoothness<F> {
+        return weight_ * static_cast<double>(f_->sample_smoothness());
+    }
+
+  private:
+    template <std::floating_point V>
+    V scale(V value) const {
+        return static_cast<V>(weight_ * static_cast<double>(value));
+    }
+    void scale_all(auto&& g) const {
+        if (weight_ == 1) return;  // the same bits
+        for (auto& v : g) v = scale(v);
+    }
+
+    detail::kept<F const> f_;
+    double weight_;
+};
+
+}  // namespace laconic

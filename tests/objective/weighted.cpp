@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A weight multiplies values, gradients, Hessians and constants; weighted by their samples, unequal ranks minimise the
+// mean over all samples.
+#include "laconic/objective/weighted.hpp"
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "laconic/collective/agreement.hpp"
+#include "laconic/comm/fibers.hpp"
+#include "laconic/compress/rand_k.hpp"
+#include "laconic/method/diana.hpp"
+#include "laconic/objective/hessian.hpp"
+#include "laconic/objective/optimum.hpp"
+#include "laconic/objective/ridge.hpp"
+#include "laconic/run.hpp"
+
+using namespace laconic;
+
+namespace tests_of_weighted {
+
+using of_ridge = weighted<ridge<>>;
+static_assert(SmoothObjective<of_ridge> && FusedObjective<of_ridge> && SmoothFiniteSum<of_ridge>);
+static_assert(HessianObjective<of_ridge> && HessianProductObjective<of_ridge>);
+static_assert(!GeneralisedLinear<of_ridge> && !Objective<of_ridge, float>);
+
+dataset<double> drawn(std::size_t rows) {
+    dataset<double> data{"drawn", {}, {}};
+    data.rows.resize(std::ptrdiff_t(rows), 3);
+    for (std::size_t j = 0; j < rows; ++j) {
+        for (std::size_t i = 0; i < 3; ++i)
+            data.rows.insert(std::ptrdiff_t(j), std::ptrdiff_t(i)) = key{1}.uniform(3 * j + i) - .5;
+        data.labels.push_back(key{2}.uniform(j) - .5);
+    }
+    data.rows.makeCompressed();
+    return data;
+}
+
+TEST_CASE("all that scales is scaled, and nothing else") {
+    ridge<> const f(drawn(9), .1);
+    weighted const w(f, 2.5);
+    std::vector<double> const x{1, -2, .5}, v{.3, 0, -1};
+    std::vector<double> g(3), h(3);
+    CHECK(w.weight() == 2.5);
+    CHECK(w.dimension() == 3);
+    CHECK(w.samples() == 9);
+    CHECK(w.value(x) == 2.5 * f.value(x));
+    CHECK(w.smoothness() == 2.5 * f.smoothness());
+    CHECK(w.strong_convexity() == 2.5 * f.strong_convexity());
+    CHECK(w.sample_smoothness() == 2.5 * f.sample_smoothness());
+    auto const same = [&] {
+        for (std::size_t j = 0; j < 3; ++j) CHECK(g[j] == 2.5 * h[j]);
+    };
+    f.gradient(x, h), w.gradient(x, g), same();
+    CHECK(evaluate(w, x, g) == 2.5 * evaluate(f, x, h));
+    same();
+    std::vector<std::uint32_t> const rows{2, 7};
+    f.batch_gradient(rows, x, h), w.batch_gradient(rows, x, g), same();
+    f.hessian_times(x, v, h), w.hessian_times(x, v, g), same();
+    Eigen::MatrixXd a, b;
+    f.hessian(x, a), w.hessian(x, b);
+    CHECK((b - 2.5 * a).norm() == 0);
+}
+
+TEST_CASE("ranks with one row or two, weighted by their samples, minimise the mean over all rows") {
+    auto const data = drawn(17);
+    auto const best = find_optimum(ridge<>(data, .1)).x;
+    fibers::run(10, [&](fibers::member& comm) {
+        ridge<> const mine(data.part(std::size_t(comm.rank()), 10), .1);
+        auto const f = by_samples(comm, mine);
+        CHECK(f.weight() == doctest::Approx((comm.rank() < 7 ? 20. : 10.) / 17));
+        std::vector<double> x(3), y(3);
+        descend(diana{rand_k{2}}, f, x, comm, {.rounds = 2000});
+        descend(diana{rand_k{2}}, mine, y, comm, {.rounds = 2000});
+        double away = 0;
+        for (std::size_t j = 0; j < 3; ++j) {
+            CHECK(x[j] == doctest::Approx(best[j]).epsilon(1e-9));
+            away += std::abs(y[j] - best[j]);
+        }
+        CHECK(away > 1e-3);  // the mean of means is another function
+    });
+}
+
+TEST_CASE("equal ranks have the weight 1 and the same bits; a rank without samples is an error on all") {
+    auto const data = drawn(12);
+    fibers::run(4, [&](fibers::member& comm) {
+        ridge<> const mine(data.part(std::size_t(comm.rank()), 4), .1);
+        auto const f = by_samples(comm, mine);
+        CHECK(f.weight() == 1);
+        std::vector<double> x(3), y(3);
+        descend(diana{rand_k{2}}, f, x, comm, {.rounds = 20});
+        descend(diana{rand_k{2}}, mine, y, comm, {.rounds = 20});
+        CHECK(x == y);
+        struct counted {
+            std::size_t n;
+            std::size_t samples() const { return n; }
+        } const none{comm.rank() == 2 ? 0u : 3u};
+        CHECK_THROWS_WITH_AS(by_samples(comm, none), "rank 2 has no samples, and so no weight", shape_error);
+    });
+}
+
+}  // namespace tests_of_weighted
