@@ -182,6 +182,8 @@ run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settin
 /// objective. A method that is no recursion has its own loop (loop.hpp), which may give each rank an x of its own. It
 /// calls `watch(observation)` before each round, and once after the last; where that returns a bool, false stops the
 /// run, and all ranks must return the same. `watch(observation, loop)` also has access to the loop, such as to save it.
+/// What is minimised is the mean over the ranks; where ranks have different numbers of samples, by_samples(comm,
+/// objective) makes it the mean over all samples.
 /// Throws what the loop throws; argument_error for a check_every of 0.
 template <class M, class F, class X, class C, class Watch>
 run_result descend(M const& method, problem p, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
