@@ -63,6 +63,7 @@ set(standard
     "numeric: accumulate exclusive_scan gcd inclusive_scan inner_product iota lcm midpoint partial_sum reduce transform_reduce"
     "optional: nullopt optional"
     "queue: priority_queue"
+    "random: random_device"
     "set: set"
     "span: as_bytes as_writable_bytes span"
     "sstream: istringstream ostringstream"

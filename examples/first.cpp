@@ -22,7 +22,7 @@ int main() {
         laconic::metered wire(comm);
         std::vector<double> x(1000);
         descend(laconic::diana{laconic::rand_k{0.1} | laconic::natural{}}, bowl{1.0 * comm.rank()}, x, wire,
-                {.rounds = 1000});
+                {.rounds = 1000, .seed = 0});
         if (comm.rank() == 0) std::printf("x = %.9f ..., %.1f bytes a round\n", x[0], double(wire.bytes_sent()) / 1000);
     });
 }

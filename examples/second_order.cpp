@@ -68,7 +68,7 @@ void by_gradients(char const* name, M const& method, output::chart& plot) {
         std::vector<double> x(features);
         metered wire(comm);
         measure norm(comm);
-        auto const result = descend(method, f, x, wire, {.rounds = 1500}, [&](auto const& now) {
+        auto const result = descend(method, f, x, wire, {.rounds = 1500, .seed = 0}, [&](auto const& now) {
             if (now.round % 10 != 0) return true;
             double const last = norm(f, now.x);
             if (comm.rank() == 0) norms.points.emplace_back(double(wire.bytes_sent()) / 1e3, last);

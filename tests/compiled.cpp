@@ -50,8 +50,8 @@ TEST_CASE("descend() from a text moves x as the method's type does, by as many b
         compiled_bowl const f{1.0 * comm.rank()};
         metered by_text(comm), by_type(comm);
         std::vector<double> x(20), y(20);
-        auto const a = compiled::descend("diana(rand_k(0.1) | natural)", f, x, by_text, {.rounds = 50});
-        auto const b = descend(diana{rand_k{0.1} | natural{}}, f, y, by_type, {.rounds = 50});
+        auto const a = compiled::descend("diana(rand_k(0.1) | natural)", f, x, by_text, {.rounds = 50, .seed = 0});
+        auto const b = descend(diana{rand_k{0.1} | natural{}}, f, y, by_type, {.rounds = 50, .seed = 0});
         CHECK(a.rounds == b.rounds);
         CHECK(x == y);
         CHECK(x[0] != 0);

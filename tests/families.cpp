@@ -32,7 +32,7 @@ families_run run_family(M const& method, std::vector<any_objective<>> const& f, 
     threads::run(int(f.size()), [&](threads::member& comm) {
         auto const me = std::size_t(comm.rank());
         std::vector<trace_point> trace;
-        descend(method, f[me], all.x[me], comm, {.rounds = rounds, .check_every = rounds, .trace = &trace});
+        descend(method, f[me], all.x[me], comm, {.rounds = rounds, .seed = 0, .check_every = rounds, .trace = &trace});
         if (me == 0) all.trace = trace;
     });
     return all;
@@ -74,7 +74,7 @@ TEST_CASE("ranks that go on from states of different runs are refused, as with a
     for (std::size_t const whose : {0u, 1u})
         threads::run(2, [&](threads::member& comm) {
             vec x(3, 3 + 10.0 * double(whose));
-            descend(parse_method("ds_lsr1(memory=2)"), problem{}, families_bowl{1}, x, comm, {.rounds = 2},
+            descend(parse_method("ds_lsr1(memory=2)"), problem{}, families_bowl{1}, x, comm, {.rounds = 2, .seed = 0},
                     [&](auto const&, auto const& loop) {
                         if (loop.rounds() == 2 && std::size_t(comm.rank()) == whose) saved[whose] = loop.save();
                     });
@@ -82,7 +82,7 @@ TEST_CASE("ranks that go on from states of different runs are refused, as with a
     threads::run(2, [&](threads::member& comm) {
         vec x(3);
         CHECK_THROWS_WITH_AS(descend(parse_method("ds_lsr1(memory=2)"), problem{}, families_bowl{1}, x, comm,
-                                     {.rounds = 4, .resume_from = saved[std::size_t(comm.rank())]}),
+                                     {.rounds = 4, .seed = 0, .resume_from = saved[std::size_t(comm.rank())]}),
                              doctest::Contains("the iterate to start from"), shape_error);
     });
 }

@@ -51,7 +51,7 @@ std::vector<T> gradient(int rank, int step, std::size_t dimension = d) {
 
 // What n ranks have after each call of body(reduce, rank, step): rows are rank by rank, step by step.
 template <class T, class How, class Body>
-table<T> estimates(int n, How const& how, int steps, Body body, reducer_options const& options = {}) {
+table<T> estimates(int n, How const& how, int steps, Body body, reducer_options const& options = {.seed = 0}) {
     table<T> all(std::size_t(n * steps));
     fibers::run(n, [&](fibers::member& comm) {
         reducer<How, fibers::member, T> reduce(how, comm, d, options);

@@ -277,7 +277,7 @@ TEST_CASE("states of different steps are refused: by the restore of all, and els
         std::vector<states> at;  // after each step
         at.resize(3, states(2));
         fibers::run(2, [&](fibers::member& comm) {
-            reducer reduce(shifted{rand_k{2}}, comm, sizes);
+            reducer reduce(shifted{rand_k{2}}, comm, sizes, {.seed = 0});
             for (int k = 0; k < 3; ++k) {
                 auto g = gradients(comm.rank(), k, sizes);
                 whole_step(reduce, g);
@@ -286,7 +286,7 @@ TEST_CASE("states of different steps are refused: by the restore of all, and els
         });
         states const mixed{at[2][0], at[1][1]};
         fibers::run(3, [&](fibers::member& comm) {
-            reducer reduce(shifted{rand_k{2}}, comm, sizes);
+            reducer reduce(shifted{rand_k{2}}, comm, sizes, {.seed = 0});
             auto const before = reduce.save();
             CHECK(error_of([&] { reduce.restore(mixed); }) == "rank 1's state is of step 2, rank 0's of step 3");
             CHECK(reduce.save() == before);
@@ -294,7 +294,7 @@ TEST_CASE("states of different steps are refused: by the restore of all, and els
             CHECK(reduce.steps() == 3);
         });
         fibers::run(2, [&](fibers::member& comm) {
-            reducer reduce(shifted{rand_k{2}}, comm, sizes);
+            reducer reduce(shifted{rand_k{2}}, comm, sizes, {.seed = 0});
             CHECK(error_of([&] { reduce.restore(mixed); }) == "rank 1's state is of step 2, rank 0's of step 3");
             reduce.restore(std::span<std::byte const>(mixed[std::size_t(comm.rank())]));
             auto g = gradients(comm.rank(), 3, sizes);
@@ -307,7 +307,7 @@ TEST_CASE("states of different steps are refused: by the restore of all, and els
             CHECK(reduce.steps() == 4);
         });
         fibers::run(2, [&](fibers::member& comm) {  // one rank is not restored
-            reducer reduce(shifted{rand_k{2}}, comm, sizes);
+            reducer reduce(shifted{rand_k{2}}, comm, sizes, {.seed = 0});
             if (comm.rank() == 0) reduce.restore(std::span<std::byte const>(at[2][0]));
             auto g = gradients(comm.rank(), 3, sizes);
             auto const before = g;
@@ -492,7 +492,7 @@ TEST_CASE("rebind after steps that failed goes on as if they had not been") {
     auto const run = [&](bool troubled) {
         std::vector<vectors> all(2);
         fibers::run(2, [&](fibers::member& comm) {
-            reducer reduce(shifted{rand_k{3}}, comm, sizes);
+            reducer reduce(shifted{rand_k{3}}, comm, sizes, {.seed = 0});
             for (int k = 0; k < 4; ++k) {
                 auto g = gradients(comm.rank(), k, sizes);
                 if (troubled && k < 3) {
@@ -548,7 +548,7 @@ TEST_CASE("weights, absent layers and a drop together: the estimates are those o
 TEST_CASE("restored on another number of ranks with layers in full, which remember nothing") {
     std::vector<layer> const layers{{"a.bias", 5}, {"a.weight", 30}};
     states saved(3);
-    reducer_options const options{.in_full = {"*.bias"}, .share_below = 8};
+    reducer_options const options{.seed = 0, .in_full = {"*.bias"}, .share_below = 8};
     fibers::run(3, [&](fibers::member& comm) {
         reducer reduce(shifted{rand_k{3}}, comm, layers, options);
         for (int k = 0; k < 3; ++k) {
@@ -623,7 +623,7 @@ TEST_CASE("dense steps amid others: the exact mean, and the mean shift stays tha
         std::vector<vectors> known(3, vectors(2));
         vectors mean_shift(2);
         fibers::run(3, [&](fibers::member& comm) {
-            reducer reduce(how, comm, sizes, {.steps_vary = true, .verify_every = 1});
+            reducer reduce(how, comm, sizes, {.seed = 0, .steps_vary = true, .verify_every = 1});
             for (int k = 0; k < 9; ++k) {
                 auto g = gradients(comm.rank(), k, sizes);
                 whole_step(reduce, g, {.dense = k % 3 == 1});
@@ -675,12 +675,12 @@ TEST_CASE("reductions that are chosen at run time, gathered, exchanged and in fu
         return majority_vote{};
     };
     fibers::run(3, [&](fibers::member& comm) {
-        reducer<any_reduction<float>, fibers::member> together(rule, comm, layers, {.in_full = {"b"}});
+        reducer<any_reduction<float>, fibers::member> together(rule, comm, layers, {.seed = 0, .in_full = {"b"}});
         std::vector<std::unique_ptr<reducer<any_reduction<float>, fibers::member>>> alone;
         for (auto const& l : layers)
             alone.push_back(std::make_unique<reducer<any_reduction<float>, fibers::member>>(
                 rule, comm, std::vector<layer>{l},
-                l.name == "b" ? reducer_options{.in_full = {"b"}} : reducer_options{}));
+                l.name == "b" ? reducer_options{.seed = 0, .in_full = {"b"}} : reducer_options{.seed = 0}));
         for (int k = 0; k < 6; ++k) {
             auto g = gradients(comm.rank(), k, {40, 6, 41, 42, 43}), h = g;
             if (k == 3) {

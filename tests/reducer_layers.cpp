@@ -53,7 +53,7 @@ void whole_step(Reducer& reduce, vectors& g, std::vector<std::size_t> const& ord
 
 template <class How>
 std::vector<vectors> run(
-    int n, How const& how, int steps, reducer_options const& options = {},
+    int n, How const& how, int steps, reducer_options const& options = {.seed = 0},
     step_of<How> step = [](auto& reduce, int, int, vectors& g) { whole_step(reduce, g); }) {
     std::vector<vectors> all(std::size_t(n * steps));
     fibers::run(n, [&](fibers::member& comm) {
@@ -112,7 +112,7 @@ TEST_CASE("layers: each is reduced as if it were alone, whatever the order in wh
 TEST_CASE("layers draw different random numbers, and each the same in whatever place it is listed") {
     fibers::run(2, [](fibers::member& comm) {
         std::vector<layer> const twins{{"a", 30}, {"b", 30}}, swapped{{"b", 30}, {"a", 30}};
-        reducer one(plain{rand_k{5}}, comm, twins), other(plain{rand_k{5}}, comm, swapped);
+        reducer one(plain{rand_k{5}}, comm, twins, {.seed = 0}), other(plain{rand_k{5}}, comm, swapped, {.seed = 0});
         std::vector<float> const g(30, 1.0f);
         auto a = g, b = g, other_a = g, other_b = g;
         one.start(0, a), one.start(1, b), one.finish();
@@ -307,34 +307,35 @@ TEST_CASE(
                 CAPTURE(when);
                 CAPTURE(kind);
                 int errors = 0;
-                auto const troubled = run<H>(n, how, steps, {}, [&](auto& reduce, int rank, int k, vectors& g) {
-                    if (k == when) {
-                        auto bad = gradients(rank, 1000);
-                        auto const before = bad;
-                        bool const mine = rank == 1;
-                        if (kind == 0 && mine) bad[0].back() = inf;   // in the last layer that is started
-                        if (kind == 1 && mine) bad[2].front() = inf;  // in the first
-                        if (kind == 2 && mine) bad[1].push_back(1);
-                        if (kind == 3 && mine) bad[0].pop_back(), bad[2][3] = inf;
-                        auto const tried = bad;
-                        try {
-                            if (kind == 4) {
-                                reduce.start(2, bad[2]);
-                                if (!mine || when == 0) reduce.start(1, bad[1]);
-                                mine || when == 0 ? reduce.drop() : (reduce.start(0, bad[0]), reduce.finish());
-                            } else if (kind == 5) {
-                                for (auto const l : backwards) reduce.start(l, bad[l]);
-                                reduce.drop();
-                            } else {
-                                whole_step(reduce, bad);
+                auto const troubled =
+                    run<H>(n, how, steps, {.seed = 0}, [&](auto& reduce, int rank, int k, vectors& g) {
+                        if (k == when) {
+                            auto bad = gradients(rank, 1000);
+                            auto const before = bad;
+                            bool const mine = rank == 1;
+                            if (kind == 0 && mine) bad[0].back() = inf;   // in the last layer that is started
+                            if (kind == 1 && mine) bad[2].front() = inf;  // in the first
+                            if (kind == 2 && mine) bad[1].push_back(1);
+                            if (kind == 3 && mine) bad[0].pop_back(), bad[2][3] = inf;
+                            auto const tried = bad;
+                            try {
+                                if (kind == 4) {
+                                    reduce.start(2, bad[2]);
+                                    if (!mine || when == 0) reduce.start(1, bad[1]);
+                                    mine || when == 0 ? reduce.drop() : (reduce.start(0, bad[0]), reduce.finish());
+                                } else if (kind == 5) {
+                                    for (auto const l : backwards) reduce.start(l, bad[l]);
+                                    reduce.drop();
+                                } else {
+                                    whole_step(reduce, bad);
+                                }
+                            } catch (error const&) {
+                                ++errors;
                             }
-                        } catch (error const&) {
-                            ++errors;
+                            CHECK(bad == tried);
                         }
-                        CHECK(bad == tried);
-                    }
-                    whole_step(reduce, g);
-                });
+                        whole_step(reduce, g);
+                    });
                 CHECK(errors == (kind == 5 || (kind == 4 && when == 0) ? 0 : kind == 4 ? n - 1 : n));
                 CHECK(troubled == untroubled);
             }
@@ -437,13 +438,13 @@ TEST_CASE("what is saved goes on with the layers listed in another order, and an
     auto const right = run(n, shifted{rand_k{4} | natural{}}, steps);
     fibers::run(n, [&](fibers::member& comm) {
         shifted const how{rand_k{4} | natural{}};
-        reducer first(how, comm, three);
+        reducer first(how, comm, three, {.seed = 0});
         for (int k = 0; k < 7; ++k) {
             auto g = gradients(comm.rank(), k);
             whole_step(first, g);
         }
         auto const state = first.save();
-        reducer other(how, comm, std::vector<layer>{three[1], three[2], three[0]});
+        reducer other(how, comm, std::vector<layer>{three[1], three[2], three[0]}, {.seed = 0});
         other.restore(state);
         for (int k = 7; k < steps; ++k) {
             auto g = gradients(comm.rank(), k);
@@ -452,7 +453,7 @@ TEST_CASE("what is saved goes on with the layers listed in another order, and an
         }
         auto longer = three;
         longer[2].size = 26;
-        reducer another(how, comm, longer);
+        reducer another(how, comm, longer, {.seed = 0});
         try {
             another.restore(state);
             FAIL("no error");
@@ -507,7 +508,7 @@ TEST_CASE("over threads the layers' estimates are the same") {
     auto const right = run(n, shifted{rand_k{4} | natural{}}, steps);
     std::vector<vectors> all(right.size());
     threads::run(n, [&](threads::member& comm) {
-        reducer reduce(shifted{rand_k{4} | natural{}}, comm, three);
+        reducer reduce(shifted{rand_k{4} | natural{}}, comm, three, {.seed = 0});
         for (int k = 0; k < steps; ++k) {
             auto g = gradients(comm.rank(), k);
             for (auto const l : backwards) reduce.start(l, g[l]);

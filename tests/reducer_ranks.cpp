@@ -45,7 +45,7 @@ template <class How>
 outcome steps(int n, How const& how, int count, states const& from) {
     outcome all{states(std::size_t(n)), vectors(2), vectors(2), vectors(2)};
     fibers::run(n, [&](fibers::member& comm) {
-        reducer<How, fibers::member, double> reduce(how, comm, layers);
+        reducer<How, fibers::member, double> reduce(how, comm, layers, {.seed = 0});
         if (!from.empty()) reduce.restore(from);
         for (int k = 0; k < count; ++k) {
             auto a = gradient(comm.rank(), k, 20), b = gradient(comm.rank(), k, 30);
@@ -145,7 +145,8 @@ TEST_CASE("after a comm_error the ranks that are left go on with rebind, and the
         CHECK_THROWS_AS(threads::run(3,
                                      [&](threads::member& comm) {
                                          auto const r = std::size_t(comm.rank());
-                                         kept[r] = std::make_unique<reducer_type>(how, comm, layers);
+                                         kept[r] = std::make_unique<reducer_type>(how, comm, layers,
+                                                                                  reducer_options{.seed = 0});
                                          for (int k = 0; k < 5; ++k) {
                                              auto a = gradient(comm.rank(), k, 20), b = gradient(comm.rank(), k, 30);
                                              kept[r]->start(0, a);

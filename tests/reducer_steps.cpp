@@ -73,8 +73,8 @@ TEST_CASE("vectors of 16 bits: what a reducer of floats makes of the same number
         using E = decltype(number);
         fibers::run(3, [&](fibers::member& comm) {
             std::vector<E> like(d);
-            reducer reduce(how, comm, like);
-            reducer in_floats(how, comm, d);
+            reducer reduce(how, comm, like, {.seed = 0});
+            reducer in_floats(how, comm, d, {.seed = 0});
             static_assert(std::is_same_v<decltype(reduce), decltype(in_floats)>);
             for (int k = 0; k < 10; ++k) {
                 auto const g = gradient<float>(comm.rank(), k);
@@ -120,7 +120,7 @@ TEST_CASE("an estimate that the caller's numbers cannot hold fails the step on a
         fibers::run(3, [&](fibers::member& comm) {
             std::vector<half> x(d);
             std::vector<float> y(d);
-            reducer reduce(how, comm, x), in_floats(how, comm, y);
+            reducer reduce(how, comm, x, {.seed = 0}), in_floats(how, comm, y, {.seed = 0});
             for (int k = 0; k < 24; ++k) {
                 double const scale = base * std::vector<double>{1, 0.25, 0.25, 8}[std::size_t(k % 4)];
                 auto const g = gradient<float>(comm.rank(), k);
@@ -219,7 +219,7 @@ TEST_CASE("vectors of no numbers and of one, all zeros, and numbers of one magni
                 for (double const value : {0.0, -2.0})
                     fibers::run(n, [&](fibers::member& comm) {
                         std::vector<double> x(size, value), applied(size);
-                        reducer reduce(how, comm, x);
+                        reducer reduce(how, comm, x, {.seed = 0});
                         for (int k = 0; k < 12; ++k) {
                             std::fill(x.begin(), x.end(), value);
                             reduce(x);
@@ -349,7 +349,7 @@ TEST_CASE("small layers share one message, and the estimates are those of messag
         fibers::run(2, [&](fibers::member& inner) {
             int count = 0;
             counting comm{&inner, &count};
-            reducer reduce(how, comm, sizes, {.dense_below = 7, .share_below = share_below});
+            reducer reduce(how, comm, sizes, {.seed = 0, .dense_below = 7, .share_below = share_below});
             for (int k = 0; k < 12; ++k) {
                 std::vector<std::vector<float>> g;
                 for (std::size_t l = 0; l < sizes.size(); ++l)
@@ -452,7 +452,7 @@ TEST_CASE("what it did: bytes as a meter counts them, bytes in full, state, and 
     fibers::run(3, [](fibers::member& inner) {
         metered comm(inner);
         std::vector<float> x(d);
-        reducer reduce(shifted{rand_k{5}}, comm, x);
+        reducer reduce(shifted{rand_k{5}}, comm, x, {.seed = 0});
         auto const before = comm.bytes_sent();
         auto const received_before = comm.bytes_received();
         CHECK(reduce.statistics().bytes_sent == before);  // what the ranks compared

@@ -48,6 +48,7 @@ struct descents {
             mine.x = vec(4, 1.0);
             try {
                 run_settings how = settings(inner.rank());
+                how.seed = how.seed.value_or(0);
                 if (how.trace) how.trace = &mine.trace;
                 mine.end = descend(method, f[static_cast<std::size_t>(inner.rank())], mine.x, comm, how,
                                    [&](auto const& at, auto const& loop) { return watch(inner.rank(), at, loop); });
@@ -193,8 +194,8 @@ TEST_CASE("a fused objective is called once a round and gives the same run") {
         auto const me = static_cast<std::size_t>(comm.rank());
         fused const mine(f[me], passes[me]);
         vec x(5, 1.0), y(5, 1.0);
-        descend(method, mine, x, comm, {.rounds = 20}, [&](auto const& at) { fused_sum[me] += at.value(); });
-        descend(method, f[me], y, comm, {.rounds = 20},
+        descend(method, mine, x, comm, {.rounds = 20, .seed = 0}, [&](auto const& at) { fused_sum[me] += at.value(); });
+        descend(method, f[me], y, comm, {.rounds = 20, .seed = 0},
                 [&](auto const& at) { plain_sum[me] += sum_of_values_and_gradients(at)[0]; });
         fused_x[me] = x;
         plain_x[me] = y;
@@ -220,15 +221,15 @@ TEST_CASE("x may be a vector of Eigen, an array or a span, of doubles or floats"
         std::array<double, 4> y{1, 1, 1, 1};
         vec z(4, 1.0);
         std::span<double> const part(z);
-        descend(diana{rand_k{2}}, p, f[me], x, comm, {.rounds = 50});
-        descend(diana{rand_k{2}}, p, f[me], y, inner, {.rounds = 50});
-        descend(diana{rand_k{2}}, p, f[me], part, inner, {.rounds = 50});
+        descend(diana{rand_k{2}}, p, f[me], x, comm, {.rounds = 50, .seed = 0});
+        descend(diana{rand_k{2}}, p, f[me], y, inner, {.rounds = 50, .seed = 0});
+        descend(diana{rand_k{2}}, p, f[me], part, inner, {.rounds = 50, .seed = 0});
         same[me] = vec(x.begin(), x.end()) == z && vec(y.begin(), y.end()) == z;
         far[me] = Eigen::VectorXf::Ones(4);
-        descend(diana{rand_k{2}}, p, single[me], far[me], comm_single, {.rounds = 50});
+        descend(diana{rand_k{2}}, p, single[me], far[me], comm_single, {.rounds = 50, .seed = 0});
         bytes[me] = comm.bytes_sent();
         bytes_single[me] = comm_single.bytes_sent();
-        descend(diana{rand_k{2}}, p, single[me], far[me], inner, {.rounds = 3000});
+        descend(diana{rand_k{2}}, p, single[me], far[me], inner, {.rounds = 3000, .seed = 0});
     });
     CHECK(same == std::array<bool, 2>{true, true});
     CHECK(far[0] == far[1]);
@@ -266,7 +267,7 @@ TEST_CASE("bits up and down with a server: the workers' messages, and the one me
     threads::run(3, [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
         vec x(4, 1.0);
-        descend(method, f[me], x, comm, {.rounds = 5, .trace = &traces[me]});
+        descend(method, f[me], x, comm, {.rounds = 5, .seed = 0, .trace = &traces[me]});
     });
     for (auto const& trace : traces) {
         REQUIRE(trace.size() == 6);

@@ -165,7 +165,7 @@ void measure(benchmark::State& state, R const& how, std::size_t d, int ranks) {
     measurement all(ranks);
     threads::run(ranks, [&](auto& comm) noexcept {  // a rank that throws would leave the others at a barrier
         auto const gradient = gradient_of(comm.rank(), d);
-        reducer reduce(how, comm, d);
+        reducer reduce(how, comm, d, {.seed = 0});
         by_hand<R> kernels(how, all.place(), comm.rank(), d);
         auto sum = make_sum<float>(ring{}, comm, d);
         host on;

@@ -27,6 +27,7 @@ void reducer::restore(std::span<std::byte const> saved) { held_->inside.restore(
 void reducer::restore(std::span<std::vector<std::byte> const> saved) { held_->inside.restore(saved); }
 void reducer::rebind(any_communicator comm) { held_->inside.rebind(comm); }
 std::uint64_t reducer::steps() const { return held_->inside.steps(); }
+std::uint64_t reducer::seed() const { return held_->inside.seed(); }
 reducer_statistics reducer::statistics() const { return held_->inside.statistics(); }
 
 std::vector<listed_value> list_compressors() { return laconic::list_compressors<float>(); }

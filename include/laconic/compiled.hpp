@@ -78,6 +78,7 @@ class reducer {
     void restore(std::span<std::vector<std::byte> const> saved);
     void rebind(any_communicator comm);
     std::uint64_t steps() const;
+    std::uint64_t seed() const;
     reducer_statistics statistics() const;
 
   private:

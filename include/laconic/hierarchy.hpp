@@ -77,6 +77,8 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
                        });
         throw_together(
             [&] {
+                // A rank with another number in its node draws other random numbers, and its state differs.
+                mine->draw_as(node_.seed(), static_cast<std::uint64_t>(node_.rank()));
                 step_.emplace(nodes.across, node_.options(), host{}, std::move(*mine));
                 step_->set_order(detail::layer_order(layers.size(), true));
             },
@@ -163,9 +165,11 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
     /// on all ranks where one has another.
     void rebind(hierarchy<Inside, A> nodes) {
         end_step();
+        node_.replace_seed(seed());
         node_.rebind(nodes.inside, nodes.across, step_->layers().items());
         throw_together(
             [&] {
+                step_->layers().replace_seed(node_.seed().value());
                 step_->rebind(nodes.across);
                 step_->set_order(detail::layer_order(layers_.size(), true));
             },
@@ -173,6 +177,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
     }
 
     std::uint64_t steps() const { return step_->round(); }
+    std::uint64_t seed() const { return step_->layers().seed().value(); }
     /// This rank's share of each layer.
     std::deque<layer_type> const& layers() const { return step_->layers().all(); }
     /// bytes_inside is sent within the node; all other statistics are of what is sent from node to node.

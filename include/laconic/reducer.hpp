@@ -140,8 +140,9 @@ class reducer {
         return detail::saved(const_cast<reducer&>(*this).step_);  // which only reads
     }
     /// Restores a reducer from the saved state of one with the same reduction, options, rank and number of ranks, and
-    /// the same layers, in any order; its next steps are the same, bit for bit. All ranks restore, before their first
-    /// step or all together later; where their states are not of one step, or some rank was not restored
+    /// the same layers, in any order; its next steps are the same, bit for bit. The seed becomes that of the state,
+    /// which must be the options' where they give one. All ranks restore, before their first
+    /// step or all together later; where their states are not of one step and seed, or some rank was not restored
     /// and is in another step, the next finish() throws shape_error on all of them (where a collective adds up all
     /// layers, only if that rank is in its first step, too). Throws shape_error for the state of another
     /// reducer, wire_error for damaged bytes, argument_error while a step is in progress; then nothing has changed.
@@ -159,6 +160,8 @@ class reducer {
 
     /// The number of steps that have succeeded.
     std::uint64_t steps() const { return step_.round(); }
+    /// The seed of all ranks: that of the options, or of a restored state, or drawn.
+    std::uint64_t seed() const { return step_.layers().seed().value(); }
     /// The layers: name, size, reduction, and h_i and e_i in units of the gradient without a loss scale.
     std::deque<layer_type> const& layers() const { return step_.layers().all(); }
     /// What it has done so far. Costs nothing except in steps that are probed (reducer_options). Between start() and

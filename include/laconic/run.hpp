@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "laconic/backend/array.hpp"
+#include "laconic/collective/seed.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/descent.hpp"
@@ -114,16 +115,23 @@ double value_for_trace([[maybe_unused]] L& run, [[maybe_unused]] At const& now, 
         return static_cast<double>(now.value());
 }
 
-// Runs the loop that start(metered communicator) returns.
+// Runs the loop that start(metered communicator, seed) returns.
 template <class Start, class C, class Watch>
 run_result run_loop(Start start, C& comm, run_settings how, Watch watch) {
     if (how.check_every == 0) throw argument_error("check_every = 0: a run cannot be checked every 0 rounds");
     auto const begin = std::chrono::steady_clock::now();
     metered<C> counted(comm);
-    auto run = start(counted);
+    auto&& uncounted_comm = uncounted(comm);
+    shared_seed seed(how.seed);
+    agreed_items of_seed;
+    if (!how.resume_from.empty() && !seed.is_given()) {
+        seed.replace(seed.for_state(how.resume_from));
+        of_seed.add({"the seed of the saved state", seed.value()});
+    }
+    seed.agree(uncounted_comm, of_seed);
+    auto run = start(counted, seed.value());
     static_assert(Loop<decltype(run)>);
     if (!how.resume_from.empty()) run.restore(how.resume_from);
-    auto&& uncounted_comm = uncounted(comm);
     // Ranks with other settings would wait for each other in different collective calls.
     agreed_items items{{"the round to start from", run.rounds()}, {"the rounds", how.rounds},
                        {"the limit of bits", how.bits},           {"the target", how.target},
@@ -142,10 +150,11 @@ run_result run_loop(Start start, C& comm, run_settings how, Watch watch) {
         else
             return watch(now);
     };
+    auto const ended = [&](stop_reason why) { return run_result{run.rounds(), why, seed.value()}; };
     for (;;) {
         auto const now = run.look();
         if constexpr (std::convertible_to<decltype(seen(now)), bool>) {
-            if (!seen(now)) return {run.rounds(), stop_reason::watch};
+            if (!seen(now)) return ended(stop_reason::watch);
         } else {
             seen(now);
         }
@@ -157,19 +166,19 @@ run_result run_loop(Start start, C& comm, run_settings how, Watch watch) {
                 8.0 * static_cast<double>(counted.bytes_sent()),
                 8.0 * static_cast<double>(counted.bytes_received() + counted.bytes_broadcast()), passed.count());
             if (how.trace) how.trace->push_back(m);
-            if (m.value <= how.target) return {run.rounds(), stop_reason::target};
-            if (m.bits_up >= how.bits) return {run.rounds(), stop_reason::bits};
-            if (m.seconds >= how.seconds) return {run.rounds(), stop_reason::time};
+            if (m.value <= how.target) return ended(stop_reason::target);
+            if (m.bits_up >= how.bits) return ended(stop_reason::bits);
+            if (m.seconds >= how.seconds) return ended(stop_reason::time);
         }
-        if (last) return {run.rounds(), stop_reason::rounds};
+        if (last) return ended(stop_reason::rounds);
         run.round();
     }
 }
 
 template <class R, class F, class C, class X, class Watch>
 run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settings const& how, Watch watch) {
-    auto const start = [&](metered<C>& counted) {
-        return descent<R, F, metered<C>, element_of<X>>(std::move(method), objective, counted, view(x), how.seed, {},
+    auto const start = [&](metered<C>& counted, std::uint64_t seed) {
+        return descent<R, F, metered<C>, element_of<X>>(std::move(method), objective, counted, view(x), seed, {},
                                                         how.positions);
     };
     return run_loop(start, comm, how, std::move(watch));
@@ -193,8 +202,8 @@ run_result descend(M const& method, problem p, F const& objective, X& x, C& comm
         if constexpr (detail::has_constants<F>())
             if (p.own_smoothness == 0) p.own_smoothness = objective.smoothness();
         if constexpr (LoopMethod<M, F, metered<C>, element_of<X>>) {
-            auto const start = [&](metered<C>& counted) {
-                return method.start(p, objective, counted, view(x), how.seed);
+            auto const start = [&](metered<C>& counted, std::uint64_t seed) {
+                return method.start(p, objective, counted, view(x), seed);
             };
             if (detail::has_loop(method)) return detail::run_loop(start, comm, how, std::move(watch));
         }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,7 +33,9 @@ constexpr char const* to_string(stop_reason s) {
 /// of f and a collective call of 32 bytes a rank, which a metered communicator does not count.
 struct run_settings {
     std::uint64_t rounds = 1000;
-    std::uint64_t seed = 0;
+    /// The seed of all that is drawn. Where none is given, it is that of `resume_from` or, without that, one that rank
+    /// 0 draws for all: run_result has it. Give one for a run that can be repeated bit for bit.
+    std::optional<std::uint64_t> seed{};
     position_code positions = position_code::smallest;         ///< short messages, or messages that are fast to read
     double bits = std::numeric_limits<double>::infinity();     ///< sent by a worker, the mean over the workers
     double target = -std::numeric_limits<double>::infinity();  ///< stop where f(x) is at most this
@@ -42,10 +45,11 @@ struct run_settings {
     std::span<std::byte const> resume_from = {};  ///< from descent::save on this rank; bits and seconds start at 0
 };
 
-/// How a run ended: after how many rounds in all, and why.
+/// How a run ended: after how many rounds in all, and why; and the seed of all that it drew, on all ranks.
 struct run_result {
     std::uint64_t rounds = 0;
     stop_reason why = stop_reason::rounds;
+    std::uint64_t seed = 0;
 };
 
 }  // namespace laconic

@@ -69,16 +69,17 @@ TEST_CASE("a reduction that is chosen while the program runs does what its type 
         std::string const text = to_string(how);
         CAPTURE(text);
         using how_type = std::decay_t<decltype(how)>;
+        reducer_options const seeded{.seed = 0};
         auto const right = steps([&](fibers::member& comm) {
-            return std::make_unique<reducer<how_type, fibers::member>>(how, comm, std::size_t{40});
+            return std::make_unique<reducer<how_type, fibers::member>>(how, comm, std::size_t{40}, seeded);
         });
         CHECK(steps([&](fibers::member& comm) {
                   return std::make_unique<reducer<any_reduction<>, fibers::member>>(any_reduction<>(how), comm,
-                                                                                    std::size_t{40});
+                                                                                    std::size_t{40}, seeded);
               }) == right);
         CHECK(steps([&](fibers::member& comm) {
                   return std::make_unique<reducer<any_reduction<>, fibers::member>>(parse_reduction(text), comm,
-                                                                                    std::size_t{40});
+                                                                                    std::size_t{40}, seeded);
               }) == right);
         CHECK(to_string(any_reduction<>(how)) == text);
         CHECK(to_string(parse_reduction(text)) == text);

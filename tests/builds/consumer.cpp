@@ -29,7 +29,7 @@ void descends(M const& method) {
     threads::run(2, [&](auto& comm) {
         metered wire(comm);
         std::vector<double> x(100);
-        descend(method, bowl{1.0 * comm.rank()}, x, wire, {.rounds = 10});
+        descend(method, bowl{1.0 * comm.rank()}, x, wire, {.rounds = 10, .seed = 0});
         if (comm.rank() == 0) std::printf("%g after %g bytes\n", x[0], static_cast<double>(wire.bytes_sent()));
     });
 }

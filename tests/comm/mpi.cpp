@@ -106,7 +106,7 @@ template <class C, class How>
 std::vector<double> reduced(C& comm, How const& how) {
     metered wire(comm);
     std::vector<double> all;
-    auto reduce = reducer_of<double>(how, wire, {{"first", 70}, {"second", 9}});
+    auto reduce = reducer_of<double>(how, wire, {{"first", 70}, {"second", 9}}, {.seed = 0});
     for (int k = 0; k < 12; ++k) {
         std::vector<double> first(70), second(9);
         auto const draw = key{3}.child(std::uint64_t(comm.rank())).child(std::uint64_t(k));
@@ -135,7 +135,8 @@ std::vector<double> reduced_and_restored(C& comm, How const& how, std::size_t sh
     for (std::size_t l = 0; l < 20; ++l) layers.push_back({"layer " + std::to_string(l), 11 + 7 * l});
     std::vector<double> all;
     std::vector<std::vector<std::byte>> states;
-    reducer_options const options{.dense_below = 20, .share_below = share_below, .steps_vary = true, .verify_every = 2};
+    reducer_options const options{
+        .seed = 0, .dense_below = 20, .share_below = share_below, .steps_vary = true, .verify_every = 2};
     auto const steps = [&](auto& over, int first) {
         auto reduce = reducer_of<double>(how, over, layers, options);
         if (first > 0) reduce.restore(states);

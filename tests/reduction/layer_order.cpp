@@ -53,7 +53,7 @@ TEST_CASE("ranks learn the order where all have started all layers, and two that
             layer_order order(2);
             for (auto const l : of_rank[me]) order.start(l);
             try {
-                laconic::detail::learn_if_complete(comm, order, 7);
+                laconic::detail::learn_if_complete(comm, order, {{"the steps so far", 7}});
                 all[me] = (order.is_learned() ? "learned " : "listed ") + std::to_string(order.due());
             } catch (laconic::shape_error const& e) {
                 all[me] = e.what();

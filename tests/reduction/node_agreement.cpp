@@ -20,8 +20,10 @@ std::vector<std::string> errors_of(int n, int per_node, auto items, auto own, bo
     std::vector<std::string> all(static_cast<std::size_t>(n));
     fibers::run(n, [&](fibers::member& comm) {
         auto inside = comm.split(comm.rank() / per_node, 0), across = comm.split(comm.rank() % per_node, 0);
+        auto const note = std::uint64_t(comm.rank() + 5);
         try {
-            detail::require_nodes(inside, across, own(comm.rank()));
+            auto const of_0 = detail::require_nodes(inside, across, own(comm.rank()), note);
+            CHECK(of_0 == 5);
             if (auto const wrong = detail::first_that_differs(inside, across, items(comm.rank()), of_shares))
                 wrong->raise(0);
         } catch (shape_error const& e) {

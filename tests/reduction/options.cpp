@@ -47,7 +47,6 @@ TEST_CASE("sizes alone make layers that are named by their places") {
 TEST_CASE("every option is among what ranks must agree on") {
     auto const text = [](reducer_options const& o) { return detail::described(o).lines(); };
     auto const is_described = [&](reducer_options const& o) { return text(o) != text({}); };
-    CHECK(is_described({.seed = 1}));
     CHECK(is_described({.non_finite = on_non_finite::propagate}));
     CHECK(is_described({.not_started = absent::zero}));
     CHECK(text({.not_started = absent::skip}) != text({.not_started = absent::zero}));

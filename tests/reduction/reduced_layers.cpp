@@ -32,14 +32,19 @@ auto always(R r) {
 TEST_CASE("the identity of a state has the layers by name, what ranks agree on has them as they are listed") {
     layers const one(always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {}),
         other(always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", 3}}, {});
-    CHECK(one.identity(0, 2) == other.identity(0, 2));
+    CHECK(one.identity(0, 2, 5) == other.identity(0, 2, 5));
     CHECK(one.items().lines() != other.items().lines());
-    CHECK(one.identity(0, 2) != one.identity(1, 2));
-    CHECK(one.identity(0, 2) != one.identity(0, 3));
-    CHECK(one.identity(0, 2).find("layer a: 2 numbers, error_feedback(top_k(1))\nlayer b: 3 numbers") !=
+    CHECK(one.identity(0, 2, 5) != one.identity(1, 2, 5));
+    CHECK(one.identity(0, 2, 5) != one.identity(0, 3, 5));
+    CHECK(one.identity(0, 2, 5).find("layer a: 2 numbers, error_feedback(top_k(1))\nlayer b: 3 numbers") !=
           std::string::npos);
+    CHECK(one.identity(0, 2, 5).starts_with("the seed: 5\n"));
+    CHECK(one.items().lines().find("seed") == std::string::npos);
+    layers share = one;
+    share.draw_as(detail::shared_seed(5), 1);
+    CHECK(share.identity(0, 2, 5) != one.identity(0, 2, 5));
     layers const in_full(always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {.in_full = {"a"}});
-    CHECK(in_full.identity(0, 2).find("layer a: 2 numbers, in full\n") != std::string::npos);
+    CHECK(in_full.identity(0, 2, 5).find("layer a: 2 numbers, in full\n") != std::string::npos);
 }
 
 TEST_CASE("what does not suit a layer is refused") {

@@ -5,11 +5,14 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/collective/seed.hpp"
 #include "laconic/core/error.hpp"
 
 using namespace laconic;
@@ -32,6 +35,9 @@ struct counting_step {
     };
     struct one_layer {
         layer l;
+        detail::shared_seed own_seed{std::nullopt};
+        detail::shared_seed const& seed() const { return own_seed; }
+        void replace_seed(std::uint64_t seed) { own_seed.replace(seed); }
         std::span<layer const> all() const { return {&l, 1}; }
         template <class Use>
         void for_each(Use use) {
@@ -49,7 +55,9 @@ struct counting_step {
         archive(number);
     }
     void require_no_step(char const*) const {}
-    std::string identity(int rank, int ranks) const { return std::to_string(rank) + " of " + std::to_string(ranks); }
+    std::string identity(int rank, int ranks, std::uint64_t seed) const {
+        return "the seed: " + std::to_string(seed) + "\n" + std::to_string(rank) + " of " + std::to_string(ranks);
+    }
     host& on() { return on_; }
     place const& comm() const { return comm_; }
     one_layer& layers() { return layers_; }
@@ -59,7 +67,7 @@ struct counting_step {
     static std::vector<std::byte> saved(double number, int rank, int ranks) {
         counting_step s;
         s.number = number;
-        state_writer archive(s.identity(rank, ranks));
+        state_writer archive(s.identity(rank, ranks, 9));
         s.state(archive);
         return archive.finish();
     }
@@ -72,9 +80,10 @@ TEST_CASE("a rank restores its own state, or the mean of all ranks'") {
     detail::restore_own(s, std::span<std::byte const>(counting_step::saved(7, 0, 1)));
     CHECK(s.number == 7);
     CHECK(s.events == "whole");
+    CHECK(s.layers().seed().value() == 9);
     std::vector<std::vector<std::byte>> all{counting_step::saved(3, 0, 2), counting_step::saved(5, 1, 2)};
     s.events.clear();
-    detail::restore_means(s, all);
+    detail::restore_means(s, all, 9);
     CHECK(s.number == 4);
     CHECK(s.events == "broken whole");
 }
@@ -83,10 +92,10 @@ TEST_CASE("where one of the states is of another rank, or damaged, nothing has c
     counting_step s;
     s.number = 1;
     std::vector<std::vector<std::byte>> all{counting_step::saved(3, 0, 2), counting_step::saved(5, 0, 2)};
-    CHECK_THROWS_AS(detail::restore_means(s, all), shape_error);
+    CHECK_THROWS_AS(detail::restore_means(s, all, 9), shape_error);
     all[1] = counting_step::saved(5, 1, 2);
     all[1].back() ^= std::byte{1};
-    CHECK_THROWS_AS(detail::restore_means(s, all), wire_error);
+    CHECK_THROWS_AS(detail::restore_means(s, all, 9), wire_error);
     CHECK_THROWS_AS(detail::restore_own(s, std::span<std::byte const>(all[0])), shape_error);
     CHECK(s.number == 1);
     CHECK(s.events.empty());

@@ -28,6 +28,11 @@ TEST_CASE("at any length a checksum is what the polynomial leaves, bit by bit") 
     std::uint32_t left = 0xffffffffu;
     for (unsigned n = 0; n < 100; ++n) {
         CHECK(checksum(bytes) == ~left);
+        auto sealed = bytes;
+        for (int i = 0; i < 4; ++i) sealed.push_back(static_cast<std::byte>(~left >> (8 * i)));
+        CHECK(ends_with_checksum(sealed));
+        sealed[37 * n % sealed.size()] ^= std::byte{16};
+        CHECK_FALSE(ends_with_checksum(sealed));
         bytes.push_back(static_cast<std::byte>(37 * n + 11));
         left ^= std::to_integer<std::uint32_t>(bytes.back());
         for (int k = 0; k < 8; ++k) left = (left & 1) != 0 ? left >> 1 ^ 0x82f63b78u : left >> 1;

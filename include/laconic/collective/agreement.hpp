@@ -83,25 +83,30 @@ inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
 }  // namespace detail
 
 /// Throws shape_error on every rank, naming the first item and rank that differs from rank 0, unless all ranks call it
-/// with the same items. When they do it costs 16 bytes a rank, of which each compares all.
+/// with the same items. Returns rank 0's `note`; the others' may differ. When the ranks agree it costs 16 bytes a rank,
+/// of which each compares all.
 template <Communicator C>
-[[gnu::cold, gnu::noinline]] void require_agreement(C& comm, agreed_items const& items) {
-    auto const gather = [&](std::string const& s) { comm.all_gather({std::as_bytes(std::span(s.data(), s.size()))}); };
+[[gnu::cold, gnu::noinline]] std::uint64_t require_agreement(C& comm, agreed_items const& items,
+                                                             std::uint64_t note = 0) {
     auto const text_of = [&](int r) { return detail::text_of_bytes(comm.from(r).bytes); };
-    auto const first_that_differs = [&] {
-        auto const of_0 = text_of(0);
+    auto const first_that_differs = [&](std::string_view of_0, std::size_t compared) {
         int r = 1;
-        while (r < comm.size() && text_of(r) == of_0) ++r;
+        while (r < comm.size() && text_of(r).substr(0, compared) == of_0.substr(0, compared)) ++r;
         return r;
     };
-    std::string const mine = digest(std::as_bytes(std::span(items.lines())));
-    gather(mine);
-    if (first_that_differs() == comm.size()) return;
-    gather(items.lines());
-    int const r = first_that_differs();
+    std::uint64_t mine[2] = {fingerprint(std::as_bytes(std::span(items.lines()))), note};
+    comm.all_gather({std::as_bytes(std::span(mine))});
+    auto of_0 = text_of(0);
+    if (of_0.size() == sizeof mine && first_that_differs(of_0, sizeof mine[0]) == comm.size()) {
+        std::memcpy(mine, of_0.data(), sizeof mine);
+        return mine[1];
+    }
+    comm.all_gather({std::as_bytes(std::span(items.lines()))});
+    of_0 = text_of(0);
+    int const r = first_that_differs(of_0, of_0.npos);
     if (r == comm.size())  // equal texts, unequal digests: some rank's memory is broken
         throw shape_error("ranks disagree");
-    throw shape_error(detail::first_difference(text_of(0), text_of(r), r));
+    throw shape_error(detail::first_difference(of_0, text_of(r), r));
 }
 
 /// The constants of f = mean f_i from those that each rank's f_i knows of itself: L is bounded by the mean of the L_i.

@@ -91,11 +91,11 @@ class layer_order {
 };
 
 /// Learns the order of a step in which every rank has started all layers; where one has not, the step has the order of
-/// the list. Throws shape_error on all ranks where they are at different steps, or two have started all layers in
+/// the list. Throws shape_error on all ranks where their `progress` differs, or two have started all layers in
 /// different orders. 24 bytes from each rank.
 template <Communicator C>
-[[gnu::cold, gnu::noinline]] void learn_if_complete(C& comm, layer_order& order, std::uint64_t round) {
-    require_agreement(comm, {{"the steps so far", round}});
+[[gnu::cold, gnu::noinline]] void learn_if_complete(C& comm, layer_order& order, agreed_items const& progress) {
+    require_agreement(comm, progress);
     std::uint64_t const mine = order.has_all() ? fingerprint(std::as_bytes(std::span(order.first()))) | 1 : 0;
     comm.all_gather({std::as_bytes(std::span(&mine, 1))});
     bool all = true;
@@ -121,7 +121,7 @@ template <Communicator C, class Layers>
 [[gnu::cold, gnu::noinline]] void require_order(C& comm, layer_order& order, Layers const& layers, std::uint64_t round,
                                                 std::optional<std::string> const& mistake) {
     auto const names = layers.names(order) + (mistake ? concat({"; ", *mistake}) : "");
-    require_agreement(comm, {{"the steps so far", round}, {"the order of layers", names}});
+    require_agreement(comm, layers.progress(round, names));
     if (mistake) throw compression_error(0, round, *mistake);
     for (std::size_t l = 0; l < layers.size(); ++l)
         if (!order.is_started(l)) throw compression_error(0, round, layers[l].was_not_started());

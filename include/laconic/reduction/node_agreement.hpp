@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <span>
@@ -69,16 +70,17 @@ std::optional<node_error> first_that_differs(I& inside, A& across, agreed_items 
     return compare(items.lines());
 }
 
-/// Throws shape_error on all ranks of all nodes, with the same text on those of a node, unless all nodes have as many
-/// ranks, `across` holds those with the same number, and no rank has an error of its own (`own`). Three all-gathers: a
-/// rank's error reaches its node, then the ranks with the same number in other nodes, and then all of their nodes.
+/// Returns the note of rank 0 of node 0. Throws shape_error on all ranks of all nodes, with the same text on those of a
+/// node, unless all nodes have as many ranks, `across` holds those with the same number, and no rank has an error of
+/// its own (`own`). Three all-gathers: a rank's error reaches its node, then the ranks with the same number in other
+/// nodes, and then all of their nodes.
 template <Communicator Inside, Communicator A>
-void require_nodes(Inside& inside, A& across, std::string own) {
+std::uint64_t require_nodes(Inside& inside, A& across, std::string own, std::uint64_t note = 0) {
     std::string why;
     auto const compare = [&](auto& comm, agreed_items const& mine) {
         std::exception_ptr failed;  // fibers must not communicate while they handle an exception
         try {
-            require_agreement(comm, mine);
+            note = require_agreement(comm, mine, note);
         } catch (shape_error const&) {
             failed = std::current_exception();
         }
@@ -93,6 +95,7 @@ void require_nodes(Inside& inside, A& across, std::string own) {
     for (int r = 0; r < inside.size(); ++r)
         if (auto const theirs = inside.from(r); theirs.is_error)
             throw shape_error(std::string(text_of_bytes(theirs.bytes)));
+    return note;
 }
 
 }  // namespace laconic::detail

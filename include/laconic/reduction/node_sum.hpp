@@ -16,10 +16,10 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/agreement.hpp"
+#include "laconic/collective/seed.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/key.hpp"
 #include "laconic/core/partition.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/text.hpp"
@@ -46,13 +46,13 @@ class node_sum {
           size_(inside_.size()),
           node_(across.rank()),
           layers_(layers),
-          options_(options) {
+          options_(options),
+          seed_(options.seed) {
         items_.add(described(options));
         for (auto const& l : layers) items_.add({concat({"layer ", l.name}), l.size});
-        require_nodes(inside_, across, "");
+        seed_.describe(items_);
+        seed_.replace(require_nodes(inside_, across, "", seed_.note(number())));
         raise(first_that_differs(inside_, across, items_, false));
-        // A rank with another number in its node draws other random numbers, and its state differs.
-        options_.seed = key{options.seed}.child(static_cast<std::uint64_t>(rank_)).bits;
         options_.non_finite = on_non_finite::raise;
         options_.dense_below = 0;
         for (auto const& l : layers)
@@ -68,6 +68,9 @@ class node_sum {
     /// The layers of this rank's step, which are its shares of the layers, and its options.
     std::vector<layer> const& shares() const { return shares_; }
     reducer_options const& options() const { return options_; }
+    /// The seed of all ranks of all nodes.
+    shared_seed const& seed() const { return seed_; }
+    void replace_seed(std::uint64_t seed) { seed_.replace(seed); }
     int rank() const { return rank_; }
     int size() const { return size_; }
     std::string title(std::size_t l) const {
@@ -80,12 +83,15 @@ class node_sum {
         auto own = own_communicator<Inside>::of(inside);
         auto const place = [](int rank, int size) { return concat({rank, " of ", size}); };
         bool const same = inside.size() == size_ && inside.rank() == rank_;
-        require_nodes(own->comm(), across,
-                      same ? ""
-                           : concat({"a rank that was ", place(rank_, size_), " in its node cannot go on as ",
-                                     place(inside.rank(), inside.size())}));
+        auto const seed =
+            require_nodes(own->comm(), across,
+                          same ? ""
+                               : concat({"a rank that was ", place(rank_, size_), " in its node cannot go on as ",
+                                         place(inside.rank(), inside.size())}),
+                          seed_.value());
         raise(first_that_differs(own->comm(), across, items_, false));
         raise(first_that_differs(own->comm(), across, shares, true));
+        seed_.replace(seed);
         sent_before_ = bytes_sent();
         own_ = std::move(own);
         inside_ = metered<Inside>(own_->comm());
@@ -280,6 +286,7 @@ class node_sum {
     std::vector<layer> layers_, shares_;
     agreed_items items_;
     reducer_options options_;
+    shared_seed seed_;
     host on_;
     std::vector<std::vector<T>> sums_;  // this rank's shares
     std::vector<T> numbers_, piece_;

@@ -80,7 +80,9 @@ enum class absent {
 
 /// The options of a reducer, beside the reduction and the layers; the same on all ranks.
 struct reducer_options {
-    std::uint64_t seed = 0;  ///< the seed from which compressors draw
+    /// The seed from which compressors draw. Where none is given, rank 0 draws one for all: reducer.seed() names it,
+    /// and saved states have it. Give one for a run that can be repeated bit for bit.
+    std::optional<std::uint64_t> seed{};
     on_non_finite non_finite = on_non_finite::raise;
     absent not_started = absent::raise;
     /// Layers of fewer numbers than this are sent in full and have no state, and so are those whose names match one of
@@ -202,13 +204,12 @@ inline char const* trouble_between(step_options const& first, step_options const
     return nullptr;
 }
 
-/// The options as items on which ranks must agree.
+/// The options as items on which ranks must agree, except the seed (collective/seed.hpp).
 [[gnu::cold, gnu::noinline]] inline agreed_items described(reducer_options const& o) {
     std::string patterns;
     for (auto const& p : o.in_full) patterns += concat({escaped(p, ","), ", "});
     char const* const absent_is[] = {"raises", "is zero", "is skipped"};
-    return {{"the seed", o.seed},
-            {"what is not finite", o.non_finite == on_non_finite::raise ? "raises" : "propagates"},
+    return {{"what is not finite", o.non_finite == on_non_finite::raise ? "raises" : "propagates"},
             {"what is not started", absent_is[static_cast<int>(o.not_started)]},
             {"layers in full", concat({patterns, "those of fewer numbers than ", o.dense_below})},
             {"steps in full", o.dense_rounds},

@@ -46,7 +46,6 @@ class reduced_layer : public named_layer {
           how_(std::move(how)),
           in_full_(is_in_full(is_, options)),
           weights_differ_(options.steps_vary || options.not_started == absent::zero),
-          seed_{options.seed},
           memory_(in_full_ ? feedback_type{} : how_.template feedback<T, B>(is_.size), in_full_ ? 0 : is_.size),
           means_(how_.over, is_.size, options.positions),
           full_means_({}, is_.size, options.positions),
@@ -56,8 +55,6 @@ class reduced_layer : public named_layer {
         check_dimension(is_.size);
         if constexpr (MayServe<decltype(R::over)>)
             if (how_.over.server()) throw argument_error(concat({"a reducer has no server: ", to_string(how_.over)}));
-        // By the name, not the index: a later run may list the layers in another order.
-        if (!is_.name.empty()) seed_ = seed_.child(fingerprint(std::as_bytes(std::span(is_.name))));
         if (in_full_) return;
         check_by_name(how_.compressor, is_.size);
         how_.check_proof(is_.size);
@@ -155,7 +152,7 @@ class reduced_layer : public named_layer {
     step_options const& options() const { return options_; }
     T largest() const { return x_.held().largest(); }
     std::uint64_t alike() const {
-        return has_made_ && !frame_.is_set() ? step_digest(options_, x_.held().largest()) : 0;
+        return has_made_ && !frame_.is_set() ? mixed(step_digest(options_, x_.held().largest()), seed_.bits) | 1 : 0;
     }
     /// Gathers the mean in full, for a probe of this step.
     template <Communicator C>
@@ -278,7 +275,6 @@ class reduced_layer : public named_layer {
 
     R how_;
     bool in_full_, weights_differ_;
-    key seed_;
     layer_memory<feedback_type, T, B> memory_;
     transport_for<decltype(R::over), message_type, T, B> means_;
     gathered<full_vector<T, B>, T, B> full_means_;

@@ -7,13 +7,16 @@
 #include <deque>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "laconic/collective/agreement.hpp"
+#include "laconic/collective/seed.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/key.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/reduction/layer_order.hpp"
@@ -35,7 +38,8 @@ class reduced_layers {
     template <class Rule>
     [[gnu::cold]] reduced_layers(Rule const& rule, std::vector<layer> const& layers, reducer_options const& options,
                                  std::vector<layer> const* wholes = nullptr)
-        : common_{{"the bytes of a number", sizeof(T)}, {"the version of the wire format", wire_version}} {
+        : seed_(options.seed),
+          common_{{"the bytes of a number", sizeof(T)}, {"the version of the wire format", wire_version}} {
         if (layers.empty()) throw argument_error("a reducer of no layers");
         require_names(layers);
         for (auto const& l : layers) {
@@ -92,21 +96,41 @@ class reduced_layers {
         for (auto const& l : all_)
             if (l.alike() != 0) add_options(l.options()), add(2, shortest(static_cast<double>(l.largest())));
         return {{"the steps so far", round},
+                {"the seed", seed_.value()},
                 {"the step size", texts[0]},
                 {"the loss scale", texts[1]},
                 {"the largest number that is written", texts[2]}};
     }
     /// To be called before the first step over these ranks: throws shape_error on all of them where they disagree on
-    /// the layers, the reductions or the options, argument_error where a transport does not suit the communicator.
+    /// the layers, the reductions, the options or the seed, argument_error where a transport does not suit the
+    /// communicator.
     template <Communicator C>
     void agree(C& comm) {
-        require_agreement(comm, items());
+        seed_.agree(comm, items());
+        draw();
         for (auto& l : all_) l.start(comm);
+    }
+    shared_seed const& seed() const { return seed_; }
+    /// Draws from another seed, where none is given.
+    void replace_seed(std::uint64_t seed) {
+        seed_.replace(seed);
+        draw();
+    }
+    /// Where these are shares of layers, before agree(): the seed on which all shares have agreed, and the share's
+    /// number, that of the seed's child from which they draw.
+    void draw_as(shared_seed const& seed, std::uint64_t share) { seed_ = seed, share_ = share; }
+    /// The items on which ranks must agree before a step, where some may have been restored, or have other orders.
+    agreed_items progress(std::uint64_t steps, std::optional<std::string_view> order = {}) const {
+        agreed_items items{{"the steps so far", steps}, {"the seed", seed_.value()}};
+        if (order) items.add({"the order of layers", *order});
+        return items;
     }
     /// The text that names the owner of a saved state. Layers are in the order of their names, here and in the state,
     /// so that a later run may list them in another order.
-    [[gnu::cold, gnu::noinline]] std::string identity(int rank, int ranks) const {
-        auto items = common_;
+    [[gnu::cold, gnu::noinline]] std::string identity(int rank, int ranks, std::uint64_t seed) const {
+        agreed_items items{{"the seed", seed}};
+        if (share_) items.add({"the share", *share_});
+        items.add(common_);
         for (auto const l : by_name()) items.add({all_[l].title(), all_[l].described()});
         return concat({items.lines(), "rank ", rank, " of ", ranks, "\n"});
     }
@@ -165,6 +189,10 @@ class reduced_layers {
         if (auto const same = std::adjacent_find(names.begin(), names.end()); same != names.end())
             throw argument_error(concat({"two layers are named \"", *same, "\""}));
     }
+    void draw() {
+        key const whole{seed_.value()};
+        for (auto& l : all_) l.draw_from(share_ ? whole.child(*share_) : whole);
+    }
     std::vector<std::size_t> by_name() const {
         std::vector<std::size_t> places(all_.size());
         std::iota(places.begin(), places.end(), std::size_t{0});
@@ -172,6 +200,8 @@ class reduced_layers {
         return places;
     }
 
+    shared_seed seed_;
+    std::optional<std::uint64_t> share_;
     agreed_items common_;
     std::deque<layer_type> all_;
     bool uses_collective_ = false;

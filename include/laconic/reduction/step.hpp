@@ -132,7 +132,7 @@ class reduction_step : step_failure {
     void state(Archive& archive) {
         archive(round_), layers_.state(archive);
     }
-    std::string identity(int rank, int ranks) const { return layers_.identity(rank, ranks); }
+    std::string identity(int rank, int ranks, std::uint64_t seed) const { return layers_.identity(rank, ranks, seed); }
     /// Throws argument_error where a step is under way.
     void require_no_step(char const* call) const {
         if (begun_) throw argument_error(concat({"a step is under way: finish() or drop() comes before ", call}));
@@ -186,7 +186,7 @@ class reduction_step : step_failure {
         given_ = options;
         step_failure::attempt([&] {
             if (may_differ_ && order_.is_known() && layers_.uses_collective())  // whose messages have no tags
-                require_agreement(comm_, {{"the steps so far", round_}}), may_differ_ = false;
+                require_agreement(comm_, layers_.progress(round_)), may_differ_ = false;
             if (!options_.steps_vary) return;
             auto const all = agree_on_step(comm_, round_, options, how);
             if (all.wrong) throw *all.wrong;
@@ -252,7 +252,7 @@ class reduction_step : step_failure {
         sent_ = received_ = 1;  // for ranks whose order is known this meets their first message
         tagged_texts texts(comm_, round_, tagged::order);
         options_.not_started == absent::raise ? require_order(texts, order_, layers_, round_, mistake_)
-                                              : learn_if_complete(texts, order_, round_);
+                                              : learn_if_complete(texts, order_, layers_.progress(round_));
         may_differ_ = false, sent_ = received_ = 0;
         if (order_.is_learned() || messages_.empty()) messages_ = joined(layers_, order_.all(), options_);
     }

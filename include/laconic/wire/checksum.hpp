@@ -42,5 +42,12 @@ inline std::uint32_t checksum(std::span<std::byte const> bytes) {
     for (; i < bytes.size(); ++i) c = t[0][(c ^ std::to_integer<std::uint32_t>(bytes[i])) & 255] ^ c >> 8;
     return ~c;
 }
+/// Whether the last four bytes, of at least four, are the checksum of those before them, its low byte first.
+inline bool ends_with_checksum(std::span<std::byte const> bytes) {
+    auto const sum = checksum(bytes.first(bytes.size() - 4));
+    for (std::size_t i = 0; i < 4; ++i)
+        if (std::to_integer<std::uint32_t>(bytes[bytes.size() - 4 + i]) != (sum >> (8 * i) & 255)) return false;
+    return true;
+}
 
 }  // namespace laconic

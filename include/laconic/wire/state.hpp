@@ -136,30 +136,27 @@ class state_writer {
 /// throws where anything is wrong; the second fills the parts in.
 class state_reader {
   public:
-    /// Throws wire_error where the bytes are no state or are damaged, shape_error where they are the state of something
-    /// other than `what`. `dimension` is x's length; without it vectors may have any length.
-    [[gnu::cold, gnu::noinline]] state_reader(std::span<std::byte const> bytes, std::string const& what,
-                                              std::optional<std::size_t> dimension = {})
-        : bytes_(bytes), dimension_(dimension) {
-        static constexpr char name[] = "laconic1";
-        if (bytes.size() < 8 + 8 + 4 || std::memcmp(bytes.data(), name, 8) != 0)
+    /// Throws wire_error where the bytes are no state or are damaged.
+    [[gnu::cold, gnu::noinline]] explicit state_reader(std::span<std::byte const> bytes) : bytes_(bytes) {
+        if (bytes.size() < 8 + 8 + 4 || std::memcmp(bytes.data(), "laconic1", 8) != 0)
             throw wire_error(0, "this is no saved state");
         bytes_ = bytes.first(bytes.size() - 4);
-        auto const sum = checksum(bytes_);
-        std::uint32_t theirs = 0;
-        for (std::size_t i = 0; i < 4; ++i)
-            theirs |= std::to_integer<std::uint32_t>(bytes[bytes_.size() + i]) << (8 * i);
-        if (sum != theirs) throw wire_error(8 * bytes_.size(), "the saved state is damaged");
-        at_ = 8;
-        checking_ = false;
-        std::string saved;
-        of_any_length(saved);
+        if (!ends_with_checksum(bytes)) throw wire_error(8 * bytes_.size(), "the saved state is damaged");
+        at_ = 8, checking_ = false;
+        of_any_length(owner_);
         checking_ = true;
-        if (saved != what)
-            throw shape_error(
-                detail::concat({"this is the state of another run:\n", detail::lines_without(saved, what, "saved: "),
-                                detail::lines_without(what, saved, "here: ")}));
         start_ = at_;
+    }
+    /// Throws shape_error, too, where they are the state of something other than `what`. `dimension` is x's length;
+    /// without it vectors may have any length.
+    [[gnu::cold, gnu::noinline]] state_reader(std::span<std::byte const> bytes, std::string const& what,
+                                              std::optional<std::size_t> dimension = {})
+        : state_reader(bytes) {
+        dimension_ = dimension;
+        if (owner_ != what)
+            throw shape_error(
+                detail::concat({"this is the state of another run:\n", detail::lines_without(owner_, what, "saved: "),
+                                detail::lines_without(what, owner_, "here: ")}));
     }
     /// For parts whose arrays are those of the backend `on`, which must outlive this.
     template <class B>
@@ -167,6 +164,8 @@ class state_reader {
         : state_reader(bytes, what, dimension) {
         copies_ = backend_copies(on);
     }
+    /// The text that names the state's owner.
+    std::string const& owner() const { return owner_; }
     template <class... Part>
     void operator()(Part&... parts) {
         (take(parts), ...);
@@ -278,6 +277,7 @@ class state_reader {
     }
 
     std::span<std::byte const> bytes_;
+    std::string owner_;
     std::optional<std::size_t> dimension_;
     backend_copies copies_;
     std::size_t at_ = 0, start_ = 0;

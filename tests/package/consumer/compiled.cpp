@@ -20,7 +20,7 @@ struct bowl {
 int main() {
     laconic::threads::run(4, [](auto& comm) {
         std::vector<double> x(10);
-        laconic::compiled::descend("diana(natural)", bowl{1.0 * comm.rank()}, x, comm, {.rounds = 500});
+        laconic::compiled::descend("diana(natural)", bowl{1.0 * comm.rank()}, x, comm, {.rounds = 500, .seed = 0});
         if (comm.rank() == 0) std::printf("%g\n", x[0]);
     });
 }

@@ -171,7 +171,7 @@ class spar_reduce_scatter_algorithm {
 struct spar_reduce_scatter {
     portion k = 0.01;
     bool as_published = false;  ///< blocks are of coordinates in their order
-    std::uint64_t seed = 0;     ///< of the permutations
+    std::uint64_t seed = 0;     ///< of the permutations, with the round's number; a run's own seed plays no part
 
     static constexpr void description(auto&& describe) {
         describe("spar_reduce_scatter", "k terms of the sum by blocks", "Zhao et al. (SparDL), ICDE 2024",
