@@ -15,5 +15,6 @@ endfunction()
 
 shows(README.md examples/first.cpp)
 shows(docs/reducer.md examples/checkpoint.cpp)
+shows(docs/reducer.md examples/own_mpi_init.cpp)
 shows(docs/compressors.md examples/own_compressors.cpp)
 shows(docs/compressors.md examples/own_message.cpp)

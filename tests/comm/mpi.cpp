@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -50,7 +51,9 @@
 #include "support/subgroups.hpp"
 
 // A program of its own, which is run under mpirun with 1, 3, 4 and 8 ranks; each rank makes all checks. With --throw=R
-// rank R throws instead while the others wait for it, with --leave=R it returns, with --late=R it comes no more.
+// rank R throws instead while the others wait for it, with --leave=R it returns, with --late=R it comes no more, and
+// with
+// --survive=R the others return when it does not come. With --own=0 and 1 the program starts and ends MPI itself.
 
 using namespace laconic;
 using namespace std::chrono_literals;
@@ -64,6 +67,9 @@ static_assert(PointToPoint<mpi::member> && Overlapping<mpi::member> && Splitting
 namespace {
 
 mpi::member* world = nullptr;
+std::string const advice =
+    "; MPI_Finalize will wait for it: end the job with MPI_Abort, as mpi::run does with "
+    "mpi::settings::abort_after_deadline";
 
 // body(comm) returns numbers, which are the same, to the bit, over this engine and over threads.
 template <class Body>
@@ -685,7 +691,7 @@ TEST_CASE("what gave up at its deadline is not waited for, and where that is the
         auto const gather = [&] {
             for (;;) comm.all_gather({});  // rank 1 finds the first messages of the others
         };
-        CHECK_THROWS_WITH_AS(gather(), "rank 1 did not come within 200 ms", comm_error);
+        CHECK_THROWS_WITH_AS(gather(), ("rank 1 did not come within 200 ms" + advice).c_str(), comm_error);
     }
     if (world->rank() != 1) MPI_Barrier(MPI_COMM_WORLD);
     // Rank 1 never lets go of this part.
@@ -694,7 +700,7 @@ TEST_CASE("what gave up at its deadline is not waited for, and where that is the
     if (auto part = comm.duplicate(); world->rank() == 1)
         static_cast<void>(new mpi::member(std::move(part)));
     else
-        CHECK_THROWS_WITH_AS(part.all_gather({}), "rank 1 did not come within 300 ms", comm_error);
+        CHECK_THROWS_WITH_AS(part.all_gather({}), ("rank 1 did not come within 300 ms" + advice).c_str(), comm_error);
     MPI_Barrier(MPI_COMM_WORLD);
     other.all_gather({});
     comm.all_gather({});
@@ -756,7 +762,7 @@ TEST_CASE("at the deadline the errors of all that wait name the rank that does n
             why = e.what();
         }
         CHECK(named == 1);
-        CHECK(why == std::string("rank 1") + wait.why + " within 200 ms");
+        CHECK(why == std::string("rank 1") + wait.why + " within 200 ms" + advice);
         CHECK_THROWS_WITH_AS(comm.all_gather({}), why.c_str(), comm_error);
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -775,8 +781,8 @@ TEST_CASE("who does not take a message is named at the deadline") {
     } catch (comm_error const& e) {
         why = e.what();
     }
-    CHECK((why == "rank 2 did not take a message within 200 ms" ||
-           why == "rank 2 did not send all of its message within 200 ms"));
+    CHECK((why == "rank 2 did not take a message within 200 ms" + advice ||
+           why == "rank 2 did not send all of its message within 200 ms" + advice));
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -948,8 +954,52 @@ TEST_CASE(
     CHECK(in_nodes.steps() == 3);
 }
 
+// A program that starts and ends MPI itself; some communicators and a reducer are destroyed after the end.
+int run_under_own_mpi(int argc, char** argv, bool serves_threads) {
+    std::string refused;
+    try {
+        mpi::member(MPI_COMM_WORLD);
+    } catch (argument_error const& e) {
+        refused = e.what();
+    }
+    int given = 0;
+    serves_threads ? MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given) : MPI_Init(&argc, &argv);
+    MPI_Query_thread(&given);
+    std::optional<mpi::member> later(MPI_COMM_WORLD), part(later->duplicate());
+    reducer reduce(error_feedback{top_k{1}}, *later, std::size_t{3});
+    std::vector<float> g{1, 2, 3};
+    reduce(g);
+    std::string one_thread;
+    try {
+        reducer(plain{identity{}, in_background{ring{}}}, *part, std::size_t{3});
+    } catch (argument_error const& e) {
+        one_thread = e.what();
+    }
+    MPI_Finalize();
+    bool const names_it = one_thread.find("MPI_THREAD_MULTIPLE") != std::string::npos;
+    bool const right = refused.starts_with("MPI does not run: ") && g == std::vector<float>{0, 0, 3} &&
+                       names_it == (given < MPI_THREAD_SERIALIZED);
+    std::printf("%s\n", right ? "right until the end" : (refused + one_thread).c_str());
+    std::fflush(stdout);
+    return right ? 0 : 1;
+}
+
 int main(int argc, char** argv) {
     int failed = 0;
+    for (int i = 1; i < argc; ++i) {
+        std::string_view const flag = argv[i];
+        if (flag.starts_with("--own=")) return run_under_own_mpi(argc, argv, flag.ends_with('1'));
+        if (!flag.starts_with("--survive=")) continue;
+        auto const body = [&](mpi::member& comm) {
+            try {
+                auto part = comm.duplicate();
+                while (comm.rank() == std::atoi(argv[i] + 10)) std::this_thread::sleep_for(1s);
+                part.all_gather({});
+            } catch (comm_error const&) {
+            }
+        };
+        mpi::run(argc, argv, body, {.deadline = 300ms, .abort_after_deadline = true});
+    }
     for (int i = 1; i < argc; ++i)
         if (std::string_view(argv[i]).starts_with("--late=")) {
             auto const body = [&](mpi::member& comm) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,10 +43,16 @@ class mpi {
         /// may itself wait for another, unless the error states that it did not come. With a deadline payloads go from
         /// each rank to each, not by MPI's collectives, which cannot be abandoned.
         std::chrono::milliseconds deadline{0};
+        /// After a deadline has passed, MPI_Finalize waits until the late rank ends, too. With this, where the body
+        /// returns on a rank that got such an error, run() prints its reason and ends the job with MPI_Abort in place
+        /// of MPI_Finalize. That ends all ranks, those too that are still in their bodies: what must be kept is saved
+        /// before.
+        bool abort_after_deadline = false;
     };
 
     /// One rank's communicator, over duplicates of the one that it is given, so that other traffic there does not mix
-    /// with this. All ranks make it and destroy it together; MPI must be running. Its errors are comm_errors with MPI's
+    /// with this. All ranks make it and destroy it together, before MPI_Finalize; one that is destroyed later calls MPI
+    /// no more and leaks its memory. Its errors are comm_errors with MPI's
     /// own text. It does not end the job: a program without mpi::run decides what an exception means. In a communicator
     /// that split or duplicate made, ranks send to each other one by one, as with a deadline, and each rank may destroy
     /// its part at any time, without a wait: those that wait there for that rank get a comm_error that names it. A
@@ -57,8 +64,9 @@ class mpi {
     class member {
       public:
         explicit member(MPI_Comm all) : member(all, settings{}) {}
-        /// Throws argument_error for a `longest` of 0 or beyond an int, a `piece` of 0, and a negative deadline.
-        member(MPI_Comm all, settings how) : member(all, how, {}, std::make_shared<detail::mpi_dropped>()) {}
+        /// Throws argument_error for a `longest` of 0 or beyond an int, a `piece` of 0, and a negative deadline, and
+        /// where MPI does not run.
+        member(MPI_Comm all, settings how) : member(running(all), how, {}, std::make_shared<detail::mpi_dropped>()) {}
 
         int rank() const { return collectives().rank(); }
         int size() const { return collectives().size(); }
@@ -101,12 +109,30 @@ class mpi {
         member duplicate() { return split(0, 0); }
 
       private:
+        friend mpi;
         member(MPI_Comm all, settings how, std::vector<int> names, std::shared_ptr<detail::mpi_dropped> dropped)
             : how_(how),
               end_(new detail::mpi_end(all, how.longest, how.piece, how.deadline, std::move(names)),
-                   detail::mpi_drop{std::move(dropped)}) {}
+                   detail::mpi_drop{std::move(dropped)}) {
+            if (!how.abort_after_deadline)
+                collectives().wait().advice =
+                    "; MPI_Finalize will wait for it: end the job with MPI_Abort, as mpi::run does with "
+                    "mpi::settings::abort_after_deadline";
+        }
 
         detail::mpi_collectives& collectives() const { return end_->collectives(); }
+        // The reason for which a deadline has passed, here or in a part that was destroyed; or "".
+        std::string why_gave_up() const {
+            auto const why = end_->why_gave_up();
+            return why.empty() ? end_.get_deleter().to->why_gave_up() : why;
+        }
+        static MPI_Comm running(MPI_Comm all) {
+            if (!detail::mpi_runs())
+                throw argument_error(
+                    "MPI does not run: MPI_Init_thread comes before a communicator over it, and MPI_Finalize after; "
+                    "mpi::run calls both");
+            return all;
+        }
 
         settings how_;
         std::unique_ptr<detail::mpi_end, detail::mpi_drop> end_;
@@ -130,6 +156,7 @@ class mpi {
         try {
             comm.emplace(MPI_COMM_WORLD, how);
             body(*comm);
+            if (auto const why = comm->why_gave_up(); how.abort_after_deadline && !why.empty()) end_all(why.c_str());
         } catch (std::exception const& e) {
             end_all(e.what());
         } catch (...) {

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "laconic/comm/mpi_end.hpp"
+#include "laconic/comm/mpi_pieces.hpp"
 #include "laconic/core/error.hpp"
 
 namespace laconic::detail {
@@ -22,7 +24,7 @@ class mpi_dropped {
     mpi_dropped& operator=(mpi_dropped const&) = delete;
     /// Waits until all of them are over. They are polled together: a rank that polled one only would not receive the
     /// long messages of the next, for which another rank may wait. Where the end that all come from gave up, what MPI
-    /// may still use is leaked until the process ends, and so is each end that gave up.
+    /// may still use is leaked until the process ends, and so is each end that gave up, and all where MPI has ended.
     ~mpi_dropped() {
         while (!ends_.empty()) look();
     }
@@ -30,7 +32,7 @@ class mpi_dropped {
     /// This rank leaves `end`.
     void add(std::unique_ptr<mpi_end> end) noexcept {
         try {
-            end->leave();
+            if (mpi_runs()) end->leave();
             ends_.push_back(std::move(end));
             look();
         } catch (comm_error const&) {  // MPI itself has failed
@@ -49,10 +51,14 @@ class mpi_dropped {
         }
     }
 
+    /// The reason for which the first of them gave up; or "".
+    std::string const& why_gave_up() const { return why_; }
+
   private:
     bool is_over(std::unique_ptr<mpi_end>& end) {
         try {
-            if (!gave_up_ && !end->gave_up()) return end->is_over();
+            if (why_.empty()) why_ = end->why_gave_up();
+            if (mpi_runs() && !gave_up_ && !end->gave_up()) return end->is_over();
         } catch (comm_error const&) {  // MPI itself has failed
         }
         leak(end);
@@ -65,6 +71,7 @@ class mpi_dropped {
 
     std::vector<std::unique_ptr<mpi_end>> ends_;
     bool gave_up_ = false;
+    std::string why_;
 };
 
 /// How an mpi::member's std::unique_ptr gives up its end.

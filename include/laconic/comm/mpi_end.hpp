@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -63,8 +64,9 @@ class mpi_end {
         return collectives_.is_over() && inbox_.is_over() &&
                std::all_of(waiting_.begin(), waiting_.end(), [&](std::size_t w) { return sent_[w].is_over(); });
     }
-    /// Whether MPI may use this until the process ends, as a deadline has passed.
+    /// Whether MPI may use this until the process ends, as a deadline has passed, and then the reason; else "".
     bool gave_up() { return collectives_.wait().gave_up; }
+    std::string why_gave_up() { return gave_up() ? collectives_.wait().why.why() : std::string(); }
 
   private:
     struct sending {

@@ -43,6 +43,7 @@ struct mpi_wait {
     bool gave_up = false;               // a deadline has passed: MPI may go on to use the memory of unfinished calls
     std::vector<mpi_inbox*> inboxes{};  // which send the reason to the others
     std::vector<int> names{};           // the numbers of the ranks in errors; empty: their own
+    char const* advice = "";            // at the end of the error of a deadline
 
     int name(int rank) const { return rank < 0 || names.empty() ? rank : names[static_cast<std::size_t>(rank)]; }
     void check() const {
@@ -53,7 +54,7 @@ struct mpi_wait {
     [[noreturn]] void too_late(int rank, std::string const& what) {
         gave_up = true;
         auto const who = rank < 0 ? std::string("MPI") : concat({"rank ", name(rank)});
-        fail(name(rank), concat({who, what, " within ", longest.text()}));
+        fail(name(rank), concat({who, what, " within ", longest.text(), advice}));
     }
 };
 

@@ -23,6 +23,14 @@ inline void check_mpi(int status, char const* call) {
     throw comm_error(-1, concat({std::string(call), ": ", text}));
 }
 
+/// Whether MPI has been started and not ended: only then may it be called.
+inline bool mpi_runs() {
+    int started = 0, ended = 0;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    return started != 0 && ended == 0;
+}
+
 /// Whether MPI has completed all of these.
 inline bool are_over(std::vector<MPI_Request>& requests) {
     int over = 0;
