@@ -40,16 +40,16 @@ std::optional<node_error> first_error(C& comm, std::optional<node_error> const& 
     return {};
 }
 /// The same of all ranks of all nodes, in the order of their numbers.
-template <Communicator I, Communicator A>
-std::optional<node_error> first_error(I& inside, A& across, std::optional<node_error> const& mine) {
+template <Communicator Inside, Communicator A>
+std::optional<node_error> first_error(Inside& inside, A& across, std::optional<node_error> const& mine) {
     return first_error(across, first_error(inside, mine));
 }
 
 /// The first rank of all nodes whose items are others than those of the first rank that must have the same: rank 0, or,
 /// with `of_shares`, the rank of node 0 with the same number in its node. None where all are alike. Six all-gathers, of
 /// 16 bytes each, where they are.
-template <Communicator I, Communicator A>
-std::optional<node_error> first_that_differs(I& inside, A& across, agreed_items const& items, bool of_shares) {
+template <Communicator Inside, Communicator A>
+std::optional<node_error> first_that_differs(Inside& inside, A& across, agreed_items const& items, bool of_shares) {
     auto const first_has = [&](std::string mine) {
         auto const pass = [&](auto& comm) {
             comm.all_gather({std::as_bytes(std::span(mine))});
