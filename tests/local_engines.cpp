@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -139,6 +140,75 @@ TEST_CASE_TEMPLATE(
           "rank 0 waits for rank 1, which waits for rank 3, which waits for rank 2, which waits for rank 0: "
           "no rank can go on");
     for (auto const& h : crossed.errors) CHECK(h.why == crossed.thrown);
+}
+
+TEST_CASE_TEMPLATE("a rank that destroys its part of a group is named to those that wait for it there, and goes on",
+                   engine, threads, fibers) {
+    using member = typename engine::member;
+    using failed_schedule = failed_schedule_over<engine>;
+    auto const waits = {+[](member& part) { part.all_gather({}); },
+                        +[](member& part) { part.start_all_gather({}, 3), part.finish(3); },
+                        +[](member& part) { part.exchange(no_rank, {}, 1); }};
+    for (auto const wait : waits)
+        for (bool const first : {true, false}) {
+            failed_schedule const dropped(3, [&](member& comm) {
+                std::optional<member> part(comm.duplicate());
+                member const copy = *part;
+                part->all_gather({});
+                if (comm.rank() == 1) {
+                    if (!first) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                    part.emplace(comm.duplicate());
+                    part->all_gather({});
+                    part.reset();
+                    comm.all_gather({});  // where it would wait as well
+                } else {
+                    part.emplace(comm.duplicate());
+                    part->all_gather({});
+                    wait(*part);
+                }
+            });
+            for (auto const& error : dropped.errors) {
+                CHECK(error.rank == 1);
+                CHECK(error.why == "rank 1 left before the others were done");
+            }
+        }
+    // What others need of it is there: it may destroy its part before they have it.
+    std::atomic<int> wrong = 0;
+    engine::run(3, [&](member& comm) {
+        std::optional<member> part(comm.duplicate());
+        if (comm.rank() == 1) {
+            part->exchange(2, schedules::test_message(1, 2, 0).as_payload(), no_rank);
+            part->all_gather({});
+            part.reset();
+        } else {
+            part->all_gather({});
+            if (comm.rank() == 2) wrong += schedules::test_message(1, 2, 0).wrong(part->exchange(no_rank, {}, 1));
+        }
+        comm.all_gather({});
+    });
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("over threads it is named at once, though it neither communicates nor returns") {
+    std::atomic<int> told = 0;
+    bool in_time = true;
+    failed_schedule_over<threads> const dropped(3, [&](threads::member& comm) {
+        std::optional<threads::member> part(comm.duplicate());
+        if (comm.rank() == 1) {
+            part.reset();
+            for (int waited = 0; told < 2 && waited < 5000; ++waited)
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            in_time = told == 2;
+            return;
+        }
+        try {
+            part->all_gather({});
+        } catch (comm_error const&) {
+            ++told;
+            throw;
+        }
+    });
+    CHECK(in_time);
 }
 
 TEST_CASE_TEMPLATE("ranks are split by color and key, and what goes through one group mixes with no other", engine,

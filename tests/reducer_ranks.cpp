@@ -180,4 +180,47 @@ TEST_CASE("after a comm_error the ranks that are left go on with rebind, and the
     check(ef21_shift{top_k{4}});
 }
 
+TEST_CASE_TEMPLATE("a rank that destroys its reducer in mid-step is named to the others, which go on in another run",
+                   engine, threads, fibers) {
+    using how_type = error_feedback<top_k<>>;
+    using reducer_type = reducer<how_type, typename engine::member, double>;
+    std::vector<std::unique_ptr<reducer_type>> kept(3);
+    std::vector<std::string> why(3), again(3);
+    engine::run(3, [&](typename engine::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        kept[r] = std::make_unique<reducer_type>(how_type{top_k{4}}, comm, layers);
+        auto const step = [&](bool leaves) {
+            auto a = gradient(comm.rank(), 0, 20), b = gradient(comm.rank(), 0, 30);
+            kept[r]->start(0, a);
+            if (leaves) return kept[r].reset();
+            kept[r]->start(1, b);
+            kept[r]->finish();
+        };
+        step(false);
+        try {
+            step(r == 1);
+            comm.all_gather({});
+        } catch (comm_error const& e) {
+            why[r] = e.what();
+        }
+        try {  // not in this run
+            kept[r] ? kept[r]->rebind(comm) : comm.all_gather({});
+        } catch (comm_error const& e) {
+            again[r] = e.what();
+        }
+    });
+    std::string const left = "rank 1 left before the others were done";
+    for (auto const& text : why) CHECK(text.ends_with(left));  // after the layers that a reducer waited for
+    CHECK(again == std::vector(3, left));
+    kept.erase(kept.begin() + 1);
+    engine::run(2, [&](typename engine::member& comm) {
+        auto& reduce = *kept[std::size_t(comm.rank())];
+        reduce.rebind(comm);
+        auto a = gradient(comm.rank(), 1, 20), b = gradient(comm.rank(), 1, 30);
+        reduce.start(0, a), reduce.start(1, b);
+        reduce.finish();
+        CHECK(reduce.steps() == 2);
+    });
+}
+
 }  // namespace tests_of_reducer_ranks

@@ -98,8 +98,8 @@ concept Overlapping = Communicator<C> && requires(C& comm, payload mine, int lan
 ///                      them where a color is below 0;
 ///   duplicate()        one of the same ranks in the same order.
 /// A comm_error of such a communicator names the rank by its number in the communicator that all come from. A rank that
-/// destroys its part waits for no other rank; ranks that wait for it there get a comm_error. All parts must be
-/// destroyed before the engine ends.
+/// destroys its part waits for no other rank; ranks that wait for it there get a comm_error. A part is used only
+/// while its engine runs.
 template <class C>
 concept Splitting = Communicator<C> && requires(C& comm, int color, int key) {
     { comm.split(color, key) } -> std::same_as<C>;

@@ -70,6 +70,7 @@ class fibers {
 
   private:
     friend detail::local_member<fibers>;
+    friend detail::local_part<fibers>;
     static constexpr bool may_change_threads = false;
     static constexpr int everyone = -2;
     using group = detail::local_group;
@@ -85,6 +86,9 @@ class fibers {
         std::list<seat*>::iterator place;           // in waiting_ or computing_
     };
 
+    fibers(fibers const&) = delete;
+    fibers& operator=(fibers const&) = delete;
+    ~fibers() { link_->cut(); }
     fibers(int ranks, settings how) : deadline_(how.deadline), seats_(static_cast<std::size_t>(ranks)) {
         std::vector<int> all(seats_.size());
         std::iota(all.begin(), all.end(), 0);
@@ -166,16 +170,20 @@ class fibers {
         s.run.go_on(scheduler_);
     }
 
+    std::shared_ptr<detail::engine_link<fibers>> const& link() const { return link_; }
+    static void drop(group& in, int rank) { in.drop(rank); }  // take_turns() looks
+
     // Whether what s waits for is there, or will never be.
     bool can_go_on(seat const& s) const {
-        return s.waits_for == no_rank || there(s) || failure_ || (left_ > 0 && hopeless(s));
+        return s.waits_for == no_rank || there(s) || failure_ || (left_ + s.in->dropped() > 0 && hopeless(s));
     }
     bool there(seat const& s) const {
         return s.waits_for == everyone ? s.in->complete() >= s.awaited : s.in->at(s.as).handed.has(s.waits_for);
     }
     bool hopeless(seat const& s) const {
-        if (s.waits_for != everyone) return at(s.in->number(s.waits_for)).left;
-        return s.in->least_of_left(left_, [this](int r) { return at(r).left; }) < s.awaited;
+        auto const left = [this, &s](int r) { return has_left(*s.in, r); };
+        if (s.waits_for != everyone) return left(s.waits_for);
+        return s.in->least_of_left(left_ + s.in->dropped(), left) < s.awaited;
     }
 
     void wait(group& in, int rank, int whom, std::uint64_t calls) {
@@ -201,7 +209,7 @@ class fibers {
     int lacks(int rank) const {
         seat const& s = at(rank);
         if (s.waits_for != everyone) return s.in->number(s.waits_for);
-        int const left = s.in->missing(s.awaited, [this](int r) { return at(r).left; });
+        int const left = s.in->missing(s.awaited, [this, &s](int r) { return has_left(*s.in, r); });
         return left != no_rank ? left : s.in->missing(s.awaited, [](int) { return true; });
     }
     std::string who_waits(int rank) const {
@@ -242,6 +250,7 @@ class fibers {
         failure_.raise();
     }
 
+    bool has_left(group const& in, int rank) const { return at(in.number(rank)).left || in.at(rank).dropped; }
     int size() const { return static_cast<int>(seats_.size()); }
     int rank_of(seat const& s) const { return static_cast<int>(&s - seats_.data()); }
     seat& at(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
@@ -254,6 +263,7 @@ class fibers {
     void (*live_)(fibers&, int, void*) = nullptr;
     void* body_ = nullptr;
     std::shared_ptr<group> everybody_;
+    std::shared_ptr<detail::engine_link<fibers>> link_ = std::make_shared<detail::engine_link<fibers>>(*this);
     int left_ = 0;             // the number of ranks whose bodies have returned
     seat* in_vain_ = nullptr;  // the rank that will report that all wait
     bool too_late_ = false;    // a deadline has passed

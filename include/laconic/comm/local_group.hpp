@@ -28,6 +28,7 @@ class local_group {
         per_lane<std::array<mailbox::slot, 2>> sent;
         mailbox handed;             // sent to it, and not yet received
         std::uint64_t arrived = 0;  // collective calls that it has entered
+        bool dropped = false;       // it has destroyed its part
         // The last group that it has made for others. They fetch it before they enter the collective call after the
         // next, where they may wait for this rank to make another.
         std::shared_ptr<local_group> made;
@@ -60,19 +61,24 @@ class local_group {
     }
     /// The number of collective calls that all ranks have entered.
     std::uint64_t complete() const { return complete_; }
-    /// The number of the first rank that has not entered so many calls and for which such() holds; or no_rank.
+    /// This rank has destroyed its part: it enters no call any more and sends nothing.
+    void drop(int rank) { at(rank).dropped = true, ++dropped_; }
+    /// The number of ranks that have.
+    int dropped() const { return dropped_; }
+    /// The number of the first rank that has not entered so many calls and for which such(rank) holds; or no_rank.
     template <class Such>
     int missing(std::uint64_t calls, Such such) const {
         for (int r = 0; r < size(); ++r)
-            if (at(r).arrived < calls && such(number(r))) return number(r);
+            if (at(r).arrived < calls && such(r)) return number(r);
         return no_rank;
     }
-    /// The least number of calls that a rank which has left had entered; computed anew where more have left.
+    /// The least number of calls that a rank had entered for which left(rank) holds; computed anew where more have
+    /// left.
     template <class Left>
     std::uint64_t least_of_left(int how_many, Left left) {
         if (std::exchange(left_, how_many) != how_many)
             for (int r = 0; r < size(); ++r)
-                if (left(number(r))) least_of_left_ = std::min(least_of_left_, at(r).arrived);
+                if (left(r)) least_of_left_ = std::min(least_of_left_, at(r).arrived);
         return least_of_left_;
     }
 
@@ -85,7 +91,7 @@ class local_group {
     std::vector<end> ends_;
     std::uint64_t complete_ = 0;
     per_lane<collective_call> open_;  // the calls after the complete ones, as many as can be in flight
-    int left_ = 0;
+    int left_ = 0, dropped_ = 0;
     std::uint64_t least_of_left_ = ~std::uint64_t{0};
 };
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -15,10 +17,53 @@
 
 namespace laconic::detail {
 
-/// One rank's communicator in a group of ranks of one process. The engine outlives it, and has
+/// An engine, as the parts of its groups refer to it: none once it has ended.
+template <class Engine>
+class engine_link {
+  public:
+    explicit engine_link(Engine& engine) : engine_(&engine) {}
+    /// Ends it, before the engine ends.
+    void cut() {
+        std::lock_guard lock(mutex_);
+        engine_ = nullptr;
+    }
+    /// use(engine), unless it has ended.
+    template <class Use>
+    void with(Use use) {
+        std::lock_guard lock(mutex_);
+        if (engine_) use(*engine_);
+    }
+
+  private:
+    std::mutex mutex_;
+    Engine* engine_;
+};
+
+/// One rank's part of a group that a split has made. Where it ends, the engine's drop(group, rank) wakes those that
+/// wait there for this rank. It is not called while an exception passes, which is the reason that others should get
+/// where it ends the rank's body.
+template <class Engine>
+struct local_part {
+    std::shared_ptr<engine_link<Engine>> link;
+    std::shared_ptr<local_group> group;
+    int rank;
+
+    local_part(std::shared_ptr<engine_link<Engine>> to, std::shared_ptr<local_group> of, int as)
+        : link(std::move(to)), group(std::move(of)), rank(as) {}
+    local_part(local_part const&) = delete;
+    local_part& operator=(local_part const&) = delete;
+    ~local_part() {
+        if (std::uncaught_exceptions() == 0) link->with([this](Engine& engine) { engine.drop(*group, rank); });
+    }
+};
+
+/// One rank's communicator in a group of ranks of one process. The engine outlives it, except that it may be destroyed
+/// later. Copies are the same part. The engine has
 ///   start(group, rank, lane, turn, mine, about_to_wait)   for the turn-th all-gather in this lane;
 ///   finish(group, rank, lane, turn, calls)   which waits until so many collective calls are complete;
 ///   exchange(group, rank, to, mine, from);
+///   drop(group, rank)   which wakes those that wait there for this rank, as it has destroyed its part;
+///   link(), its engine_link;
 ///   may_change_threads.
 template <class Engine>
 class local_member : public one_process<local_member<Engine>> {
@@ -63,7 +108,10 @@ class local_member : public one_process<local_member<Engine>> {
             made = std::make_shared<local_group>(std::move(numbers));
         }
         all_gather({});
-        return {*engine_, made, static_cast<int>(std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin())};
+        local_member part(*engine_, made,
+                          static_cast<int>(std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin()));
+        part.part_ = std::make_shared<local_part<Engine>>(engine_->link(), made, part.rank_);
+        return part;
     }
     local_member duplicate() { return split(0, 0); }
 
@@ -83,6 +131,7 @@ class local_member : public one_process<local_member<Engine>> {
 
     Engine* engine_;
     std::shared_ptr<local_group> group_;
+    std::shared_ptr<local_part<Engine>> part_;  // none in the group of all ranks
     int rank_;
     int current_ = none;             // the lane that from() shows
     per_lane<std::uint64_t> begun_;  // all-gathers started

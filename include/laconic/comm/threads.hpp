@@ -70,6 +70,7 @@ class threads {
 
   private:
     friend detail::local_member<threads>;
+    friend detail::local_part<threads>;
     static constexpr bool may_change_threads = true;
     static constexpr int everyone = -2;
     using group = detail::local_group;
@@ -83,6 +84,9 @@ class threads {
         bool notified = false;      // whether it got the comm_error
     };
 
+    threads(threads const&) = delete;
+    threads& operator=(threads const&) = delete;
+    ~threads() { link_->cut(); }
     [[gnu::cold]] threads(int ranks, settings how)
         : size_(ranks),
           deadline_(how.deadline),
@@ -118,6 +122,14 @@ class threads {
             failure_.threw(rank);
         }
         leave(static_cast<std::size_t>(rank), static_cast<std::size_t>(rank) + 1);
+    }
+
+    std::shared_ptr<detail::engine_link<threads>> const& link() const { return link_; }
+    [[gnu::cold, gnu::noinline]] void drop(group& in, int rank) {
+        std::lock_guard lock(mutex_);
+        in.drop(rank);
+        for (auto& s : seats_)
+            if (s.in == &in) s.called.notify_one();
     }
 
     // A rank that gave up writes no more. The last to come lets all go on that wait; where it is about to wait, too, it
@@ -201,10 +213,10 @@ class threads {
         return whom == everyone ? s.in->complete() >= s.awaited : s.in->at(s.as).handed.has(whom);
     }
     int gone(seat const& s, int whom) const {
-        auto const left = [this](int number) { return at(number).left; };
-        if (left_ == 0) return no_rank;
+        auto const left = [this, &s](int r) { return at(s.in->number(r)).left || s.in->at(r).dropped; };
+        if (left_ + s.in->dropped() == 0) return no_rank;
         if (whom == everyone) return s.in->missing(s.awaited, left);
-        return left(s.in->number(whom)) ? s.in->number(whom) : no_rank;
+        return left(whom) ? s.in->number(whom) : no_rank;
     }
     int late(seat const& s, int whom) const {
         return whom == everyone ? s.in->missing(s.awaited, [](int) { return true; }) : s.in->number(whom);
@@ -263,6 +275,7 @@ class threads {
     std::vector<seat> seats_;
     detail::turns turns_;
     std::shared_ptr<group> everybody_;
+    std::shared_ptr<detail::engine_link<threads>> link_ = std::make_shared<detail::engine_link<threads>>(*this);
     int waiting_ = 0, left_ = 0;
     detail::failure failure_;
 };
