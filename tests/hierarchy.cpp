@@ -194,6 +194,20 @@ TEST_CASE("hierarchy: propagate gives NaN to all, and a loss scale and layers in
     });
 }
 
+TEST_CASE("hierarchy: of layers whose names have a *, those in full are those that the options or the layer say") {
+    on_nodes(2, 2, [](auto& both, fibers::member&) {
+        std::vector<layer> named{{"w*", 4}, {"w2", 40}, {"v", 40}};
+        named[2].in_full = true;
+        reducer reduce(error_feedback{top_k{1}}, both, named, {.dense_below = 10});
+        std::vector<float> small(4, 1), large(40, 1), as_named(40, 1);
+        reduce.start(0, small), reduce.start(1, large), reduce.start(2, as_named);
+        reduce.finish();
+        CHECK(small == std::vector<float>(4, 1));
+        CHECK(std::count(large.begin(), large.end(), 1.f) == 2);  // of each share one
+        CHECK(as_named == std::vector<float>(40, 1));
+    });
+}
+
 TEST_CASE("hierarchy: an estimate that the caller's numbers cannot hold fails the step on all ranks") {
     using half = Eigen::half;
     for (auto const then : {on_non_finite::raise, on_non_finite::propagate})

@@ -142,6 +142,14 @@ TEST_CASE("small or sensitive layers travel in full and without a memory: dense_
             CHECK_FALSE(exact(without[std::size_t(k)], n, k, 1));
         }
     }
+    fibers::run(n, [](fibers::member& comm) {
+        layer all{"", 9};
+        all.in_full = true;
+        std::vector<float> g(9, 1);
+        reducer reduce(error_feedback{top_k{2}}, comm, std::vector{all});
+        reduce(g);
+        CHECK(g == std::vector<float>(9, 1));
+    });
 }
 
 TEST_CASE("warm-up: the first dense_rounds steps are in full, and shifts learn from them") {

@@ -49,17 +49,17 @@ class node_sum {
           options_(options),
           seed_(options.seed) {
         items_.add(described(options));
-        for (auto const& l : layers) items_.add({concat({"layer ", l.name}), l.size});
+        for (auto const& l : layers)
+            items_.add({concat({"layer ", l.name}), concat({l.size, l.in_full ? " in full" : ""})});
         seed_.describe(items_);
         seed_.replace(require_nodes(inside_, across, "", seed_.note(number())));
         raise(first_that_differs(inside_, across, items_, false));
         options_.non_finite = on_non_finite::raise;
-        options_.dense_below = 0;
-        for (auto const& l : layers)
-            if (is_in_full(l, options)) options_.in_full.push_back(l.name);
+        options_.dense_below = 0;                                               // of a whole layer, not of a share
         for (auto const& l : layers) check_dimension(parts(l.size).length(0));  // of the largest share
         for (auto const& l : layers) {
             shares_.push_back({l.name, std::max<std::size_t>(1, parts(l.size).length(me()))});
+            shares_.back().in_full = is_in_full(l, options);
             sums_.emplace_back(shares_.back().size);
             numbers_.resize(std::max(numbers_.size(), l.size));
         }

@@ -28,6 +28,7 @@ namespace laconic {
 struct layer {
     std::string name;      ///< the same on all ranks, and unique
     std::size_t size = 0;  ///< the number of elements
+    bool in_full = false;  ///< sent in full and without a state, as those that reducer_options name
 
     layer() = default;
     /// The number may be of any integer type, such as Eigen::Index.
@@ -152,8 +153,9 @@ inline bool matches(std::string_view pattern, std::string_view name) {
 
 /// Whether this layer is always sent in full.
 inline bool is_in_full(layer const& l, reducer_options const& options) {
-    return l.size < options.dense_below || std::any_of(options.in_full.begin(), options.in_full.end(),
-                                                       [&](auto const& p) { return matches(p, l.name); });
+    return l.in_full || l.size < options.dense_below ||
+           std::any_of(options.in_full.begin(), options.in_full.end(),
+                       [&](auto const& p) { return matches(p, l.name); });
 }
 
 /// Throws argument_error where a pattern of in_full matches the name of no layer.

@@ -118,14 +118,10 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     static constexpr bool exact_gradients = std::same_as<decltype(decltype(M::gradient)::compressor), identity>;
 
     bool lifts() const { return method_.definite == definite_by::lift; }
-    reducer_options of_gradients() const {
-        reducer_options all{.seed = base::seed_.bits};
-        if (lifts()) all.in_full = {"distance"};
-        return all;
-    }
+    reducer_options of_gradients() const { return {.seed = base::seed_.bits}; }
     detail::reduced_layers<decltype(M::gradient), T, host> layers_of_gradients() const {
         std::vector<layer> all{{"gradient", x_.size()}};
-        if (lifts()) all.push_back({"distance", 1});
+        if (lifts()) all.push_back({"distance", 1}), all.back().in_full = true;
         return {[&](layer const&) { return method_.gradient; }, all, of_gradients()};
     }
     detail::reduced_layers<hessian_reduction, T, host> layers_of_hessian() const {
