@@ -341,10 +341,10 @@ laconic::agreed_items terms(entry const& e) {
 std::string introduction(entry const& e) {
     auto const& [o, contest, on, rows, features] = e;
     auto const& p = on.constants;
-    auto text = fmt::format("{}: {} rows of {} features{}, {} workers with {} rows each", output::printable(o.data),
-                            rows, features, o.scale ? " scaled to [-1, 1]" : "", p.workers, contest.samples_per_worker);
-    if (auto const dropped = rows - on.samples; dropped > 0)
-        text += fmt::format("; the last {} row{} dropped", dropped, dropped == 1 ? " is" : "s are");
+    auto const least = rows / contest.workers.size();
+    auto text = fmt::format("{}: {} rows of {} features{}, {} workers with {}{} rows each", output::printable(o.data),
+                            rows, features, o.scale ? " scaled to [-1, 1]" : "", p.workers, least,
+                            rows % contest.workers.size() == 0 ? "" : fmt::format(" or {}", least + 1));
     text += fmt::format("\n{} with lambda = {:g}: d = {}, L = {:.6g}, mu = {:.6g}", o.objective, o.lambda, p.dimension,
                         p.smoothness, p.strong_convexity);
     if (contest.convex) text += fmt::format(", f* = {:.15g}", contest.f_star);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "laconic/objective/composite_optimum.hpp"
 #include "laconic/objective/logistic_regression.hpp"
@@ -11,6 +12,7 @@
 #include "laconic/objective/penalty.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/objective/softmax.hpp"
+#include "laconic/objective/weighted.hpp"
 
 namespace race {
 namespace {
@@ -20,13 +22,8 @@ template <class Make, class Best>
 contest cut(laconic::dataset<double> const& data, int workers, double l1_weight, Make make, Best best) {
     contest c;
     auto const n = static_cast<std::size_t>(workers);
-    std::vector<decltype(make(data))> parts;
-    // Equal parts, so that all methods minimise the mean over the same rows; what is left over is dropped.
-    auto const equal = data.samples() % n == 0 || data.samples() < n ? data : data.first(data.samples() / n * n);
-    for (std::size_t i = 0; i < n; ++i) parts.push_back(make(equal.part(i, n)));
-    c.samples_per_worker = parts[0].samples();
-    c.samples = n * c.samples_per_worker;
-    auto const whole = make(data.first(c.samples));
+    auto const whole = make(data);
+    c.samples = data.samples();
     if (l1_weight > 0) c.prox = {l1_weight, 0};
 
     auto& p = c.constants;
@@ -34,13 +31,19 @@ contest cut(laconic::dataset<double> const& data, int workers, double l1_weight,
     p.workers = workers;
     p.smoothness = whole.smoothness();
     p.strong_convexity = whole.strong_convexity();
-    p.least_strong_convexity = parts[0].strong_convexity();
-    p.samples = c.samples_per_worker;
-    for (auto const& f : parts) {
-        p.least_strong_convexity = std::min(p.least_strong_convexity, f.strong_convexity());
-        p.largest_smoothness = std::max(p.largest_smoothness, f.smoothness());
-        p.mean_square_smoothness += f.smoothness() * f.smoothness() / workers;
-        p.largest_sample_smoothness = std::max(p.largest_sample_smoothness, f.sample_smoothness());
+    bool const equal = data.samples() % n == 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        auto part = make(data.part(i, n));
+        // Of parts that differ by a row, each counts by its rows, so that f is the mean over all rows.
+        double const weight = equal ? 1 : static_cast<double>(part.samples() * n) / static_cast<double>(c.samples);
+        double const smoothness = weight * part.smoothness(), convexity = weight * part.strong_convexity();
+        p.least_strong_convexity = i == 0 ? convexity : std::min(p.least_strong_convexity, convexity);
+        p.largest_smoothness = std::max(p.largest_smoothness, smoothness);
+        p.mean_square_smoothness += smoothness * smoothness / workers;
+        p.largest_sample_smoothness = std::max(p.largest_sample_smoothness, weight * part.sample_smoothness());
+        p.samples = std::max(p.samples, part.samples());
+        laconic::any_objective<> const own(std::move(part));
+        c.workers.push_back(equal ? own : laconic::any_objective<>(laconic::weighted(own, weight)));
     }
     p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
 
@@ -49,10 +52,9 @@ contest cut(laconic::dataset<double> const& data, int workers, double l1_weight,
         auto const least = best(whole);
         c.f_star = least.value;
         double sum = 0;
-        for (auto const& f : parts) sum += f.value(least.x);
+        for (auto const& f : c.workers) sum += f.value(least.x);
         c.least_mean = sum * (1.0 / workers) + c.prox.value(std::span<double const>(least.x));
     }
-    c.workers.assign(parts.begin(), parts.end());
     return c;
 }
 

@@ -15,7 +15,8 @@ namespace race {
 /// What --objective knows.
 inline std::vector<std::string> objectives() { return {"logistic", "ridge", "lasso", "softmax", "nonconvex-logistic"}; }
 
-/// f = mean of the workers' f_i, plus R where there is one; its constants, and how far from the end an iterate is.
+/// f = mean of the workers' f_i, which is the mean over all samples, plus R where there is one; its constants, and how
+/// far from the end an iterate is.
 struct contest {
     std::vector<laconic::any_objective<>> workers;
     laconic::elastic_net prox{};  // R
@@ -24,7 +25,6 @@ struct contest {
     double f_star = 0;      // the least f + R, as the solver gives it
     double least_mean = 0;  // mean f_i(x*) + R(x*), summed as the race sums it
     std::size_t samples = 0;
-    std::size_t samples_per_worker = 0;
 
     /// The constants as a worker knows them, with the smoothness of its own f_i.
     laconic::problem constants_of(int worker) const;
@@ -34,8 +34,8 @@ struct contest {
     }
 };
 
-/// Cuts the rows among the workers, in contiguous equal parts, and finds the optimum. Throws laconic::error where the
-/// data do not suit the objective.
+/// Cuts the rows among the workers, in contiguous parts that differ by one row at most, and finds the optimum. Throws
+/// laconic::error where the data do not suit the objective.
 contest prepare(laconic::dataset<double> data, std::string const& objective, double lambda, int workers);
 
 }  // namespace race

@@ -15,6 +15,7 @@
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/method/diana.hpp"
+#include "laconic/method/vr_diana.hpp"
 #include "laconic/objective/hessian.hpp"
 #include "laconic/objective/optimum.hpp"
 #include "laconic/objective/ridge.hpp"
@@ -27,7 +28,7 @@ namespace tests_of_weighted {
 using of_ridge = weighted<ridge<>>;
 static_assert(SmoothObjective<of_ridge> && FusedObjective<of_ridge> && SmoothFiniteSum<of_ridge>);
 static_assert(HessianObjective<of_ridge> && HessianProductObjective<of_ridge>);
-static_assert(!GeneralisedLinear<of_ridge> && !Objective<of_ridge, float>);
+static_assert(GeneralisedLinear<of_ridge> && !Objective<of_ridge, float>);
 
 dataset<double> drawn(std::size_t rows) {
     dataset<double> data{"drawn", {}, {}};
@@ -65,6 +66,14 @@ TEST_CASE("all that scales is scaled, and nothing else") {
     Eigen::MatrixXd a, b;
     f.hessian(x, a), w.hessian(x, b);
     CHECK((b - 2.5 * a).norm() == 0);
+    double s = 0, t = 0;
+    CHECK(w.outputs() == 1);
+    f.slopes(4, x, std::span(&s, 1)), w.slopes(4, x, std::span(&t, 1));
+    CHECK(t == 2.5 * s);
+    g = h = v;  // what is there stays
+    w.add_row(4, std::span<double const>(&t, 1), 3, g), w.add_penalty_gradient(x, g);
+    f.add_row(4, std::span<double const>(&s, 1), 3 * 2.5, h);
+    for (std::size_t j = 0; j < 3; ++j) CHECK(g[j] == doctest::Approx(h[j] + 2.5 * .1 * x[j]).epsilon(1e-14));
 }
 
 TEST_CASE("ranks with one row or two, weighted by their samples, minimise the mean over all rows") {
@@ -75,8 +84,11 @@ TEST_CASE("ranks with one row or two, weighted by their samples, minimise the me
         auto const f = by_samples(comm, mine);
         CHECK(f.weight() == doctest::Approx((comm.rank() < 7 ? 20. : 10.) / 17));
         std::vector<double> x(3), y(3);
-        descend(diana{rand_k{2}}, f, x, comm, {.rounds = 2000});
-        descend(diana{rand_k{2}}, mine, y, comm, {.rounds = 2000});
+        descend(diana{rand_k{2}}, f, x, comm, {.rounds = 2000, .seed = 0});
+        descend(diana{rand_k{2}}, mine, y, comm, {.rounds = 2000, .seed = 0});
+        std::vector<double> z(3);
+        descend(vr_diana_saga{rand_k{2}}, f, z, comm, {.rounds = 4000, .seed = 0});
+        for (std::size_t j = 0; j < 3; ++j) CHECK(z[j] == doctest::Approx(best[j]).epsilon(1e-6));
         double away = 0;
         for (std::size_t j = 0; j < 3; ++j) {
             CHECK(x[j] == doctest::Approx(best[j]).epsilon(1e-9));
@@ -93,8 +105,8 @@ TEST_CASE("equal ranks have the weight 1 and the same bits; a rank without sampl
         auto const f = by_samples(comm, mine);
         CHECK(f.weight() == 1);
         std::vector<double> x(3), y(3);
-        descend(diana{rand_k{2}}, f, x, comm, {.rounds = 20});
-        descend(diana{rand_k{2}}, mine, y, comm, {.rounds = 20});
+        descend(diana{rand_k{2}}, f, x, comm, {.rounds = 20, .seed = 0});
+        descend(diana{rand_k{2}}, mine, y, comm, {.rounds = 20, .seed = 0});
         CHECK(x == y);
         struct counted {
             std::size_t n;

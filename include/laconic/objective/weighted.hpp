@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "laconic/core/kept.hpp"
@@ -12,9 +13,9 @@
 namespace laconic {
 
 /// weight times an objective f, which must outlive this: value, gradient, batch gradient, Hessian and constants are
-/// weight times f's, and all else is f's. With the weights samples of a rank x ranks / samples of all ranks (by_samples
-/// in collective/agreement.hpp) the mean over the ranks, which all methods minimise, is the mean over all samples. It
-/// is no GeneralisedLinear, so saga does not take it.
+/// weight times f's, as the slopes and the penalty of a GeneralisedLinear are, and all else is f's. With the weights
+/// samples of a rank x ranks / samples of all ranks (by_samples in collective/agreement.hpp) the mean over the ranks,
+/// which all methods minimise, is the mean over all samples.
 template <class F>
 class weighted {
   public:
@@ -43,6 +44,26 @@ class weighted {
     requires requires(F const& f, Rows const& rows, X const& x, G&& g) { f.batch_gradient(rows, x, g); }
     void batch_gradient(Rows const& rows, X const& x, G&& g) const {
         f_->batch_gradient(rows, x, g);
+        scale_all(g);
+    }
+    std::size_t outputs() const requires requires(F const& f) { f.outputs(); }
+    { return static_cast<std::size_t>(f_->outputs()); }
+    template <class X, class S>
+    requires requires(F const& f, X const& x, S&& s) { f.slopes(std::size_t{}, x, s); }
+    void slopes(std::size_t j, X const& x, S&& s) const {
+        f_->slopes(j, x, s);
+        scale_all(s);
+    }
+    template <class S, class G>
+    requires requires(F const& f, S const& s, G&& g) { f.add_row(std::size_t{}, s, 1., g); }
+    void add_row(std::size_t j, S const& s, double w, G&& g) const { f_->add_row(j, s, w, g); }
+    /// Where the weight is not 1 this rounds g twice more.
+    template <class X, class G>
+    requires requires(F const& f, X const& x, G&& g) { f.add_penalty_gradient(x, g); }
+    void add_penalty_gradient(X const& x, G&& g) const {
+        if (weight_ != 1)
+            for (auto& v : g) v = static_cast<std::remove_cvref_t<decltype(v)>>(static_cast<double>(v) / weight_);
+        f_->add_penalty_gradient(x, g);
         scale_all(g);
     }
     template <class X, class Matrix>
