@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -164,8 +163,9 @@ class reduced_layers {
         for (auto& l : all_) l.gather_exact(on, comm, round);
     }
     std::size_t bytes_of_state() const {
-        return std::transform_reduce(all_.begin(), all_.end(), std::size_t{0}, std::plus<>(),
-                                     [](auto const& l) { return l.memory().bytes(); });
+        std::size_t all = 0;
+        for (auto const& l : all_) all += l.memory().bytes();
+        return all;
     }
     template <class Archive>
     void state(Archive& archive) {
