@@ -240,6 +240,6 @@ run_result descend(M const& method, problem const& p, F const& objective, X& x, 
 /// What cannot be run: the compiler's first error says what to change. (g++'s is of the braces, where a member in them
 /// is misspelled.)
 template <class M, class F, class X, class C>
-detail::refused_run<X, C> descend(M const&, F const&, X&&, C&&, ...);
+requires(!std::same_as<F, problem>) detail::refused_run<X, C> descend(M const&, F const&, X&&, C&&, ...);
 
 }  // namespace laconic

@@ -16,7 +16,7 @@
 using namespace laconic;
 using detail::shared_seed;
 
-namespace {
+namespace tests_of_seed {
 
 struct outcome {
     std::uint64_t seed = 0, bytes = 0;
@@ -39,8 +39,6 @@ std::vector<outcome> agreed(std::vector<std::optional<std::uint64_t>> const& giv
     return all;
 }
 std::vector<std::byte> state_of(std::string const& owner) { return state_writer(owner).finish(); }
-
-}  // namespace
 
 TEST_CASE("a seed that is given to all is theirs, and one that is given to none is drawn anew, at no further cost") {
     for (auto const& one : agreed({7, 7, 7})) {
@@ -93,3 +91,5 @@ TEST_CASE("one that was drawn gives way to that of a state or of rank 0, one tha
         CHECK(seed.value() == 4);
     });
 }
+
+}  // namespace tests_of_seed

@@ -90,7 +90,7 @@ TEST_CASE("how far a product in steps of 2^-16 is from the quotient") {
             auto const step = static_cast<float>(1 + key{1}.uniform(n));
             auto const x = static_cast<float>((2 * key{2}.uniform(n) - 1) * levels) * step;
             quotient const q(step, levels);
-            REQUIRE(q.near);
+            REQUIRE(q.is_exact);
             auto const by_quotient = static_cast<std::int64_t>(std::floor(x / step * 0x1p16f));
             float product = x * q.per_cut;  // by itself: rounded twice
             simd::settle(product);
@@ -104,7 +104,7 @@ TEST_CASE("how far a product in steps of 2^-16 is from the quotient") {
         CHECK(furthest <= quotient::furthest);
         CHECK(furthest > nearest);  // else there were nothing to decide
     }
-    CHECK(!quotient(1.0f, 256).near);
-    CHECK(!quotient(0x1p-90f, 7).near);
-    CHECK(!quotient(0x1p120f, 7).near);
+    CHECK(!quotient(1.0f, 256).is_exact);
+    CHECK(!quotient(0x1p-90f, 7).is_exact);
+    CHECK(!quotient(0x1p120f, 7).is_exact);
 }
