@@ -40,7 +40,7 @@ TEST_CASE("race: a network or a collective that cannot be is refused with the fo
         "Gbit/s\n";
     std::vector<refusal> cases = {
         {"--network frank", "--network: 'frank': there is no such network" + forms},
-        {"--network ''", "'': there is no such network" + forms},
+        {"--network ''", "--network: its value is empty"},
         {"--network delayed", "there is no such network"},
         {"--network delayed:", "the bandwidth is missing"},
         {"--network delayed:20us", "the bandwidth is missing" + forms},
