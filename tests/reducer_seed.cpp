@@ -20,8 +20,6 @@
 
 using namespace laconic;
 
-namespace {
-
 namespace tests_of_seeds {
 
 std::size_t const d = 40;
@@ -68,12 +66,6 @@ struct bowl {  // |x - 1|^2 / 2
     double smoothness() const { return 1; }
     double strong_convexity() const { return 1; }
 };
-
-}  // namespace tests_of_seeds
-
-}  // namespace
-
-using namespace tests_of_seeds;
 
 TEST_CASE("a reducer that is made anew every 5 steps reaches all coordinates") {
     fibers::run(2, [](fibers::member& comm) {
@@ -269,3 +261,5 @@ TEST_CASE("a run names its seed on all ranks: with it, and from its saved state,
                              doctest::Contains("the seed of the saved state: "), shape_error);
     });
 }
+
+}  // namespace tests_of_seeds

@@ -120,7 +120,7 @@ TEST_CASE("reducers, wrappers and loops keep a copy of a handle, which the calle
         }
     };
     auto const stays = [](auto make, auto use) {
-        engine first, second, third;
+        engine first, second;
         any_communicator handle(first);
         auto made = make(handle);
         handle = second;
