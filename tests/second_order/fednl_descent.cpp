@@ -176,9 +176,12 @@ TEST_CASE("from zeros by a projection FedNL diverges and says so, and with a lin
         std::uint64_t rounds;
         double best;
     };
-    for (auto const& [name, k, rounds, best] :
+    for (auto const& set :
          {real_set{"heart_scale", 13, 25, 0.35564669241206875}, real_set{"ionosphere", 272, 25, 0.321074725609338},
           real_set{"splice", 480, 45, 0.3648878549937356}}) {
+        auto const* const name = set.name;
+        auto const k = set.k;
+        double const best = set.best;
         auto const f = workers_on(name, 10, 1e-3);
         if (!f) return;
         CAPTURE(name);
@@ -186,7 +189,7 @@ TEST_CASE("from zeros by a projection FedNL diverges and says so, and with a lin
         CHECK(alone.rounds < 25);
         CHECK(alone.error.find("outside the region in which FedNL converges: take line_search = yes") !=
               std::string::npos);
-        auto const searched = projected(*f, k, true, rounds);
+        auto const searched = projected(*f, k, true, set.rounds);
         CHECK(searched.error.empty());
         CHECK(mean_value(*f, searched.x) == doctest::Approx(best).epsilon(1e-13));
         if (k != 13) continue;
