@@ -27,7 +27,7 @@ foreach(word IN LISTS words)
     string(APPEND text "#undef ${word}\n#define ${word} @\n")
 endforeach()
 file(WRITE "${WORK}/foreign_words.cpp" "${text}${own}")
-list(TRANSFORM INCLUDES PREPEND -isystem)
+list(TRANSFORM INCLUDES PREPEND -idirafter)
 set(ENV{LC_ALL} C)
 execute_process(
     COMMAND "${COMPILER}" ${STANDARD} -w -I "${INCLUDE}" ${INCLUDES} -fsyntax-only "${WORK}/foreign_words.cpp"
