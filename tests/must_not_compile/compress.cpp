@@ -34,18 +34,19 @@ inline auto wrong = top_k{3} | natural{} | rand_k{2};
 #elif defined(VIEW_OF_A_TEMPORARY)
 // expect VIEW_OF_A_TEMPORARY: no matching function for call to .view
 inline auto wrong = view(std::vector<double>{1, 2});
-#elif defined(VIEW_OF_A_MATRIX)
-// expect VIEW_OF_A_MATRIX: no matching function for call to .view
+#elif defined(VIEW_OF_A_BLOCK)
+// expect VIEW_OF_A_BLOCK: no matching function for call to .view
 inline Eigen::MatrixXd matrix(2, 2);
-inline auto wrong = view(matrix);
+inline auto block = matrix.topRows(1);
+inline auto wrong = view(block);
 #elif defined(VIEW_OF_A_ROW)
 // expect VIEW_OF_A_ROW: no matching function for call to .view
 inline Eigen::MatrixXd matrix(2, 2);
 inline auto row = matrix.row(0);
 inline auto wrong = view(row);
-#elif defined(COMPRESS_A_MATRIX)
-// expect COMPRESS_A_MATRIX: no matching function for call to .compress
-inline auto wrong = compress(identity{}, Eigen::MatrixXd(2, 2), key{1});
+#elif defined(COMPRESS_A_BLOCK)
+// expect COMPRESS_A_BLOCK: no matching function for call to .compress
+inline auto wrong = compress(identity{}, Eigen::MatrixXd(2, 2).topRows(1), key{1});
 #elif defined(COMPRESS_INTEGERS)
 // expect COMPRESS_INTEGERS: no matching function for call to .compress
 inline auto wrong = compress(identity{}, std::vector<int>{1, 2}, key{1});

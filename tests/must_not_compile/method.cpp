@@ -36,7 +36,7 @@
 // expect REDUCER_WITHOUT_AN_OMEGA: shifted.C. has its alpha from omega.d., which C does not have
 // expect REDUCER_OF_A_COMPRESSOR: a reduction is one of plain.C., error_feedback.C., shifted.C. and ef21_shift.C.
 // expect REDUCER_WITH_A_SERVER: a reducer has no server: .over is gather_all
-// expect REDUCER_OF_OTHER_NUMBERS: no match for call|no matching function for call to object
+// expect REDUCER_OF_OTHER_NUMBERS: x holds other numbers than those that this reducer computes in
 
 namespace {
 
