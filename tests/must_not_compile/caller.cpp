@@ -53,7 +53,7 @@
 // at most X_OF_FLOAT: 40
 // at most X_OF_INT: 40
 // at most NOT_A_COMMUNICATOR: 40
-// at most MISSPELLED_SETTING: 12
+// at most MISSPELLED_SETTING: 13
 // at most SETTING_AS_A_NUMBER: 12
 
 using namespace laconic;

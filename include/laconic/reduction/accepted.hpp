@@ -58,7 +58,8 @@ consteval bool takes() {
 // Whether the constructor of a reducer that computes in T takes a vector of X for its length.
 template <Scalar T, class X>
 consteval bool is_like() {
-    static_assert(ReducedAs<element_of<X>, T>,
+    constexpr bool is_of_its_type = ReducedAs<element_of<X>, T>;
+    static_assert(is_of_its_type,
                   "the third argument holds numbers of another type than this reducer computes in, float, double or "
                   "numbers of 16 bits; the sizes of layers are of type size_t, and several vectors are layers: "
                   "layers_of({n, m})");

@@ -41,7 +41,8 @@ template <class X>
 concept AsItIs = std::same_as<X, std::vector<layer>> ||
     (!std::convertible_to<X const&, std::vector<layer>> && !std::convertible_to<X const&, layer_sizes>);
 
-// Whether a reducer can be made of a reduction and a communicator; where not, the compiler prints what to change.
+// Whether a reducer can be made of a reduction and a communicator; where not, the compiler prints what to change, and,
+// as a reducer asserts this, what it prints of the reducer ends there.
 template <class R, class C, class T, class B>
 consteval bool can_reduce() {
     constexpr bool is_swapped = Communicator<R> && !Communicator<C>;
@@ -62,9 +63,10 @@ consteval bool can_reduce() {
                           "no theorem covers this reduction: plain{C} and shifted{C} need an unbiased compressor, "
                           "error_feedback{C} and ef21_shift{C} a contractive one; unproved{...}, but for shifted{C}, "
                           "takes it as it is");
+            return is_proved;
         }
     }
-    return true;
+    return false;
 }
 
 // What to change about arguments of which no reducer can be made.
