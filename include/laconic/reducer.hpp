@@ -50,8 +50,9 @@ namespace laconic {
 /// again, or left out, and the next ones are the same as without it. (Only the state of a collective itself may
 /// differ.) A reducer works over a duplicate of its communicator, if that is Splitting, so that two of them, or a
 /// reducer and other traffic of the caller, never mix; it does not outlive its engine's run except by rebind(). Up to 8
-/// messages of a rank are in flight at once. Memory, beside the reduction's: 2 d numbers, and the messages. After the
-/// first step it allocates only where a collective's lists grow.
+/// messages of a rank are in flight at once. Memory, beside the reduction's: 2 d numbers, with a shift and numbers of
+/// 16 bits or a loss scale 3 d, and the messages. After the first step it allocates only where a collective's lists
+/// grow.
 template <class R, class C, Scalar T = float, class B = host>
 class reducer {
     static_assert(detail::can_reduce<R, C, T, B>());

@@ -31,7 +31,7 @@
 namespace laconic::detail {
 
 /// One layer of a reducer, on one rank: its state, and the step that it is in. Until commit() a step does not change
-/// the state. Memory, beside the feedback's: 2 d numbers, and the messages'.
+/// the state. Memory, beside the feedback's: 2 d numbers, or 3 d (writable_estimate.hpp), and the messages'.
 template <class R, Scalar T, class B>
 class reduced_layer : public named_layer {
     static_assert(!is_served<decltype(R::over)>, "a reducer has no server: .over is gather_all{} or a collective");
