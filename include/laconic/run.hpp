@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/collective/seed.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/descent.hpp"
@@ -29,20 +29,17 @@ namespace detail {
 template <Communicator C>
 [[gnu::cold, gnu::noinline]] trace_point share_progress(C& comm, std::uint64_t round, double value, double up,
                                                         double down, double seconds) {
-    double const mine[4] = {value, up, down, seconds};
-    comm.all_gather({std::as_bytes(std::span(mine))});
+    struct progress {
+        double value, up, down, seconds;
+    };
     trace_point m;
     m.round = round;
-    for (int r = 0; r < comm.size(); ++r) {
-        double theirs[4];
-        auto const received = comm.from(r).bytes;
-        if (received.size() != sizeof theirs) throw comm_error(r, concat({"rank ", r, " sent no progress"}));
-        std::memcpy(theirs, received.data(), sizeof theirs);
-        if (r == 0) m.seconds = theirs[3];
-        m.value += theirs[0];
-        m.bits_up += theirs[1];
-        m.bits_down += theirs[2];
-    }
+    from_all(comm, progress{value, up, down, seconds}, "its progress", [&](int r, progress const& theirs) {
+        if (r == 0) m.seconds = theirs.seconds;
+        m.value += theirs.value;
+        m.bits_up += theirs.up;
+        m.bits_down += theirs.down;
+    });
     double const share = 1.0 / comm.size();
     m.value *= share;
     m.bits_up *= share;

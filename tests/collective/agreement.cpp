@@ -245,8 +245,9 @@ TEST_CASE("constants that are none are refused by name") {
     std::byte const word[3] = {};
     table all{{{}, {word}}, {}, false};
     replayed_rank air{&all};
-    CHECK_THROWS_WITH_AS(agree_on_problem(air, constants_of_7{1, 1}), doctest::Contains("rank 1 sent no constants"),
-                         shape_error);
+    CHECK_THROWS_WITH_AS(
+        agree_on_problem(air, constants_of_7{1, 1}),
+        doctest::Contains("rank 1 sent 3 bytes in place of the constants of its objective, of 32 bytes"), comm_error);
 }
 
 }  // namespace tests_of_agreement

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <initializer_list>
 #include <limits>
 #include <span>
@@ -14,6 +13,7 @@
 #include <string_view>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/objective/objective.hpp"
@@ -88,25 +88,22 @@ inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
 template <Communicator C>
 [[gnu::cold, gnu::noinline]] std::uint64_t require_agreement(C& comm, agreed_items const& items,
                                                              std::uint64_t note = 0) {
-    auto const text_of = [&](int r) { return detail::text_of_bytes(comm.from(r).bytes); };
-    auto const first_that_differs = [&](std::string_view of_0, std::size_t compared) {
-        int r = 1;
-        while (r < comm.size() && text_of(r).substr(0, compared) == of_0.substr(0, compared)) ++r;
-        return r;
+    struct agreed {
+        std::uint64_t digest, note;
     };
-    std::uint64_t mine[2] = {fingerprint(std::as_bytes(std::span(items.lines()))), note};
-    comm.all_gather({std::as_bytes(std::span(mine))});
-    auto of_0 = text_of(0);
-    if (of_0.size() == sizeof mine && first_that_differs(of_0, sizeof mine[0]) == comm.size()) {
-        std::memcpy(mine, of_0.data(), sizeof mine);
-        return mine[1];
-    }
+    agreed const mine{fingerprint(std::as_bytes(std::span(items.lines()))), note};
+    agreed first = mine;
+    bool alike = true;
+    detail::from_all(comm, mine, "its digest", [&](int r, agreed theirs) {
+        if (r == 0) first = theirs;
+        alike = alike && theirs.digest == first.digest;
+    });
+    if (alike) return first.note;
     comm.all_gather({std::as_bytes(std::span(items.lines()))});
-    of_0 = text_of(0);
-    int const r = first_that_differs(of_0, of_0.npos);
-    if (r == comm.size())  // equal texts, unequal digests: some rank's memory is broken
-        throw shape_error("ranks disagree");
-    throw shape_error(detail::first_difference(of_0, text_of(r), r));
+    auto const text_of = [&](int r) { return detail::text_of_bytes(comm.from(r).bytes); };
+    for (int r = 1; r < comm.size(); ++r)
+        if (text_of(r) != text_of(0)) throw shape_error(detail::first_difference(text_of(0), text_of(r), r));
+    throw shape_error("ranks disagree");  // equal texts, unequal digests: some rank's memory is broken
 }
 
 /// The constants of f = mean f_i from those that each rank's f_i knows of itself: L is bounded by the mean of the L_i.
@@ -115,30 +112,28 @@ template <Communicator C>
 template <Communicator C, class F>
 [[gnu::cold, gnu::noinline]] problem agree_on_problem(C& comm, F const& objective) {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
-    double mine[4] = {none, none, 0, 0};
-    if constexpr (detail::has_constants<F>()) mine[0] = objective.smoothness(), mine[1] = objective.strong_convexity();
-    if constexpr (HasSamples<F>) mine[2] = static_cast<double>(objective.samples());
-    if constexpr (HasSampleSmoothness<F>) mine[3] = objective.sample_smoothness();
-    comm.all_gather({std::as_bytes(std::span(mine))});
+    struct constants {
+        double smoothness = none, strong_convexity = none, samples = 0, sample_smoothness = 0;
+    } mine;
+    if constexpr (detail::has_constants<F>())
+        mine.smoothness = objective.smoothness(), mine.strong_convexity = objective.strong_convexity();
+    if constexpr (HasSamples<F>) mine.samples = static_cast<double>(objective.samples());
+    if constexpr (HasSampleSmoothness<F>) mine.sample_smoothness = objective.sample_smoothness();
     problem p;
     p.dimension = static_cast<std::size_t>(objective.dimension());
     p.workers = comm.size();
-    p.own_smoothness = mine[0];
+    p.own_smoothness = mine.smoothness;
     double const share = 1.0 / comm.size();
-    for (int r = 0; r < comm.size(); ++r) {
-        double theirs[4];
-        auto const received = comm.from(r).bytes;
-        if (received.size() != sizeof theirs)
-            throw shape_error(detail::concat({"rank ", r, " sent no constants of its objective"}));
-        std::memcpy(theirs, received.data(), sizeof theirs);
-        p.smoothness += share * theirs[0];
-        p.strong_convexity += share * theirs[1];
-        p.least_strong_convexity = r == 0 ? theirs[1] : std::min(p.least_strong_convexity, theirs[1]);
-        p.largest_smoothness = std::max(p.largest_smoothness, theirs[0]);
-        p.mean_square_smoothness += share * theirs[0] * theirs[0];
-        p.samples = std::max(p.samples, static_cast<std::size_t>(theirs[2]));
-        p.largest_sample_smoothness = std::max(p.largest_sample_smoothness, theirs[3]);
-    }
+    detail::from_all(comm, mine, "the constants of its objective", [&](int r, constants const& theirs) {
+        double const l = theirs.smoothness, mu = theirs.strong_convexity;
+        p.smoothness += share * l;
+        p.strong_convexity += share * mu;
+        p.least_strong_convexity = r == 0 ? mu : std::min(p.least_strong_convexity, mu);
+        p.largest_smoothness = std::max(p.largest_smoothness, l);
+        p.mean_square_smoothness += share * l * l;
+        p.samples = std::max(p.samples, static_cast<std::size_t>(theirs.samples));
+        p.largest_sample_smoothness = std::max(p.largest_sample_smoothness, theirs.sample_smoothness);
+    });
     p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
     if (std::isnan(p.smoothness))
         for (double* const unknown : {&p.smoothness, &p.strong_convexity, &p.least_strong_convexity,
@@ -154,15 +149,11 @@ template <Communicator C, class F>
 template <Communicator C, HasSamples F>
 weighted<F> by_samples(C& comm, F const& objective) {
     std::uint64_t const mine = objective.samples();
-    comm.all_gather({std::as_bytes(std::span(&mine, 1))});
     double sum = 0;
-    for (int r = 0; r < comm.size(); ++r) {
-        std::uint64_t theirs = 0;
-        auto const received = comm.from(r).bytes;
-        if (received.size() == sizeof theirs) std::memcpy(&theirs, received.data(), sizeof theirs);
+    detail::from_all(comm, mine, "its number of samples", [&](int r, std::uint64_t theirs) {
         if (theirs == 0) throw shape_error(detail::concat({"rank ", r, " has no samples, and so no weight"}));
         sum += static_cast<double>(theirs);
-    }
+    });
     return {objective, static_cast<double>(mine) * comm.size() / sum};
 }
 

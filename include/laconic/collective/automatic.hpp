@@ -18,6 +18,7 @@
 #include "laconic/collective/sparse/gathered_sum.hpp"
 #include "laconic/collective/sparse/recursive_doubling.hpp"
 #include "laconic/collective/sparse/split_all_gather.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 
@@ -139,28 +140,23 @@ class automatic_algorithm {
     template <Communicator C>
     chosen choose(C& comm, std::size_t terms, std::size_t blocks) {
         chosen all{0, 0, comm.size(), 0};
-        bool trouble = false;
-        counts_.resize(16);
-        detail::store_word(counts_.data(), session_.failed() ? unknown : terms);
-        detail::store_word(counts_.data() + 8, blocks);
-        comm.all_gather({counts_});
-        for (int r = 0; r < comm.size(); ++r) {
-            auto const received = comm.from(r).bytes;
-            if (received.size() != counts_.size()) throw comm_error(r, detail::concat({"rank ", r, " does not count"}));
-            auto const n = detail::load_word(received.data());
-            trouble = trouble || n == unknown;
-            all.terms += n;
-            all.blocks += detail::load_word(received.data() + 8);
-        }
-        if (trouble) session_.share_failure(comm);
+        bool failed = false;
+        struct counts {
+            std::uint64_t terms, blocks;
+        };
+        counts const mine{session_.failed() ? unknown : terms, blocks};
+        detail::from_all(comm, mine, "how many terms it has", [&](int, counts theirs) {
+            failed = failed || theirs.terms == unknown;
+            all.terms += theirs.terms;
+            all.blocks += theirs.blocks;
+        });
+        if (failed) session_.share_failure(comm);
         session_.finish();
         // Where ranks are compiled differently, the last bit could differ, and a choice with it.
         std::byte const best{static_cast<unsigned char>(of(all).best)};
         comm.broadcast(0, {std::span(&best, 1)});
-        auto const answer = comm.from(0).bytes;
-        if (answer.size() != 1 || std::to_integer<std::size_t>(answer[0]) >= sum_count)
-            throw comm_error(0, "rank 0 has chosen no sum");
-        all.best = std::to_integer<std::uint8_t>(answer[0]);
+        all.best = detail::value_from<std::uint8_t>(comm, 0, "the sum that it chooses");
+        if (all.best >= sum_count) throw comm_error(0, "rank 0 has chosen no sum");
         return all;
     }
     collective_choice of(chosen const& by) const {
@@ -224,7 +220,6 @@ class automatic_algorithm {
     std::uint64_t sums_ = 0;  // so far
     chosen last_;
     session session_;
-    std::vector<std::byte> counts_;
     std::vector<T> full_;
     sparse_sum<T, B> list_;
     std::optional<detail::gathered_sum_algorithm<T, B>> gathered_;

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {
@@ -28,32 +27,23 @@ template <class F, Communicator C, Scalar T>
 consensus_report report_consensus(F const& objective, std::span<T const> x, C& comm) {
     auto const n = static_cast<T>(comm.size());
     std::vector<T> mean(x.size()), theirs(x.size());
-    auto const each = [&](std::size_t bytes, void* to, auto use) {
-        for (int r = 0; r < comm.size(); ++r) {
-            auto const sent = comm.from(r).bytes;
-            if (sent.size() != bytes) throw comm_error(r, detail::concat({"rank ", r, " sent no report"}));
-            std::memcpy(to, sent.data(), bytes);
-            use();
-        }
-    };
     comm.all_gather({std::as_bytes(x)});
-    each(x.size_bytes(), theirs.data(), [&] {
+    for (int r = 0; r < comm.size(); ++r) {
+        std::memcpy(theirs.data(), detail::bytes_from(comm, r, x.size_bytes(), "its model").data(), x.size_bytes());
         for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += theirs[j] / n;
-    });
+    }
     consensus_report all;
     double square = 0;
     for (std::size_t j = 0; j < mean.size(); ++j) {
         double const off = static_cast<double>(x[j] - mean[j]);
         square += off * off;
     }
-    double mine[3] = {static_cast<double>(objective.value(x)),
-                      static_cast<double>(objective.value(std::span<T const>(mean))), std::sqrt(square)};
-    double other[3];
-    comm.all_gather({std::as_bytes(std::span(mine))});
-    each(sizeof other, other, [&] {
-        all.value += other[0] / comm.size();
-        all.value_at_mean += other[1] / comm.size();
-        all.distance = std::max(all.distance, other[2]);
+    consensus_report const mine{static_cast<double>(objective.value(x)),
+                                static_cast<double>(objective.value(std::span<T const>(mean))), std::sqrt(square)};
+    detail::from_all(comm, mine, "its report", [&](int, consensus_report const& of) {
+        all.value += of.value / comm.size();
+        all.value_at_mean += of.value_at_mean / comm.size();
+        all.distance = std::max(all.distance, of.distance);
     });
     return all;
 }

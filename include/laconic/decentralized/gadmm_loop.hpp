@@ -6,12 +6,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "laconic/backend/norm.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/comm/topology.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/estimate/local_solver.hpp"
@@ -166,8 +166,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     double balanced_rho() const {
         double primal = 0, dual = 0;
         for (int r = 0; r < this->comm_->size(); ++r) {
-            std::array<double, 2> theirs;
-            std::memcpy(&theirs, this->comm_->from(r).bytes.data(), sizeof theirs);
+            auto const theirs = detail::value_from<std::array<double, 2>>(*this->comm_, r, "its residuals");
             primal = std::hypot(primal, theirs[0]);
             dual = std::hypot(dual, theirs[1]);
         }

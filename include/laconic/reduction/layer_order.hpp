@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 
 #include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
@@ -97,21 +97,17 @@ template <Communicator C>
 [[gnu::cold, gnu::noinline]] void learn_if_complete(C& comm, layer_order& order, agreed_items const& progress) {
     require_agreement(comm, progress);
     std::uint64_t const mine = order.has_all() ? fingerprint(std::as_bytes(std::span(order.first()))) | 1 : 0;
-    comm.all_gather({std::as_bytes(std::span(&mine, 1))});
     bool all = true;
     int with = no_rank;  // the first rank that has started all, and its order
-    std::uint64_t first = 0, theirs = 0;
-    for (int r = 0; r < comm.size(); ++r) {
-        auto const bytes = comm.from(r).bytes;
-        if (bytes.size() != sizeof theirs) throw comm_error(r, concat({"rank ", r, " sends no order of layers"}));
-        std::memcpy(&theirs, bytes.data(), sizeof theirs);
+    std::uint64_t first = 0;
+    from_all(comm, mine, "its order of layers", [&](int r, std::uint64_t theirs) {
         all = all && theirs != 0;
-        if (theirs == 0) continue;
+        if (theirs == 0) return;
         if (with == no_rank) with = r, first = theirs;
         if (theirs != first)
             throw shape_error(
                 concat({"ranks disagree: ranks ", with, " and ", r, " start the layers in different orders"}));
-    }
+    });
     all ? order.learn() : order.list_once();
 }
 

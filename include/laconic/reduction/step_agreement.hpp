@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +13,7 @@
 
 #include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
@@ -49,12 +49,15 @@ template <Communicator C>
     double const weight = options.weight;
     round_context now;
     now.tag = message_tag(round, how == begins::with_layers ? step_digest(options) : 0);
-    std::array<std::byte, 16> mine{};
-    std::memcpy(mine.data(), &weight, sizeof weight);
+    struct sent_step {
+        double weight;
+        std::byte how, none[3];
+        std::byte tag[tag_length];
+    };
     constexpr std::byte dense{1}, dropped{2};
-    mine[8] = how == begins::to_drop ? dropped : std::byte{options.dense};
-    for (std::size_t i = 0; i < tag_length; ++i) mine[12 + i] = static_cast<std::byte>(*now.tag >> 8 * i & 0xffu);
-    comm.all_gather({mine});
+    sent_step mine{weight, how == begins::to_drop ? dropped : std::byte{options.dense}, {}, {}};
+    for (std::size_t i = 0; i < tag_length; ++i) mine.tag[i] = static_cast<std::byte>(*now.tag >> 8 * i & 0xffu);
+    comm.all_gather({std::as_bytes(std::span(&mine, 1))});
     without_tags const tags(comm, now);
     tags.require_one();
     step_agreement all;
@@ -64,18 +67,15 @@ template <Communicator C>
         if (!all.wrong) all.wrong.emplace(r, round, why);
     };
     for (int r = 0; r < comm.size(); ++r) {
-        auto const bytes = comm.from(r).bytes;
-        if (bytes.size() != mine.size()) throw comm_error(r, concat({"rank ", r, " sends no weight"}));
-        double theirs = 0;
-        std::memcpy(&theirs, bytes.data(), sizeof theirs);
-        bool const is_dense = bytes[8] == dense;
+        auto const theirs = value_from<sent_step>(comm, r, "its weight");
+        bool const is_dense = theirs.how == dense;
         if (r == 0) first_is_dense = is_dense;
-        if (bytes[8] == dropped) refuse(r, "the step was dropped there");
-        if (!(theirs >= 0 && std::isfinite(theirs)))
-            refuse(r, concat({"a weight of ", theirs, ", which must be finite and at least 0"}));
+        if (theirs.how == dropped) refuse(r, "the step was dropped there");
+        if (!(theirs.weight >= 0 && std::isfinite(theirs.weight)))
+            refuse(r, concat({"a weight of ", theirs.weight, ", which must be finite and at least 0"}));
         if (is_dense != first_is_dense)
             refuse(r, concat({"the step is ", (first_is_dense ? "not " : ""), "dense, unlike on rank 0"}));
-        sum += theirs;
+        sum += theirs.weight;
     }
     tags.require_readable();
     if (!(sum > 0 && std::isfinite(sum))) refuse(0, concat({"the ranks' weights add up to ", sum}));
@@ -109,15 +109,8 @@ template <Communicator C, class Layers>
 /// The largest of the ranks' rounds. 8 bytes from each rank.
 template <Communicator C>
 std::uint64_t latest_round(C& comm, std::uint64_t mine) {
-    comm.all_gather({std::as_bytes(std::span(&mine, 1))});
     std::uint64_t latest = 0;
-    for (int r = 0; r < comm.size(); ++r) {
-        std::uint64_t theirs = 0;
-        auto const bytes = comm.from(r).bytes;
-        if (bytes.size() != sizeof theirs) throw comm_error(r, concat({"rank ", r, " sends no round"}));
-        std::memcpy(&theirs, bytes.data(), sizeof theirs);
-        latest = std::max(latest, theirs);
-    }
+    from_all(comm, mine, "its round", [&](int, std::uint64_t theirs) { latest = std::max(latest, theirs); });
     return latest;
 }
 
@@ -128,13 +121,11 @@ template <class B, Communicator C, class Layers>
     std::vector<std::uint64_t> mine;
     for (auto const& l : layers.all()) mine.push_back(l.is_skipped() ? 0 : l.digest_of_estimate(on));
     comm.all_gather({std::as_bytes(std::span(mine))});
-    for (int r = 0; r < comm.size(); ++r)
-        if (comm.from(r).bytes.size() != 8 * mine.size())
-            throw comm_error(r, concat({"rank ", r, " sends no digest for each layer"}));
-    auto const first = comm.from(0).bytes;
+    auto const digests_of = [&](int r) { return bytes_from(comm, r, 8 * mine.size(), "a digest of each layer"); };
+    for (int r = 0; r < comm.size(); ++r) digests_of(r);  // a wrong length comes before a difference
     for (int r = 1; r < comm.size(); ++r)
         for (std::size_t l = 0; l < layers.size(); ++l) {
-            if (std::memcmp(first.data() + 8 * l, comm.from(r).bytes.data() + 8 * l, 8) == 0) continue;
+            if (std::memcmp(digests_of(0).data() + 8 * l, digests_of(r).data() + 8 * l, 8) == 0) continue;
             throw comm_error(r, concat({"rank ", r, " has another estimate or mean shift than rank 0: ",
                                         layers[l].title(), " in round ", round}));
         }

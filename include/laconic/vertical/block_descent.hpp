@@ -4,16 +4,15 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/kept.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/descent.hpp"
 #include "laconic/optim/divergence_guard.hpp"
 #include "laconic/vertical/local_blocks.hpp"
@@ -96,16 +95,8 @@ class block_descent {
         if (work_->rank == 0) own += received ? work_->loss_of_sums() : known;
         if (!work_->guard.suspects(known, own)) return;
         auto const mine = work_->guard.evidence(work_->size * work_->when.parties);
-        comm_->all_gather({std::as_bytes(std::span(&mine, 1))});
         divergence_guard::parts all;
-        for (int r = 0; r < comm_->size(); ++r) {
-            divergence_guard::parts theirs;
-            auto const bytes = comm_->from(r).bytes;
-            if (bytes.size() != sizeof theirs)
-                throw comm_error(r, detail::concat({"rank ", r, " sent no part of the function's value"}));
-            std::memcpy(&theirs, bytes.data(), sizeof theirs);
-            all.add(theirs);
-        }
+        detail::from_all(*comm_, mine, "its part of the function's value", [&](int, auto const& of) { all.add(of); });
         if (!work_->guard.template diverged<T>(all)) return;
         if (halves_ && work_->local_steps > 1)
             work_->local_steps /= 2;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "laconic/collective/agreement.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
@@ -66,14 +67,9 @@ inline double block_step(problem const& p, double given, double steps, double pr
 /// Which ranks have labels: 1 or 0 for each. A collective call of one byte.
 template <Communicator C>
 std::vector<int> holders_of_labels(bool mine, C& comm) {
-    std::byte const flag{mine};
-    comm.all_gather({std::span(&flag, 1)});
     std::vector<int> all;
-    for (int r = 0; r < comm.size(); ++r) {
-        auto const theirs = comm.from(r).bytes;
-        if (theirs.size() != 1) throw comm_error(r, concat({"rank ", r, " did not say whether it has labels"}));
-        all.push_back(theirs[0] != std::byte{});
-    }
+    from_all(comm, std::byte{mine}, "whether it has labels",
+             [&](int, std::byte has) { all.push_back(has != std::byte{}); });
     return all;
 }
 /// Where the labels are: on all ranks, the same, so that any loss will do, or on one. A collective call.
