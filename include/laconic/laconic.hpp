@@ -16,4 +16,5 @@
 #include "laconic/method/methods.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/run.hpp"
+#include "laconic/sum.hpp"
 #include "laconic/transport/in_background.hpp"

@@ -4,13 +4,11 @@
 
 #include <Eigen/Core>
 #include <array>
-#include <cstdint>
 #include <span>
 #include <vector>
 
 using namespace laconic;
 
-static_assert(Number16<Eigen::half> && Number16<Eigen::bfloat16> && !Number16<std::int16_t> && !Number16<float>);
 static_assert(ReducedAs<float, float> && ReducedAs<double, double> && ReducedAs<Eigen::half, float>);
 static_assert(!ReducedAs<double, float> && !ReducedAs<float, double> && !ReducedAs<Eigen::half, double>);
 static_assert(detail::takes<float, std::vector<float>&>() && detail::takes<double, std::array<double, 3>&>());

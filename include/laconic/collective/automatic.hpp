@@ -93,6 +93,18 @@ class automatic_algorithm {
         keep(now);
     }
 
+    /// The same of this rank's part alone, as split_all_gather does for lists, ring for vectors in full: no choice.
+    template <PointToPoint C>
+    void reduce_scatter(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        if (!split_) split_.emplace(d_, second_stage::sparse, positions_);
+        split_->reduce_scatter(on, comm, v, round);
+    }
+    template <PointToPoint C>
+    void reduce_scatter(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+        if (!ring_) ring_.emplace(d_);
+        ring_->reduce_scatter(on, comm, x, round);
+    }
+
     /// By which algorithm the last sum was made, the seconds that each would take by the formulas, and for how many
     /// terms. The same on all ranks; nothing before the first sum.
     std::optional<collective_choice> why() const {

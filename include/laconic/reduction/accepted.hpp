@@ -5,18 +5,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "laconic/core/number16.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {
-
-/// A number of 16 bits that converts to float and back: Eigen::bfloat16, Eigen::half, _Float16, std::bfloat16_t, your
-/// own.
-template <class E>
-concept Number16 = sizeof(E) == 2 && !std::is_integral_v<E> && std::is_trivially_copyable_v<E> &&
-                   requires(E e, float f) {
-    static_cast<float>(e);
-    static_cast<E>(f);
-};
 
 /// The element types that a reducer which computes in T accepts: T itself, and where T is float also numbers of 16
 /// bits.

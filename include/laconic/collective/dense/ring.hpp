@@ -27,31 +27,54 @@ class ring_algorithm {
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
-        int const next = static_cast<int>((me + 1) % n), last = static_cast<int>((me + n - 1) % n);
-        detail::partition const parts{d_, n};
+        start(on, comm, x, round);
+        go_round(on, comm, x, me, 2 * (n - 1));
+        session_.finish();
+    }
+    /// The part of x that has this rank's number <- that part of the sum, by the first half of the ring: P - 1
+    /// messages, and a collective call of no bytes, by which all ranks throw the same. After it the rest of x is
+    /// unspecified.
+    template <PointToPoint C>
+    void reduce_scatter(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        start(on, comm, x, round);
+        go_round(on, comm, x, (me + n - 1) % n, n - 1);
+        session_.share_failure(comm);
+        session_.finish();
+    }
+
+  private:
+    template <PointToPoint C>
+    void start(B& on, C& comm, std::span<T> x, std::uint64_t round) {
         session_.start(round);
         session_.check_input(on, comm.rank(), std::span<T const>(x), d_);
+    }
+    // Sends part `first`, and then in each of so many steps receives the part before, which the next step sends: in P -
+    // 1 steps it is added to, from then on it is the sum.
+    template <PointToPoint C>
+    void go_round(B& on, C& comm, std::span<T> x, std::size_t first_part, std::size_t steps) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        int const next = static_cast<int>((me + 1) % n), last = static_cast<int>((me + n - 1) % n);
+        detail::partition const parts{d_, n};
         auto const each_piece = [&](std::size_t p, auto f) {
             detail::in_pieces<T>{parts.first(p), parts.length(p)}.each(f);
         };
         auto const send = [&](std::size_t first, std::size_t length) {
             session_.send_numbers(comm, next, x, first, length);
         };
-        if (n > 1) each_piece(me, send);
-        for (std::size_t step = 0; step + 2 < 2 * n; ++step)
-            each_piece((me + 2 * n - step - 1) % n, [&](std::size_t first, std::size_t length) {
+        if (steps > 0) each_piece(first_part, send);
+        for (std::size_t step = 0; step < steps; ++step)
+            each_piece((first_part + 2 * n - step - 1) % n, [&](std::size_t first, std::size_t length) {
                 bool const adds = step + 1 < n;
                 session_.receive(comm, last, [&](bit_reader& source) {
                     auto const piece = x.subspan(first, length);
                     adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
                     if (adds) session_.check_sum(on, std::span<T const>(piece), first);
                 });
-                if (step + 3 < 2 * n) send(first, length);
+                if (step + 1 < steps) send(first, length);
             });
-        session_.finish();
     }
 
-  private:
     std::size_t d_;
     session session_;
 };

@@ -41,11 +41,7 @@ class split_all_gather_algorithm {
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         detail::partition const ranges{d_, n};
-        make_room(on, v, ranges);
-        session_.start(round);
-        session_.check_input(on, comm.rank(), v, d_);
-        sum_.expect(ranges.length(me));
-        detail::split_and_add(on, comm, session_, ranges, v, sum_, piece_, lists_);
+        add_own_part(on, comm, ranges, v, round);
         if (then_ == second_stage::dense) {
             auto const numbers = v.assign_in_full(on, sum_, ranges.first(me), d_);
             detail::all_gather_numbers(comm, session_, ranges, numbers);
@@ -67,8 +63,28 @@ class split_all_gather_algorithm {
             v.append(lists_.support().subspan(first, terms), lists_.values().subspan(first, terms), 0);
         }
     }
+    /// v <- the terms of this rank's part of the sum, by the first half: P - 1 messages, and a collective call of no
+    /// bytes, by which all ranks throw the same.
+    template <PointToPoint C>
+    void reduce_scatter(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+        detail::partition const ranges{d_, static_cast<std::size_t>(comm.size())};
+        add_own_part(on, comm, ranges, v, round);
+        session_.share_failure(comm);
+        session_.finish();
+        v.reset(d_);
+        v.append(sum_, ranges.first(static_cast<std::size_t>(comm.rank())));
+    }
 
   private:
+    // sum_ <- this rank's part of the sum.
+    template <PointToPoint C>
+    void add_own_part(B& on, C& comm, detail::partition const& ranges, sparse_sum<T, B>& v, std::uint64_t round) {
+        make_room(on, v, ranges);
+        session_.start(round);
+        session_.check_input(on, comm.rank(), v, d_);
+        sum_.expect(ranges.length(static_cast<std::size_t>(comm.rank())));
+        detail::split_and_add(on, comm, session_, ranges, v, sum_, piece_, lists_);
+    }
     // What ranks with as many terms need in any round.
     void make_room(B& on, sparse_sum<T, B>& v, detail::partition const& ranges) {
         auto const most = detail::most_terms_of_sum(v, d_, ranges.parts);

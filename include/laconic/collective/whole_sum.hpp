@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/terms/sparse_sum.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/partition.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/wire/kind.hpp"
+
+namespace laconic::detail {
+
+/// sum.reduce_scatter(on, comm, v, round) leaves in v this rank's part of the sum, as `partition` cuts it, and sends
+/// less than a sum does.
+template <class S, class B, class C, class V>
+concept ReduceScatters = requires(S& sum, B& on, C& comm, V v) {
+    sum.reduce_scatter(on, comm, v, std::uint64_t{});
+};
+
+/// The sum of vectors by the collective X, which applies the whole sum, whether it adds up lists of terms or vectors in
+/// full, and whichever the caller has. Reuses its memory.
+template <class X, Scalar T>
+class whole_sum {
+    static constexpr bool is_collective = Collective<X, T, host>;
+    static_assert(is_collective,
+                  "the last argument is no collective for these numbers on the host: take one such as ring{}, or leave "
+                  "it out (collective/collective.hpp)");
+    using algorithm = sum_of<X, T, host>;
+    static_assert(ChosenSum<algorithm> || !GivesBack<algorithm, T, host>,
+                  "this collective leaves terms out of the sum: take one that applies the whole sum, such as ring{}");
+
+  public:
+    /// Of vectors of d numbers. Throws argument_error where x does not suit them, or leaves terms out of the sum.
+    whole_sum(X const& x, std::size_t d) : sum_((x.check(d), x.template make<T, host>(d, position_code::smallest))) {
+        if constexpr (ChosenSum<algorithm>)
+            if (sum_.gives_back())
+                throw argument_error(
+                    concat({"the collective ", to_string(x),
+                            " leaves terms out of the sum: take one that applies the whole sum, such as ring"}));
+    }
+
+    /// x <- the sum of all ranks' x. Throws what the collective does, and then x is unspecified.
+    template <Communicator C>
+    void operator()(host& on, C& comm, std::span<T> x, std::uint64_t round) {
+        if (!takes_terms<C>(false)) {
+            if constexpr (SumsNumbers<algorithm, T, host, C>) sum_(on, comm, x, round);
+            return;
+        }
+        list_.assign_nonzero(on, x);
+        if constexpr (SumsTerms<algorithm, T, host, C>) sum_(on, comm, list_, round);
+        fill(on, x, T(0));
+        scatter(on, list_.values(), list_.support(), 1, x);
+    }
+    /// The same of lists of terms.
+    template <Communicator C>
+    void operator()(host& on, C& comm, sparse_sum<T>& v, std::uint64_t round) {
+        if (takes_terms<C>(true)) {
+            if constexpr (SumsTerms<algorithm, T, host, C>) sum_(on, comm, v, round);
+            return;
+        }
+        full_.assign(v.dimension(), T(0));
+        std::span<T> const full(full_);
+        scatter(on, v.values(), v.support(), 1, full);
+        if constexpr (SumsNumbers<algorithm, T, host, C>) sum_(on, comm, full, round);
+        v.assign_nonzero(on, full);
+    }
+    /// This rank's part of x, as `own` cuts it, <- that part of the sum; the rest of x is unspecified then.
+    template <Communicator C>
+    void reduce_scatter(host& on, C& comm, std::span<T> x, std::uint64_t round) {
+        if constexpr (ReduceScatters<algorithm, host, C, std::span<T>>)
+            sum_.reduce_scatter(on, comm, x, round);
+        else
+            (*this)(on, comm, x, round);
+    }
+    /// v <- the terms of this rank's part of the sum.
+    template <Communicator C>
+    void reduce_scatter(host& on, C& comm, sparse_sum<T>& v, std::uint64_t round) {
+        if constexpr (ReduceScatters<algorithm, host, C, sparse_sum<T>&>) {
+            sum_.reduce_scatter(on, comm, v, round);
+        } else {
+            (*this)(on, comm, v, round);
+            partition const parts{v.dimension(), static_cast<std::size_t>(comm.size())};
+            auto const me = static_cast<std::size_t>(comm.rank());
+            auto const begin = v.count_below(parts.first(me)), n = v.count_below(parts.first(me + 1)) - begin;
+            list_.reset(v.dimension());
+            list_.append(v.support().subspan(begin, n), v.values().subspan(begin, n), 0);
+            std::swap(v, list_);
+        }
+    }
+
+  private:
+    // Whether the collective is given a list, where the caller has one or not.
+    template <class C>
+    bool takes_terms([[maybe_unused]] bool has_terms) const {
+        static constexpr bool terms = SumsTerms<algorithm, T, host, C>, numbers = SumsNumbers<algorithm, T, host, C>;
+        static_assert(terms || numbers,
+                      "this collective is not for this communicator: it needs one whose engine adds up itself "
+                      "(AllReducer, comm/communicator.hpp)");
+        if constexpr (terms && numbers && ChosenSum<algorithm>)
+            return sum_.wants_terms();
+        else
+            return terms && (has_terms || !numbers);
+    }
+
+    algorithm sum_;
+    sparse_sum<T> list_;
+    std::vector<T> full_;
+};
+
+}  // namespace laconic::detail

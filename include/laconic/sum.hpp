@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/collective/addend.hpp"
+#include "laconic/collective/agreement.hpp"
+#include "laconic/collective/automatic.hpp"
+#include "laconic/collective/summable.hpp"
+#include "laconic/collective/terms/addend_lists.hpp"
+#include "laconic/collective/terms/sparse_vector.hpp"
+#include "laconic/collective/whole_sum.hpp"
+#include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/partition.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/core/view.hpp"
+#include "laconic/wire/kind.hpp"
+
+/// Exact sums over all ranks in one call: sum, mean, reduce_scatter. docs/sums.md has an example of each.
+namespace laconic {
+
+/// The part of a sum that a rank keeps: the numbers from coordinate `first` on, where they belong in the caller's
+/// vector.
+template <class E>
+struct own_part {
+    std::size_t first = 0;
+    std::span<E> values{};
+};
+
+namespace detail {
+
+/// A collective call of no bytes. Where a rank gives a reason, all throw the first one's as an Error.
+template <class Error, Communicator C>
+void require_on_all(C& comm, std::string const& why) {
+    comm.all_gather({std::as_bytes(std::span(why)), !why.empty()});
+    for (int r = 0; r < comm.size(); ++r)
+        if (auto const theirs = comm.from(r); theirs.is_error)
+            throw Error(concat({"rank ", r, ": ", text_of_bytes(theirs.bytes)}));
+}
+
+}  // namespace detail
+
+/// Sums of vectors of one length and one type of numbers E over all ranks, by one collective: sum(), mean() and
+/// reduce_scatter() below make one for a single call; this keeps its memory, so that a call for which there was room
+/// before allocates nothing, and what the ranks have agreed on. Every rank makes one with the same arguments, and the
+/// same calls. The communicator must outlive it. Memory: one vector, two of double for integers of 64 bits, and what
+/// the collective has.
+template <Addend E, class How = automatic, Communicator C = detail::some_ranks>
+class persistent_sum {
+    using T = detail::addend_type<E>;
+    static constexpr std::size_t words = detail::addend_words<E>;
+    static constexpr bool as_it_is = std::same_as<E, T>;
+
+  public:
+    /// Of vectors of x's type and length. Throws shape_error on all ranks where they do not agree on these and on
+    /// `how`, argument_error where `how` does not suit such vectors or leaves terms out of the sum. Costs 16 bytes a
+    /// rank.
+    template <class X>
+    persistent_sum(C& comm, X const& x, How const& how = {}) : comm_(&comm), d_(length(x)) {
+        require_agreement(comm, {{"the dimension", d_},
+                                 {"the numbers", detail::addend<E>::name()},
+                                 {"the bytes of a number", sizeof(E)},
+                                 {"the vector", detail::is_sparse<X> ? "sparse" : "in full"},
+                                 {"the version of the wire format", wire_version},
+                                 {"the collective", to_string(how)}});
+        for (auto& each : sums_) each.emplace(how, d_);
+    }
+
+    /// As sum(), mean() and reduce_scatter(); what they return of sparse vectors is this object's, until its next call.
+    template <class X>
+    decltype(auto) operator()(X&& x) {
+        if constexpr (detail::can_be_summed<X>()) return add_up(x, 1);
+    }
+    template <class X>
+    decltype(auto) mean(X&& x) {
+        static_assert(!std::integral<E>, "the mean of integers is no integer: take sum(), or vectors of double");
+        if constexpr (detail::can_be_summed<X>()) return add_up(x, comm_->size());
+    }
+    template <class X>
+    decltype(auto) reduce_scatter(X&& x) {
+        if constexpr (detail::can_be_summed<X>()) return keep_part(x);
+    }
+
+  private:
+    template <class X>
+    static std::size_t length(X const& x) {
+        if constexpr (detail::is_sparse<X>)
+            return x.dimension;
+        else
+            return static_cast<std::size_t>(x.size());
+    }
+    template <class X>
+    decltype(auto) add_up(X& x, int divisor) {
+        if constexpr (detail::is_sparse<X>)
+            return (add_up_sparse(sparse_view(x), divisor, false));
+        else
+            return add_up_numbers(view(x), divisor);
+    }
+    template <class X>
+    decltype(auto) keep_part(X& x) {
+        if constexpr (detail::is_sparse<X>)
+            return (add_up_sparse(sparse_view(x), 1, true));
+        else
+            return keep_part_of(view(x));
+    }
+
+    void add_up_numbers(std::span<E> x, int divisor) {
+        if constexpr (as_it_is) {
+            work_[0].assign(x.begin(), x.end());  // for an error that is found when x has changed
+            try {
+                (*sums_[0])(on_, *comm_, x, calls_++);
+            } catch (...) {
+                std::copy(work_[0].begin(), work_[0].end(), x.begin());
+                throw;
+            }
+            if (divisor != 1)
+                for (auto& each : x) each /= static_cast<E>(divisor);
+        } else {
+            split(x);
+            for (std::size_t w = 0; w < words; ++w) (*sums_[w])(on_, *comm_, std::span<T>(work_[w]), calls_);
+            ++calls_;
+            if (auto const j = join(x, divisor); j < x.size()) throw error(beyond(j));
+        }
+    }
+    own_part<E> keep_part_of(std::span<E> x) {
+        split(x);
+        for (std::size_t w = 0; w < words; ++w) sums_[w]->reduce_scatter(on_, *comm_, std::span<T>(work_[w]), calls_);
+        ++calls_;
+        detail::partition const parts{d_, static_cast<std::size_t>(comm_->size())};
+        auto const me = static_cast<std::size_t>(comm_->rank());
+        own_part<E> const mine{parts.first(me), parts.of(x, me)};
+        auto const j = join(mine.values, 1, mine.first);
+        if constexpr (!as_it_is)
+            detail::require_on_all<error>(*comm_, j < mine.values.size() ? beyond(mine.first + j) : "");
+        return mine;
+    }
+    template <class I>
+    sparse_vector<E>& add_up_sparse(sparse_view<E, I> x, int divisor, bool keeps_part) {
+        detail::require_on_all<argument_error>(*comm_, lists_.load(on_, x));
+        for (std::size_t w = 0; w < words; ++w) {
+            if (keeps_part)
+                sums_[w]->reduce_scatter(on_, *comm_, lists_[w], calls_);
+            else
+                (*sums_[w])(on_, *comm_, lists_[w], calls_);
+        }
+        ++calls_;
+        auto const at = lists_.store(result_, divisor);
+        auto const why = at ? beyond(*at) : "";
+        if (keeps_part && !as_it_is) detail::require_on_all<error>(*comm_, why);
+        if (at) throw error(why);
+        return result_;
+    }
+
+    void split(std::span<E const> x) {
+        for (auto& word : work_) word.resize(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            auto const number = detail::addend<E>::split(x[i]);
+            for (std::size_t w = 0; w < words; ++w) work_[w][i] = number[w];
+        }
+    }
+    // x <- the numbers of work_ from `first` on, divided, unless one is outside of E, whose place in x is returned.
+    std::size_t join(std::span<E> x, int divisor, std::size_t first = 0) const {
+        auto const at = [&](std::size_t i, E& to) {
+            typename detail::addend<E>::all number;
+            for (std::size_t w = 0; w < words; ++w) number[w] = work_[w][first + i] / static_cast<T>(divisor);
+            return detail::addend<E>::join(number, to);
+        };
+        E one;
+        for (std::size_t i = 0; !as_it_is && i < x.size(); ++i)
+            if (!at(i, one)) return i;
+        for (std::size_t i = 0; i < x.size(); ++i) at(i, x[i]);
+        return x.size();
+    }
+    static std::string beyond(std::size_t i) {
+        return detail::concat({"the ranks' sum at coordinate ", i, " is outside the range of the vector's numbers"});
+    }
+
+    C* comm_;
+    std::size_t d_;
+    host on_{};
+    std::uint64_t calls_ = 0;
+    std::array<std::optional<detail::whole_sum<How, T>>, words> sums_;
+    std::array<std::vector<T>, words> work_;
+    detail::addend_lists<E> lists_;
+    sparse_vector<E> result_;
+};
+template <class C, class X>
+persistent_sum(C&, X const&) -> persistent_sum<detail::number_of<X>, automatic, C>;
+template <class C, class X, class How>
+persistent_sum(C&, X const&, How) -> persistent_sum<detail::number_of<X>, How, C>;
+
+namespace detail {
+
+// What a call of an object of its own returns; sparse vectors are moved out of it.
+template <class Result>
+auto kept_result(Result&& result) {
+    if constexpr (std::is_lvalue_reference_v<Result>)
+        return std::remove_cvref_t<Result>(std::move(result));
+    else
+        return result;
+}
+
+}  // namespace detail
+
+/// x <- the sum of all ranks' x, exact but for rounding and with the same bits on all ranks: integers are exact,
+/// numbers of 16 bits are added up in float and rounded once. x is a contiguous range, or a sparse vector, of any
+/// number of terms on each rank, with its indices in any order, of which equal ones are added up: then the sum is
+/// returned, as a sparse_vector whose indices ascend and whose values are not 0. `how` is a collective that applies the
+/// whole sum; by default the ranks choose the quickest for their numbers of terms. A collective call, over any
+/// communicator that the collective takes. Throws the same on all ranks, and then x is as it was: shape_error for ranks
+/// that disagree on the length, the numbers or `how`; non_finite_error for a NaN or an infinity; argument_error for
+/// indices outside the dimension; error for a sum outside the range of the numbers; and what engines throw. Cost: the
+/// collective's, two small collective calls, a copy of x; integers travel as double, 64 bits as two.
+template <Communicator C, class X, class How = automatic>
+auto sum(C& comm, X&& x, How const& how = {}) {
+    if constexpr (detail::can_be_summed<X>()) {
+        persistent_sum once(comm, x, how);
+        if constexpr (detail::is_sparse<X>)
+            return detail::kept_result(once(x));
+        else
+            once(x);
+    }
+}
+/// The same, divided by the number of ranks: floating-point numbers.
+template <Communicator C, class X, class How = automatic>
+auto mean(C& comm, X&& x, How const& how = {}) {
+    if constexpr (detail::can_be_summed<X>()) {
+        persistent_sum once(comm, x, how);
+        if constexpr (detail::is_sparse<X>)
+            return detail::kept_result(once.mean(x));
+        else
+            once.mean(x);
+    }
+}
+/// This rank's part of the sum, coordinates floor(d rank / P) to floor(d (rank + 1) / P) - 1: of a contiguous range
+/// where they stand in x, whose other numbers stay as they are, and returned as an own_part; of a sparse vector a
+/// sparse_vector with those terms, of the same dimension. By default with the first half of ring, or of
+/// split_all_gather: P - 1 messages. A collective without such a half sums all. Otherwise as sum(), in another order
+/// of rounding.
+template <Communicator C, class X, class How = automatic>
+auto reduce_scatter(C& comm, X&& x, How const& how = {}) {
+    if constexpr (detail::can_be_summed<X>()) {
+        persistent_sum once(comm, x, how);
+        return detail::kept_result(once.reduce_scatter(x));
+    }
+}
+
+}  // namespace laconic

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which types are numbers of 16 bits.
+#include "laconic/core/number16.hpp"
+
+#include <Eigen/Core>
+#include <cstdint>
+
+static_assert(laconic::Number16<Eigen::half> && laconic::Number16<Eigen::bfloat16>);
+static_assert(!laconic::Number16<std::int16_t> && !laconic::Number16<std::uint16_t> && !laconic::Number16<float>);
