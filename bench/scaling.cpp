@@ -17,19 +17,11 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/cost_formulas.hpp"
-#include "laconic/collective/dense/halving_doubling.hpp"
-#include "laconic/collective/dense/omni_reduce.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/collective/select/ok_top_k.hpp"
-#include "laconic/collective/select/spar_reduce_scatter.hpp"
-#include "laconic/collective/sparse/gathered_sum.hpp"
-#include "laconic/collective/sparse/recursive_doubling.hpp"
-#include "laconic/collective/sparse/split_all_gather.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/replay.hpp"
 #include "laconic/core/key.hpp"
@@ -127,7 +119,7 @@ struct collective_of_study {
     // The d of a model of d numbers among so many ranks, at a density; 0 where memory or what is to be known lacks.
     std::function<double(double d, double ranks, double density)> simulated;
     std::function<logs(int ranks, std::size_t d, std::size_t k)> run;
-    std::function<double(cost_formulas const&)> formula;
+    std::function<double(cost_formulas const&, std::size_t k)> formula;
     bool in_full = false;    // of all numbers
     bool in_blocks = false;  // of blocks, of which 1 % are not 0
     bool any_ranks = true;   // the formula holds for any number of ranks, else for powers of two
@@ -146,53 +138,45 @@ double of_all(double d, double ranks, double) {
     return std::min(d, 12 * ranks * std::max(1.0, std::floor(1e7 / ranks / ranks)));
 }
 
+// Of what make(k) returns.
+template <class Make>
+collective_of_study of(std::string name, std::function<double(double, double, double)> simulated, Make make,
+                       bool in_full = false, bool in_blocks = false, bool any_ranks = true) {
+    return {std::move(name),
+            std::move(simulated),
+            [make](int ranks, std::size_t d, std::size_t k) {
+                return written_down(make(k).template make<float>(d), ranks, d, k);
+            },
+            [make](cost_formulas const& seconds, std::size_t k) { return seconds(make(k)); },
+            in_full,
+            in_blocks,
+            any_ranks};
+}
+
 std::vector<collective_of_study> const collectives = {
-    {"ring", of_all,
-     [](int ranks, std::size_t d, std::size_t k) { return written_down(ring{}.make<float>(d), ranks, d, k); },
-     &cost_formulas::ring, true},
-    {"halving_doubling", of_all,
-     [](int ranks, std::size_t d, std::size_t k) {
-         return written_down(halving_doubling{}.make<float>(d), ranks, d, k);
-     },
-     &cost_formulas::halving_doubling, true},
-    {"gathered_sum",
-     [](double d, double ranks, double) { return ranks <= 256 ? std::min(d, std::floor(2e9 / ranks / ranks)) : 0; },
-     [](int ranks, std::size_t d, std::size_t k) { return written_down(gathered_sum{}.make<float>(d), ranks, d, k); },
-     &cost_formulas::gathered_sum},
-    {"recursive_doubling", [](double d, double ranks, double) { return std::min(d, std::floor(5e7 / ranks)); },
-     [](int ranks, std::size_t d, std::size_t k) {
-         return written_down(recursive_doubling{}.make<float>(d), ranks, d, k);
-     },
-     &cost_formulas::recursive_doubling},
-    {"split_all_gather", parts_of(20, 1.5e8, 256),
-     [](int ranks, std::size_t d, std::size_t k) {
-         return written_down(split_all_gather{}.make<float>(d), ranks, d, k);
-     },
-     [](cost_formulas const& f) { return f.split_all_gather(); }},
-    {"split_all_gather(dense)", parts_of(20, 1.2e8, 256),
-     [](int ranks, std::size_t d, std::size_t k) {
-         return written_down(split_all_gather{second_stage::dense}.make<float>(d), ranks, d, k);
-     },
-     [](cost_formulas const& f) { return f.split_all_gather(true); }},
-    {"omni_reduce", parts_of(150 * block, 2e8, 64),
-     [](int ranks, std::size_t d, std::size_t k) {
-         return written_down(omni_reduce{block}.make<float>(d), ranks, d, k);
-     },
-     &cost_formulas::omni_reduce, false, true},
-    {"gtop_k", [](double d, double ranks, double) { return std::min(d, std::floor(6e9 / ranks)); },
-     [](int ranks, std::size_t d, std::size_t k) {
-         return written_down(laconic::gtop_k{k}.make<float>(d), ranks, d, k);
-     },
-     &cost_formulas::gtop_k, false, false, false},
-    {"ok_top_k", parts_of(20, 6e7, 256),
-     [](int ranks, std::size_t d, std::size_t k) {
-         return written_down(laconic::ok_top_k{k}.make<float>(d), ranks, d, k);
-     },
-     &cost_formulas::ok_top_k},
-    {"spar_reduce_scatter", parts_of(6, 6e7, 4096),
-     [](int ranks, std::size_t d,
-        std::size_t k) { return written_down(spar_reduce_scatter{k, true}.make<float>(d), ranks, d, k); },
-     &cost_formulas::spar_reduce_scatter}};
+    of(
+        "ring", of_all, [](std::size_t) { return ring{}; }, true),
+    of(
+        "halving_doubling", of_all, [](std::size_t) { return halving_doubling{}; }, true),
+    of(
+        "gathered_sum",
+        [](double d, double ranks, double) { return ranks <= 256 ? std::min(d, std::floor(2e9 / ranks / ranks)) : 0; },
+        [](std::size_t) { return gathered_sum{}; }),
+    of(
+        "recursive_doubling", [](double d, double ranks, double) { return std::min(d, std::floor(5e7 / ranks)); },
+        [](std::size_t) { return recursive_doubling{}; }),
+    of("split_all_gather", parts_of(20, 1.5e8, 256), [](std::size_t) { return split_all_gather{}; }),
+    of("split_all_gather(dense)", parts_of(20, 1.2e8, 256),
+       [](std::size_t) { return split_all_gather{second_stage::dense}; }),
+    of(
+        "omni_reduce", parts_of(150 * block, 2e8, 64), [](std::size_t) { return omni_reduce{block}; }, false, true),
+    of(
+        "gtop_k", [](double d, double ranks, double) { return std::min(d, std::floor(6e9 / ranks)); },
+        [](std::size_t k) { return gtop_k{k}; }, false, false, false),
+    of("ok_top_k", parts_of(20, 6e7, 256), [](std::size_t k) { return ok_top_k{k}; }),
+    of("spar_reduce_scatter", parts_of(6, 6e7, 4096), [](std::size_t k) {
+        return spar_reduce_scatter{k, true};
+    })};
 
 collective_load load_of(collective_of_study const& x, double d, double density, int ranks) {
     collective_load what{d, x.in_full ? d : std::round(d * density), ranks};
@@ -221,7 +205,7 @@ bool study(collective_of_study const& x, model const& m, int ranks) {
             slower.links.seconds_per_bit *= m.d / d;
             auto const ends = replay(slower, was);
             double const took = *std::max_element(ends.begin(), ends.end());
-            double const expected = x.formula(cost_formulas(slower.ports, what));
+            double const expected = x.formula(cost_formulas(slower.ports, what), static_cast<std::size_t>(what.k));
             simulated = shortest(took);
             ratio = shortest(took / expected);
             if (exact && std::abs(took / expected - 1) > 0.05) {
@@ -230,7 +214,8 @@ bool study(collective_of_study const& x, model const& m, int ranks) {
                              ranks, m.name.c_str(), name.c_str(), took, expected);
             }
         }
-        double const whole = x.formula(cost_formulas(how.ports, load_of(x, m.d, density, ranks)));
+        auto const all = load_of(x, m.d, density, ranks);
+        double const whole = x.formula(cost_formulas(how.ports, all), static_cast<std::size_t>(all.k));
         std::printf("%s,%s,%s,%d,%g,%s,%s,%s,%s\n", x.name.c_str(), m.name.c_str(), name.c_str(), ranks,
                     d > 0 ? m.d / d : 0, simulated.c_str(), ratio.c_str(), exact ? "yes" : "no",
                     shortest(whole).c_str());

@@ -8,16 +8,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "laconic/collective/choice.hpp"
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/dense/halving_doubling.hpp"
 #include "laconic/collective/dense/omni_reduce.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/sparse/gathered_sum.hpp"
-#include "laconic/collective/sparse/recursive_doubling.hpp"
-#include "laconic/collective/sparse/split_all_gather.hpp"
 #include "laconic/comm/from_all.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
@@ -63,10 +61,12 @@ class automatic_algorithm {
             now = choose(comm, v.size(), session_.failed() ? 0 : blocks_of(v));
         }
         check(now, comm.size());
-        if (in_full(now))
-            sum_terms_in_full(on, comm, v, round, now.best);
-        else
-            sum_terms(on, comm, v, round, now.best);
+        by(now.best, [&](auto& sum) {
+            if constexpr (SumsTerms<std::remove_cvref_t<decltype(sum)>, T, B, C>)
+                sum(on, comm, v, round);
+            else
+                sum_in_full(on, comm, v, round, sum);
+        });
         keep(now);
     }
     /// x <- the sum of all ranks' x. Errors as above.
@@ -86,31 +86,31 @@ class automatic_algorithm {
             now = choose(comm, terms, blocks);
         }
         check(now, comm.size());
-        if (in_full(now))
-            sum_numbers(on, comm, x, round, now.best);
-        else
-            sum_numbers_as_terms(on, comm, x, round, now.best);
+        by(now.best, [&](auto& sum) {
+            if constexpr (SumsNumbers<std::remove_cvref_t<decltype(sum)>, T, B, C>)
+                sum(on, comm, x, round);
+            else
+                sum_as_terms(on, comm, x, round, sum);
+        });
         keep(now);
     }
 
     /// The same of this rank's part alone, as split_all_gather does for lists, ring for vectors in full: no choice.
     template <PointToPoint C>
     void reduce_scatter(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
-        if (!split_) split_.emplace(d_, second_stage::sparse, positions_);
-        split_->reduce_scatter(on, comm, v, round);
+        scatter_sum<0>(on, comm, v, round);
     }
     template <PointToPoint C>
     void reduce_scatter(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
-        if (!ring_) ring_.emplace(d_);
-        ring_->reduce_scatter(on, comm, x, round);
+        scatter_sum<0>(on, comm, x, round);
     }
 
     /// By which algorithm the last sum was made, the seconds that each would take by the formulas, and for how many
     /// terms. The same on all ranks; nothing before the first sum.
     std::optional<collective_choice> why() const {
         if (last_.ranks < 1 || last_.best >= sum_count) return {};
-        auto made = of(last_);
-        made.best = static_cast<sum_by>(last_.best);
+        auto made = choice_for(last_);
+        made.best = last_.best;
         return made;
     }
 
@@ -120,9 +120,9 @@ class automatic_algorithm {
     }
 
   private:
-    static constexpr std::size_t block = 256;
+    static constexpr std::size_t block = omni_reduce{}.block;
     static constexpr std::uint64_t unknown = ~std::uint64_t{0};
-    // What all ranks brought together when they chose, and the number of the sum_by.
+    // What all ranks brought together when they chose, and the number of the sum among exact_sums.
     struct chosen {
         std::uint64_t terms = 0, blocks = 0;
         int ranks = 0;
@@ -165,13 +165,13 @@ class automatic_algorithm {
         if (failed) session_.share_failure(comm);
         session_.finish();
         // Where ranks are compiled differently, the last bit could differ, and a choice with it.
-        std::byte const best{static_cast<unsigned char>(of(all).best)};
+        std::byte const best{static_cast<unsigned char>(choice_for(all).best)};
         comm.broadcast(0, {std::span(&best, 1)});
         all.best = detail::value_from<std::uint8_t>(comm, 0, "the sum that it chooses");
         if (all.best >= sum_count) throw comm_error(0, "rank 0 has chosen no sum");
         return all;
     }
-    collective_choice of(chosen const& by) const {
+    collective_choice choice_for(chosen const& by) const {
         double const d = static_cast<double>(d_), ranks = by.ranks, all = std::ceil(d / block);
         return {how_.net,
                 {d, std::min(d, static_cast<double>(by.terms) / ranks), by.ranks, 8 * sizeof(T), positions_,
@@ -179,49 +179,43 @@ class automatic_algorithm {
                 how_.reading};
     }
 
-    static bool in_full(chosen const& now) { return static_cast<sum_by>(now.best) >= sum_by::omni_reduce; }
-    template <class S, class C, class V, class... Args>
-    void sum(std::optional<S>& with, B& on, C& comm, V& v, std::uint64_t round, Args... args) {
-        if (!with) with.emplace(d_, args...);
-        (*with)(on, comm, v, round);
+    // The sum of this number, which is made where it is needed first.
+    template <std::size_t I>
+    auto& made() {
+        auto& sum = std::get<I>(made_);
+        if (!sum) sum.emplace(std::get<I>(exact_sums).template make<T, B>(d_, positions_));
+        return *sum;
     }
-    template <class C>
-    void sum_terms(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round, std::uint8_t best) {
-        switch (static_cast<sum_by>(best)) {
-            case sum_by::gathered_sum:
-                return sum(gathered_, on, comm, v, round, positions_);
-            case sum_by::recursive_doubling:
-                return sum(doubling_, on, comm, v, round, positions_);
-            case sum_by::split_all_gather:
-                return sum(split_, on, comm, v, round, second_stage::sparse, positions_);
-            default:
-                return sum(split_dense_, on, comm, v, round, second_stage::dense, positions_);
-        }
+    // use(the sum of this number).
+    template <class Use, std::size_t... I>
+    void by(std::size_t number, Use use, std::index_sequence<I...>) {
+        ((I == number ? use(made<I>()) : void()), ...);
     }
-    template <class C>
-    void sum_numbers(B& on, C& comm, std::span<T> x, std::uint64_t round, std::uint8_t best) {
-        switch (static_cast<sum_by>(best)) {
-            case sum_by::omni_reduce:
-                return sum(omni_, on, comm, x, round, block);
-            case sum_by::ring:
-                return sum(ring_, on, comm, x, round);
-            default:
-                return sum(halving_, on, comm, x, round);
-        }
+    template <class Use>
+    void by(std::size_t number, Use use) {
+        by(number, use, std::make_index_sequence<sum_count>());
     }
-    template <class C>
-    void sum_terms_in_full(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round, std::uint8_t best) {
+    // By the first of them, from I on, that can.
+    template <std::size_t I, class C, class V>
+    void scatter_sum(B& on, C& comm, V& v, std::uint64_t round) {
+        if constexpr (requires { std::get<I>(made_)->reduce_scatter(on, comm, v, round); })
+            made<I>().reduce_scatter(on, comm, v, round);
+        else
+            scatter_sum<I + 1>(on, comm, v, round);
+    }
+    template <class C, class Sum>
+    void sum_in_full(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round, Sum& sum) {
         full_.assign(d_, T(0));
         // What has another length is for the sum to refuse.
         if (v.dimension() != d_) full_.resize(v.dimension());
         scatter(on, v.values(), v.support(), 1, std::span(full_));
-        sum_numbers(on, comm, std::span(full_), round, best);
+        sum(on, comm, std::span(full_), round);
         v.assign_nonzero(on, full_);
     }
-    template <class C>
-    void sum_numbers_as_terms(B& on, C& comm, std::span<T> x, std::uint64_t round, std::uint8_t best) {
+    template <class C, class Sum>
+    void sum_as_terms(B& on, C& comm, std::span<T> x, std::uint64_t round, Sum& sum) {
         list_.assign_nonzero(on, x);
-        sum_terms(on, comm, list_, round, best);
+        sum(on, comm, list_, round);
         fill(on, x, T(0));
         scatter(on, list_.values(), list_.support(), 1, x);
     }
@@ -234,12 +228,8 @@ class automatic_algorithm {
     session session_;
     std::vector<T> full_;
     sparse_sum<T, B> list_;
-    std::optional<detail::gathered_sum_algorithm<T, B>> gathered_;
-    std::optional<detail::recursive_doubling_algorithm<T, B>> doubling_;
-    std::optional<detail::split_all_gather_algorithm<T, B>> split_, split_dense_;
-    std::optional<detail::omni_reduce_algorithm<T, B>> omni_;
-    std::optional<detail::ring_algorithm<T, B>> ring_;
-    std::optional<detail::halving_doubling_algorithm<T, B>> halving_;
+    decltype(std::apply([](auto const&... x) { return std::tuple<std::optional<sum_of<decltype(x), T, B>>...>(); },
+                        exact_sums)) made_;
 };
 
 }  // namespace detail

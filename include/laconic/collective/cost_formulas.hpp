@@ -7,8 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/dense/halving_doubling.hpp"
+#include "laconic/collective/dense/omni_reduce.hpp"
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/collective/expected_lengths.hpp"
 #include "laconic/collective/layout/pieces.hpp"
+#include "laconic/collective/select/gtop_k.hpp"
+#include "laconic/collective/select/ok_top_k.hpp"
+#include "laconic/collective/select/spar_reduce_scatter.hpp"
+#include "laconic/collective/sparse/gathered_sum.hpp"
+#include "laconic/collective/sparse/recursive_doubling.hpp"
+#include "laconic/collective/sparse/split_all_gather.hpp"
 #include "laconic/comm/network.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
@@ -44,8 +54,8 @@ struct reading_cost {
 
 /// Seconds that each collective takes over a network when all ranks begin together: the alpha-beta model with alpha =
 /// latency + overhead, beta = seconds_per_bit of the library's own messages, and what is read at the end of each
-/// message. Where messages are not as long by chance as on the average, the time is the slowest rank's. One rank takes
-/// no time.
+/// message: formulas(ring{}), and so on. Where messages are not as long by chance as on the average, the time is the
+/// slowest rank's. One rank takes no time.
 class cost_formulas {
   public:
     /// Throws argument_error for a load or prices that make no sense.
@@ -59,15 +69,15 @@ class cost_formulas {
     }
 
     /// Every rank's list to all ranks, ceil(log2 P) messages of 1, 2, 4, .. lists (Bruck): gathered_sum.
-    double gathered_sum() const {
+    double operator()(gathered_sum const&) const {
         return gathered([&](double lists) { return step(lists * list(what_.d, what_.k), lists * what_.k); });
     }
     /// The same in P - 1 steps around a ring, as delayed's all_gather.
-    double all_gather() const { return (p_ - 1) * step(list(what_.d, what_.k), what_.k); }
+    double operator()(gather_all const&) const { return (p_ - 1) * step(list(what_.d, what_.k), what_.k); }
 
     /// Lists of the terms of 1, 2, 4, .. ranks. Where P is no power of two, some are longer than others and some ranks
     /// begin later: then each rank's time is followed.
-    double recursive_doubling() const {
+    double operator()(recursive_doubling const&) const {
         auto const paired = static_cast<std::size_t>(power()), beyond = static_cast<std::size_t>(p_) - paired;
         if (beyond > 0) return followed_doubling(paired, beyond);
         double sum = 0;
@@ -75,16 +85,16 @@ class cost_formulas {
         return sum;
     }
 
-    /// P - 1 parts in flight at once, then an all-gather of their sums; with_all: in full.
-    double split_all_gather(bool with_all = false) const {
+    /// P - 1 parts in flight at once, then an all-gather of their sums.
+    double operator()(split_all_gather const& how) const {
         if (p_ == 1) return 0;
         double const part = what_.d / p_, received = at_once(list(part, what_.k / p_), what_.k / p_);
-        if (!with_all) return received + gathered_parts(part, of(p_) / p_);
+        if (how.then == second_stage::sparse) return received + gathered_parts(part, of(p_) / p_);
         return received + gathered([&](double parts) { return step_in_full(parts * part); });
     }
 
     /// 2 (P - 1) parts of P, one after another; of several pieces each is handed on while the next comes.
-    double ring() const {
+    double operator()(ring const&) const {
         if (p_ == 1) return 0;
         double const part = std::ceil(what_.d / p_), steps = 2 * (p_ - 1), all = busy_in_full(part);
         double const first = busy(std::min(part * what_.bits_per_value, 8.0 * longest_piece));
@@ -94,7 +104,7 @@ class cost_formulas {
         return sent + steps * part * reading_.per_number;
     }
     /// Halves, quarters, .. of the numbers, and back.
-    double halving_doubling() const {
+    double operator()(halving_doubling const&) const {
         double const paired = power();
         double sum = p_ > paired ? 2 * (net_.latency + busy_in_full(what_.d) + reading_.per_number * what_.d) : 0;
         for (double share = paired / 2; share >= 1; share /= 2)
@@ -103,10 +113,12 @@ class cost_formulas {
     }
 
     /// k terms up a tree and down again, ceil(log2 P) messages each; less where P is no power of two.
-    double gtop_k() const { return 2 * std::ceil(std::log2(p_)) * hop(list(what_.d, what_.k), what_.k); }
+    double operator()(gtop_k const&) const {
+        return 2 * std::ceil(std::log2(p_)) * hop(list(what_.d, what_.k), what_.k);
+    }
 
     /// k / P terms of each part, first P / 2 parts and then fewer, and then as they are gathered.
-    double spar_reduce_scatter() const {
+    double operator()(spar_reduce_scatter const&) const {
         double const part = what_.d / p_, quota = std::min(std::ceil(what_.k / p_), part);
         double sum = 0, terms = expected_kept(what_.d, what_.k, part, quota);
         for (double gap = std::exp2(std::ceil(std::log2(p_))) / 2; gap >= 1; gap /= 2) {
@@ -119,14 +131,14 @@ class cost_formulas {
 
     /// P - 1 lists of k / P terms at once, and the k / P sums of each rank that are applied, as they are gathered: of
     /// the rounds in which nothing is found anew.
-    double ok_top_k() const {
+    double operator()(ok_top_k const&) const {
         double const part = what_.d / p_, terms = what_.k / p_;
         return p_ == 1 ? 0 : at_once(list(part, terms), terms) + gathered_parts(part, terms);
     }
 
     /// Blocks that are not 0 to those who add them up, and their sums to all, P - 1 messages at once each and for each
-    /// chunk; the first chunks' sums go while the last chunk's blocks come.
-    double omni_reduce() const {
+    /// chunk; the first chunks' sums go while the last chunk's blocks come. Blocks are those of the load.
+    double operator()(omni_reduce const&) const {
         if (p_ == 1) return 0;
         auto const chunks =
             static_cast<double>(detail::omni_chunks(static_cast<std::size_t>(what_.d), static_cast<std::size_t>(p_)));
