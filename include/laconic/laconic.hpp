@@ -12,6 +12,7 @@
 #include "laconic/compress/parts.hpp"
 #include "laconic/compress/scaled_down.hpp"
 #include "laconic/core/version.hpp"
+#include "laconic/encode.hpp"
 #include "laconic/hierarchy.hpp"
 #include "laconic/method/methods.hpp"
 #include "laconic/reducer.hpp"

@@ -48,16 +48,10 @@ consteval bool can_be_summed() {
         static_assert(are_addends,
                       "x holds numbers that cannot be summed: take float, double, a type of 16 bits that converts to "
                       "float, or integers of up to 64 bits");
-        if constexpr (is_sparse<X>) return are_addends;
-        if constexpr (!is_sparse<X>) {
-            constexpr bool is_const = std::is_const_v<std::remove_reference_t<decltype(*std::declval<held&>().data())>>;
-            constexpr bool ends_first = std::same_as<X, held> && owns_elements<held>();
-            static_assert(!is_const, "x is const: its numbers are replaced by their sums over all ranks");
-            static_assert(!ends_first,
-                          "x is a temporary that owns its numbers, so that the sums written into it are lost: give it "
-                          "a name; a span may be a temporary");
-            return are_addends && !is_const && !ends_first;
-        }
+        if constexpr (is_sparse<X>)
+            return are_addends;
+        else
+            return can_be_written<X>() && are_addends;
     }
     return false;
 }

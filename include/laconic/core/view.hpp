@@ -84,6 +84,21 @@ consteval bool owns_elements() {
         return true;
 }
 
+// Whether a function that takes a contiguous range of type X&& may write into it; where not, the compiler prints what
+// to change.
+template <class X>
+consteval bool can_be_written() {
+    using held = std::remove_reference_t<X>;
+    constexpr bool is_const = std::is_const_v<std::remove_reference_t<decltype(*std::declval<held&>().data())>>;
+    constexpr bool ends_first = std::same_as<X, held> && owns_elements<held>();
+    static_assert(!is_const, "x is const: this function replaces its numbers");
+    static_assert(
+        !ends_first,
+        "x is a temporary that owns its numbers, so that what this function writes into it is lost: give it a "
+        "name; a span may be a temporary");
+    return !is_const && !ends_first;
+}
+
 }  // namespace detail
 
 }  // namespace laconic

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/compress/compressor.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/number16.hpp"
+#include "laconic/core/view.hpp"
+#include "laconic/wire/message.hpp"
+#include "laconic/wire/stream.hpp"
+
+/// The bytes of a compressed vector, for who has a transport of their own, and back. docs/sums.md has an example of
+/// each.
+namespace laconic {
+
+namespace detail {
+
+// The type that numbers of E are compressed in.
+template <class E>
+using compressed_as = std::conditional_t<Number16<E>, float, E>;
+
+// Whether decode() may write into a vector of type X&&; where not, the compiler prints what to change.
+template <class X>
+consteval bool can_be_decoded_into() {
+    using held = std::remove_reference_t<X>;
+    constexpr bool is_contiguous = Contiguous<held>;
+    static_assert(
+        is_contiguous,
+        "x is a vector whose numbers lie one after another in memory: a vector, array or span, an Eigen vector "
+        "or matrix, or your own type with data() and size()");
+    if constexpr (is_contiguous) {
+        constexpr bool is_encoded = Scalar<compressed_as<element_of<held>>>;
+        static_assert(is_encoded, "x holds neither float nor double nor numbers of 16 bits that convert to float");
+        return is_encoded && can_be_written<X>();
+    }
+    return false;
+}
+
+/// The message about d numbers that the bytes are, all of which is validated. Throws wire_error.
+template <Scalar T, class C>
+message_of<C, T> read_message(C const& c, std::span<std::byte const> bytes, std::size_t d, key from) {
+    static_assert(require_compressor<C, T, host>());
+    check_dimension(d);
+    c.check(d);
+    host on;
+    message_of<C, T> m;
+    bit_reader source(bytes);
+    c.blank(on, d, from, m);
+    read(on, source, m);
+    source.finish();
+    return m;
+}
+
+/// x <- scale x + weight m, in float where x holds numbers of 16 bits.
+template <class E, class M>
+void add_to(std::span<E> x, compressed_as<E> scale, compressed_as<E> weight, M const& m) {
+    using T = compressed_as<E>;
+    host on;
+    if constexpr (std::same_as<E, T>) {
+        if (scale == 0) std::fill(x.begin(), x.end(), T(0));
+        add_message(on, x, weight, m);
+    } else {
+        std::vector<T> sum(x.size());
+        if (scale != 0) std::transform(x.begin(), x.end(), sum.begin(), [](E v) { return static_cast<T>(v); });
+        add_message(on, std::span<T>(sum), weight, m);
+        std::transform(sum.begin(), sum.end(), x.begin(), [](T v) { return static_cast<E>(v); });
+    }
+}
+
+}  // namespace detail
+
+/// The bytes of the vector x as the compressor c encodes it: the bare form, which says neither what c is nor how long x
+/// is (write_described in wire/described.hpp does). x is a contiguous range of float, double, or numbers of 16 bits,
+/// which are compressed as float. What c draws it draws from `from`: for compressors that draw, give each message
+/// another key, such as key{seed}.child(step).child(rank), and decode with the same. Throws argument_error where c does
+/// not suit vectors of that length, or a number is not finite, and what c throws.
+template <class C, Contiguous X>
+std::vector<std::byte> encode(C const& c, X const& x, key from = {}) {
+    using E = element_of<X>;
+    using T = detail::compressed_as<E>;
+    constexpr bool is_encoded = Scalar<T>;
+    static_assert(is_encoded, "x holds neither float nor double nor numbers of 16 bits that convert to float");
+    bit_writer sink;
+    if constexpr (is_encoded) {
+        static_assert(detail::require_compressor<C, T, host>());
+        if constexpr (std::same_as<E, T>) {
+            write(sink, compress(c, x, from));
+        } else {
+            std::vector<T> numbers(static_cast<std::size_t>(x.size()));
+            std::transform(x.data(), x.data() + x.size(), numbers.begin(), [](E v) { return static_cast<T>(v); });
+            write(sink, compress(c, numbers, from));
+        }
+    }
+    auto const bytes = sink.finish();
+    return {bytes.begin(), bytes.end()};
+}
+
+/// x <- the vector that the bytes of encode(c, y, from) decode to, where y has as many numbers and of the same type as
+/// x. Trusts no byte: throws wire_error, with the bit and the reason, for what encode() cannot have made, and then x is
+/// as it was. Allocates and works no more than the length of x allows. Bytes of another compressor, key or length may
+/// be valid and mean another vector; read_described (wire/described.hpp) reads bytes that say what they are.
+template <class C, class X>
+void decode(C const& c, std::span<std::byte const> bytes, X&& x, key from = {}) {
+    if constexpr (detail::can_be_decoded_into<X>()) {
+        auto const numbers = view(x);
+        using T = detail::compressed_as<element_of<std::remove_reference_t<X>>>;
+        detail::add_to(numbers, T(0), T(1), detail::read_message<T>(c, bytes, numbers.size(), from));
+    }
+}
+
+/// x <- x + weight times that vector. Otherwise as decode(); a message is added without a vector in between, but where
+/// x holds numbers of 16 bits.
+template <class C, class X>
+void add_decoded(C const& c, std::span<std::byte const> bytes, double weight, X&& x, key from = {}) {
+    if constexpr (detail::can_be_decoded_into<X>()) {
+        auto const numbers = view(x);
+        using T = detail::compressed_as<element_of<std::remove_reference_t<X>>>;
+        detail::add_to(numbers, T(1), static_cast<T>(weight), detail::read_message<T>(c, bytes, numbers.size(), from));
+    }
+}
+
+}  // namespace laconic
