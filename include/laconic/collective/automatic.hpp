@@ -36,17 +36,54 @@ struct automatic_settings {
     bool operator==(automatic_settings const&) const = default;
 };
 
-namespace detail {
+/// The sum of vectors by whichever exact sum is quickest by the formulas of cost_formulas, for as many terms and blocks
+/// that are not 0 as the ranks bring on the average; why() returns the reason. Takes and gives lists or vectors in
+/// full, whichever the sum does. Before the first sum, and then once in a while, the ranks share how many terms they
+/// have, and rank 0 what it has chosen: two collective calls, of 16 bytes a rank and of one. The sum is the same for
+/// all ranks, bit for bit, but rounded in an order that is that of what is chosen. A sum that fails changes no choice.
+/// Reuses its memory once everything has been chosen, but for choosing.
+struct automatic {
+    automatic_settings how{};
 
-/// The algorithm of automatic, on one rank. Reuses its memory.
-template <Scalar T, OnHost B = host>
-class automatic_algorithm {
+    static constexpr void description(auto&& describe) {
+        describe("auto", "whichever exact sum is quickest over that network for as many terms as there are", "",
+                 field(
+                     "latency", [](auto& x) -> auto& { return x.how.net.latency; })
+                     .written_by_name(),
+                 field(
+                     "seconds_per_bit", [](auto& x) -> auto& { return x.how.net.seconds_per_bit; })
+                     .written_by_name(),
+                 field(
+                     "overhead", [](auto& x) -> auto& { return x.how.net.overhead; }),
+                 field(
+                     "half_duplex", [](auto& x) -> auto& { return x.how.net.half_duplex; }),
+                 field(
+                     "per_term", [](auto& x) -> auto& { return x.how.reading.per_term; }),
+                 field(
+                     "per_number", [](auto& x) -> auto& { return x.how.reading.per_number; }),
+                 field(
+                     "every", [](auto& x) -> auto& { return x.how.every; })
+                     .between(1, 1e9));
+    }
+    void check(std::size_t) const { how.check(); }
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(automatic const&) const = default;
+};
+
+template <Scalar T, OnHost B>
+class automatic::sum {
   public:
     /// For vectors of d numbers.
-    explicit automatic_algorithm(std::size_t d, automatic_settings const& how, position_code positions)
-        : d_(d), how_(how), positions_(positions), session_(positions), list_(d) {
+    sum(automatic const& made, std::size_t d, position_code positions)
+        : d_(d), how_(made.how), positions_(positions), session_(positions), list_(d) {
         check_dimension(d);
-        how.check();
+        how_.check();
     }
 
     /// v <- the sum of all ranks' v, without the terms that are 0 where it was added up in full. For its errors see
@@ -108,7 +145,7 @@ class automatic_algorithm {
     /// By which algorithm the last sum was made, the seconds that each would take by the formulas, and for how many
     /// terms. The same on all ranks; nothing before the first sum.
     std::optional<collective_choice> why() const {
-        if (last_.ranks < 1 || last_.best >= sum_count) return {};
+        if (last_.ranks < 1 || last_.best >= detail::sum_count) return {};
         auto made = choice_for(last_);
         made.best = last_.best;
         return made;
@@ -122,7 +159,7 @@ class automatic_algorithm {
   private:
     static constexpr std::size_t block = omni_reduce{}.block;
     static constexpr std::uint64_t unknown = ~std::uint64_t{0};
-    // What all ranks brought together when they chose, and the number of the sum among exact_sums.
+    // What all ranks brought together when they chose, and the number of the sum among detail::exact_sums.
     struct chosen {
         std::uint64_t terms = 0, blocks = 0;
         int ranks = 0;
@@ -135,7 +172,7 @@ class automatic_algorithm {
         ++sums_;
     }
     static void check(chosen const& now, int ranks) {
-        if (now.ranks != ranks || now.best >= sum_count)
+        if (now.ranks != ranks || now.best >= detail::sum_count)
             throw shape_error(detail::concat({"auto: this state is not of ", ranks, " ranks"}));
     }
     std::size_t blocks_of(sparse_sum<T, B> const& v) const {
@@ -168,7 +205,7 @@ class automatic_algorithm {
         std::byte const best{static_cast<unsigned char>(choice_for(all).best)};
         comm.broadcast(0, {std::span(&best, 1)});
         all.best = detail::value_from<std::uint8_t>(comm, 0, "the sum that it chooses");
-        if (all.best >= sum_count) throw comm_error(0, "rank 0 has chosen no sum");
+        if (all.best >= detail::sum_count) throw comm_error(0, "rank 0 has chosen no sum");
         return all;
     }
     collective_choice choice_for(chosen const& by) const {
@@ -183,7 +220,7 @@ class automatic_algorithm {
     template <std::size_t I>
     auto& made() {
         auto& sum = std::get<I>(made_);
-        if (!sum) sum.emplace(std::get<I>(exact_sums).template make<T, B>(d_, positions_));
+        if (!sum) sum.emplace(std::get<I>(detail::exact_sums).template make<T, B>(d_, positions_));
         return *sum;
     }
     // use(the sum of this number).
@@ -193,7 +230,7 @@ class automatic_algorithm {
     }
     template <class Use>
     void by(std::size_t number, Use use) {
-        by(number, use, std::make_index_sequence<sum_count>());
+        by(number, use, std::make_index_sequence<detail::sum_count>());
     }
     // By the first of them, from I on, that can.
     template <std::size_t I, class C, class V>
@@ -228,47 +265,9 @@ class automatic_algorithm {
     session session_;
     std::vector<T> full_;
     sparse_sum<T, B> list_;
-    decltype(std::apply([](auto const&... x) { return std::tuple<std::optional<sum_of<decltype(x), T, B>>...>(); },
-                        exact_sums)) made_;
-};
-
-}  // namespace detail
-
-/// The sum of vectors by whichever exact sum is quickest by the formulas of cost_formulas, for as many terms and blocks
-/// that are not 0 as the ranks bring on the average; why() returns the reason. Takes and gives lists or vectors in
-/// full, whichever the sum does. Before the first sum, and then once in a while, the ranks share how many terms they
-/// have, and rank 0 what it has chosen: two collective calls, of 16 bytes a rank and of one. The sum is the same for
-/// all ranks, bit for bit, but rounded in an order that is that of what is chosen. A sum that fails changes no choice.
-/// Reuses its memory once everything has been chosen, but for choosing.
-struct automatic {
-    automatic_settings how{};
-
-    static constexpr void description(auto&& describe) {
-        describe("auto", "whichever exact sum is quickest over that network for as many terms as there are", "",
-                 field(
-                     "latency", [](auto& x) -> auto& { return x.how.net.latency; })
-                     .written_by_name(),
-                 field(
-                     "seconds_per_bit", [](auto& x) -> auto& { return x.how.net.seconds_per_bit; })
-                     .written_by_name(),
-                 field(
-                     "overhead", [](auto& x) -> auto& { return x.how.net.overhead; }),
-                 field(
-                     "half_duplex", [](auto& x) -> auto& { return x.how.net.half_duplex; }),
-                 field(
-                     "per_term", [](auto& x) -> auto& { return x.how.reading.per_term; }),
-                 field(
-                     "per_number", [](auto& x) -> auto& { return x.how.reading.per_number; }),
-                 field(
-                     "every", [](auto& x) -> auto& { return x.how.every; })
-                     .between(1, 1e9));
-    }
-    void check(std::size_t) const { how.check(); }
-    template <Scalar T, OnHost B = host>
-    detail::automatic_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return detail::automatic_algorithm<T, B>(d, how, positions);
-    }
-    bool operator==(automatic const&) const = default;
+    decltype(std::apply(
+        [](auto const&... x) { return std::tuple<std::optional<detail::sum_of<decltype(x), T, B>>...>(); },
+        detail::exact_sums)) made_;
 };
 
 }  // namespace laconic

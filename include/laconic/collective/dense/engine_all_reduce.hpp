@@ -12,14 +12,30 @@
 
 namespace laconic {
 
-namespace detail {
+/// The sum of dense vectors as the communicator's engine makes it, MPI_Allreduce for one: what it costs and in which
+/// order it adds are the engine's, all ranks get the same bits. An engine would wait for ever, or write beyond the end,
+/// where one rank has fewer numbers, and reports to no rank who brought a NaN. So before, the ranks call an all-gather
+/// of no bytes (over MPI an envelope of 8 a rank, about log2 P messages), and report errors there.
+struct engine_all_reduce {
+    static constexpr void description(auto&& describe) {
+        describe("engine_all_reduce", "dense: the one of the communicator, such as MPI_Allreduce", "");
+    }
+    void check(std::size_t) const {}
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, class B = host>
+    class sum;
+    template <Scalar T, class B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(engine_all_reduce const&) const = default;
+};
 
-/// The algorithm of engine_all_reduce, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
-class engine_all_reduce_algorithm {
+template <Scalar T, class B>
+class engine_all_reduce::sum {
   public:
     /// For vectors of d numbers.
-    explicit engine_all_reduce_algorithm(std::size_t d) : d_(d) { check_dimension(d); }
+    sum(engine_all_reduce const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; for what a rank brought they come before
     /// anything is added, then x is as it was; else it is unspecified.
@@ -37,24 +53,6 @@ class engine_all_reduce_algorithm {
   private:
     std::size_t d_;
     session session_;
-};
-
-}  // namespace detail
-
-/// The sum of dense vectors as the communicator's engine makes it, MPI_Allreduce for one: what it costs and in which
-/// order it adds are the engine's, all ranks get the same bits. An engine would wait for ever, or write beyond the end,
-/// where one rank has fewer numbers, and reports to no rank who brought a NaN. So before, the ranks call an all-gather
-/// of no bytes (over MPI an envelope of 8 a rank, about log2 P messages), and report errors there.
-struct engine_all_reduce {
-    static constexpr void description(auto&& describe) {
-        describe("engine_all_reduce", "dense: the one of the communicator, such as MPI_Allreduce", "");
-    }
-    void check(std::size_t) const {}
-    template <Scalar T, class B = host>
-    detail::engine_all_reduce_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
-        return detail::engine_all_reduce_algorithm<T, B>(d);
-    }
-    bool operator==(engine_all_reduce const&) const = default;
 };
 
 }  // namespace laconic

@@ -16,14 +16,33 @@
 
 namespace laconic {
 
-namespace detail {
+/// The sum of dense vectors by recursive halving, in which partners exchange half of what they still add up, and
+/// recursive doubling, in which they exchange all that is added up (Rabenseifner, ICCS 2004). 2 log2 P messages one
+/// after another, 2 (P - 1) / P d numbers sent by each rank. Where P is no power of two, the ranks from the largest
+/// one, Q, on hand their d numbers to rank - Q before and receive the sum after: 2 messages and 2 d numbers more. Each
+/// part is added up by one rank for all, in pairs at distance Q / 2, Q / 4, .., so that all get the same bits. More
+/// than 64 000 bytes are handed over in pieces of so many, of which a rank sends at most eight more than it has
+/// received: on a link that holds more than 512 kB on its way that takes longer.
+struct halving_doubling {
+    static constexpr void description(auto&& describe) {
+        describe("halving_doubling", "dense", "Rabenseifner, ICCS 2004");
+    }
+    void check(std::size_t) const {}
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(halving_doubling const&) const = default;
+};
 
-/// The algorithm of halving_doubling, on one rank. Reuses its memory.
-template <Scalar T, OnHost B = host>
-class halving_doubling_algorithm {
+template <Scalar T, OnHost B>
+class halving_doubling::sum {
   public:
     /// For vectors of d numbers.
-    explicit halving_doubling_algorithm(std::size_t d) : d_(d) { check_dimension(d); }
+    sum(halving_doubling const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified.
     template <PointToPoint C>
@@ -86,27 +105,6 @@ class halving_doubling_algorithm {
 
     std::size_t d_;
     session session_;
-};
-
-}  // namespace detail
-
-/// The sum of dense vectors by recursive halving, in which partners exchange half of what they still add up, and
-/// recursive doubling, in which they exchange all that is added up (Rabenseifner, ICCS 2004). 2 log2 P messages one
-/// after another, 2 (P - 1) / P d numbers sent by each rank. Where P is no power of two, the ranks from the largest
-/// one, Q, on hand their d numbers to rank - Q before and receive the sum after: 2 messages and 2 d numbers more. Each
-/// part is added up by one rank for all, in pairs at distance Q / 2, Q / 4, .., so that all get the same bits. More
-/// than 64 000 bytes are handed over in pieces of so many, of which a rank sends at most eight more than it has
-/// received: on a link that holds more than 512 kB on its way that takes longer.
-struct halving_doubling {
-    static constexpr void description(auto&& describe) {
-        describe("halving_doubling", "dense", "Rabenseifner, ICCS 2004");
-    }
-    void check(std::size_t) const {}
-    template <Scalar T, OnHost B = host>
-    detail::halving_doubling_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
-        return detail::halving_doubling_algorithm<T, B>(d);
-    }
-    bool operator==(halving_doubling const&) const = default;
 };
 
 }  // namespace laconic

@@ -21,14 +21,38 @@
 
 namespace laconic {
 
-namespace detail {
+/// The sum of dense vectors whose zeros come in blocks (OmniReduce, Fei et al., SIGCOMM 2021): blocks of which every
+/// number is 0 are not sent. Every rank adds up one P-th of the blocks for all. Where nothing is lost and messages are
+/// of any length, the stream of omni_machine has as many columns as there are blocks, and comes down to two: which
+/// blocks are not zero, with their numbers, to those who add them up, and their sums to all. 2 (P - 1) messages, half
+/// of them under way at once, for each of up to 8 chunks of 2^17 max(P, 8) numbers or more; of b blocks of its own and
+/// the u that any rank has, a rank sends about (P - 1) / P (b + u) with a bit or less for each block that there is.
+/// Sums are added up in the order of ranks, starting with 0, and by one rank for all: the same bits for all, and the
+/// same where zero blocks were sent. A block that no rank has is not touched: a -0 in it stays. Memory beside x: what
+/// is sent and received, and 4 bytes a block.
+struct omni_reduce {
+    std::size_t block = 256;
 
-/// The algorithm of omni_reduce, on one rank. Reuses its memory.
-template <Scalar T, OnHost B = host>
-class omni_reduce_algorithm {
+    static constexpr void description(auto&& describe) {
+        describe("omni_reduce", "dense, without the blocks that are 0", "OmniReduce, SIGCOMM 2021",
+                 field("block", &omni_reduce::block).between(1, 0x1p32).written());
+    }
+    void check(std::size_t d) const { omni_blocks{d, block}.check(); }
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(omni_reduce const&) const = default;
+};
+
+template <Scalar T, OnHost B>
+class omni_reduce::sum {
   public:
     /// For vectors of d numbers.
-    explicit omni_reduce_algorithm(std::size_t d, std::size_t block) : blocks_{d, block} {
+    sum(omni_reduce const& how, std::size_t d, position_code) : blocks_{d, how.block} {
         check_dimension(d);
         blocks_.check();
     }
@@ -140,7 +164,7 @@ class omni_reduce_algorithm {
     template <class Room, class Placed>
     void read(B& on, bit_reader& source, std::size_t part, std::size_t c, Room room, Placed placed) {
         auto const first = chunks_.first(c), length = chunks_.length(c);
-        listed_.resize(as_size(take_whole(source, length)));
+        listed_.resize(detail::as_size(take_whole(source, length)));
         read_support(source, length, std::span<coordinate>(listed_));
         if (!listed_.empty() && deal_.block_of(part, first + listed_.back()) >= deal_.blocks)
             source.refuse("a block beyond the last");
@@ -209,32 +233,6 @@ class omni_reduce_algorithm {
     std::vector<coordinate> found_, own_, mine_, listed_, rows_, places_;
     std::vector<std::size_t> starts_, next_, mine_ends_;
     std::vector<T> sums_, incoming_;
-};
-
-}  // namespace detail
-
-/// The sum of dense vectors whose zeros come in blocks (OmniReduce, Fei et al., SIGCOMM 2021): blocks of which every
-/// number is 0 are not sent. Every rank adds up one P-th of the blocks for all. Where nothing is lost and messages are
-/// of any length, the stream of omni_machine has as many columns as there are blocks, and comes down to two: which
-/// blocks are not zero, with their numbers, to those who add them up, and their sums to all. 2 (P - 1) messages, half
-/// of them under way at once, for each of up to 8 chunks of 2^17 max(P, 8) numbers or more; of b blocks of its own and
-/// the u that any rank has, a rank sends about (P - 1) / P (b + u) with a bit or less for each block that there is.
-/// Sums are added up in the order of ranks, starting with 0, and by one rank for all: the same bits for all, and the
-/// same where zero blocks were sent. A block that no rank has is not touched: a -0 in it stays. Memory beside x: what
-/// is sent and received, and 4 bytes a block.
-struct omni_reduce {
-    std::size_t block = 256;
-
-    static constexpr void description(auto&& describe) {
-        describe("omni_reduce", "dense, without the blocks that are 0", "OmniReduce, SIGCOMM 2021",
-                 field("block", &omni_reduce::block).between(1, 0x1p32).written());
-    }
-    void check(std::size_t d) const { omni_blocks{d, block}.check(); }
-    template <Scalar T, OnHost B = host>
-    detail::omni_reduce_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
-        return detail::omni_reduce_algorithm<T, B>(d, block);
-    }
-    bool operator==(omni_reduce const&) const = default;
 };
 
 }  // namespace laconic

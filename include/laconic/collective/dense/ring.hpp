@@ -14,14 +14,29 @@
 
 namespace laconic {
 
-namespace detail {
+/// The sum of dense vectors by a ring (Patarasuk, Yuan, 2009): in P - 1 steps each part goes round and is added to, and
+/// in P - 1 more it goes round as it is. 2 (P - 1) messages one after another, 2 (P - 1) / P d numbers sent by each
+/// rank, to within 2 (P - 1): the fewest that there can be. Part p is added up in the order of ranks p, p + 1, .., p -
+/// 1, and by one rank for all, so that all get the same bits. Parts of more than 64 000 bytes are handed on in pieces
+/// of so many, each as soon as it is added up.
+struct ring {
+    static constexpr void description(auto&& describe) { describe("ring", "dense", "Patarasuk, Yuan, JPDC 2009"); }
+    void check(std::size_t) const {}
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(ring const&) const = default;
+};
 
-/// The algorithm of ring, on one rank. Reuses its memory.
-template <Scalar T, OnHost B = host>
-class ring_algorithm {
+template <Scalar T, OnHost B>
+class ring::sum {
   public:
     /// For vectors of d numbers.
-    explicit ring_algorithm(std::size_t d) : d_(d) { check_dimension(d); }
+    sum(ring const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified.
     template <PointToPoint C>
@@ -77,23 +92,6 @@ class ring_algorithm {
 
     std::size_t d_;
     session session_;
-};
-
-}  // namespace detail
-
-/// The sum of dense vectors by a ring (Patarasuk, Yuan, 2009): in P - 1 steps each part goes round and is added to, and
-/// in P - 1 more it goes round as it is. 2 (P - 1) messages one after another, 2 (P - 1) / P d numbers sent by each
-/// rank, to within 2 (P - 1): the fewest that there can be. Part p is added up in the order of ranks p, p + 1, .., p -
-/// 1, and by one rank for all, so that all get the same bits. Parts of more than 64 000 bytes are handed on in pieces
-/// of so many, each as soon as it is added up.
-struct ring {
-    static constexpr void description(auto&& describe) { describe("ring", "dense", "Patarasuk, Yuan, JPDC 2009"); }
-    void check(std::size_t) const {}
-    template <Scalar T, OnHost B = host>
-    detail::ring_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
-        return detail::ring_algorithm<T, B>(d);
-    }
-    bool operator==(ring const&) const = default;
 };
 
 }  // namespace laconic

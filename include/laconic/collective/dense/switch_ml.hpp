@@ -19,14 +19,33 @@
 
 namespace laconic {
 
-namespace detail {
+/// The sum of dense vectors by SwitchML (Sapio et al., NSDI 2021), where the ranks are the switches, too: each adds up
+/// one part of the coordinates for all, in integers of 32 bits with an exponent for each block of 256, so that all get
+/// the same bits, whatever engine it is; fixed_point gives how far off they are. It runs the packet machines that a udp
+/// socket runs (switch_machine, whose layout has the details), in steps: in each a rank hands every other one all
+/// packets that it has for it of half the slots, while those of the other half are on their way. 2 (P - 1) / P d
+/// numbers of 4 bytes sent by each rank, and 4 % for headers and exponents; about (2 + 2 ceil(d / 2^16 / P)) (P - 1)
+/// messages, half of them one after another. Reuses its memory, at most 0.6 MB for each rank and 1.4 MB.
+struct switch_ml {
+    static constexpr void description(auto&& describe) {
+        describe("switch_ml", "dense, in integers as a switch adds them up", "SwitchML, NSDI 2021");
+    }
+    void check(std::size_t) const {}
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(switch_ml const&) const = default;
+};
 
-/// The algorithm of switch_ml, on one rank. Reuses its memory.
-template <Scalar T, OnHost B = host>
-class switch_ml_algorithm {
+template <Scalar T, OnHost B>
+class switch_ml::sum {
   public:
     /// For vectors of d numbers.
-    explicit switch_ml_algorithm(std::size_t d) : d_(d) { check_dimension(d); }
+    sum(switch_ml const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified, but as it was
     /// where a rank brought what is not finite. Throws argument_error for more than 65535 ranks.
@@ -149,27 +168,6 @@ class switch_ml_algorithm {
     std::array<std::vector<bit_writer>, 2>
         bundles_;  // of half the slots each: packets for each rank, after their lengths
     bit_writer own_;
-};
-
-}  // namespace detail
-
-/// The sum of dense vectors by SwitchML (Sapio et al., NSDI 2021), where the ranks are the switches, too: each adds up
-/// one part of the coordinates for all, in integers of 32 bits with an exponent for each block of 256, so that all get
-/// the same bits, whatever engine it is; fixed_point gives how far off they are. It runs the packet machines that a udp
-/// socket runs (switch_machine, whose layout has the details), in steps: in each a rank hands every other one all
-/// packets that it has for it of half the slots, while those of the other half are on their way. 2 (P - 1) / P d
-/// numbers of 4 bytes sent by each rank, and 4 % for headers and exponents; about (2 + 2 ceil(d / 2^16 / P)) (P - 1)
-/// messages, half of them one after another. Reuses its memory, at most 0.6 MB for each rank and 1.4 MB.
-struct switch_ml {
-    static constexpr void description(auto&& describe) {
-        describe("switch_ml", "dense, in integers as a switch adds them up", "SwitchML, NSDI 2021");
-    }
-    void check(std::size_t) const {}
-    template <Scalar T, OnHost B = host>
-    detail::switch_ml_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
-        return detail::switch_ml_algorithm<T, B>(d);
-    }
-    bool operator==(switch_ml const&) const = default;
 };
 
 }  // namespace laconic

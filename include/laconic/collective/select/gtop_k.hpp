@@ -12,15 +12,42 @@
 
 namespace laconic {
 
-namespace detail {
+/// gTop-k (Shi et al., ICDCS 2019): the ranks' sparse vectors go up a binomial tree, each merge keeps the k terms of
+/// largest magnitude, of equal ones those of lower coordinates, and what is left at rank 0 goes down to all. Any number
+/// of ranks. Bits are the same on all ranks and in every run. 2 ceil(log2 P) messages one after another; rank 0
+/// receives and sends ceil(log2 P) of at most k terms: as pairs of words 4 k log2 P words in all, here less. Reuses its
+/// memory. On a device the lists stay there, over a communicator that carries arrays (comm/array_carrier.hpp), and all
+/// ranks wait for each other before each of the ceil(log2 P) + 1 steps.
+///
+/// By default the rank that merges keeps what it leaves out (the rule that SparDL has for its own partial sums), so
+/// that nothing is lost, at no cost.
+struct gtop_k {
+    portion k = 0.01;
+    /// Whether the terms that the merges leave out stay with the rank that brought them, where their coordinate is not
+    /// applied at all; where it is, that part is lost.
+    bool as_published = false;
 
-/// The algorithm of gtop_k, on one rank. Reuses its memory.
-template <Scalar T, class B = host>
-class gtop_k_algorithm {
+    static constexpr void description(auto&& describe) {
+        describe("gtop_k", "k terms of sums along a tree", "Shi et al., ICDCS 2019", field("k", &gtop_k::k).written(),
+                 field("as_published", &gtop_k::as_published));
+    }
+    void check(std::size_t d) const { k.check(d); }
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, class B = host>
+    class sum;
+    template <Scalar T, class B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(gtop_k const&) const = default;
+};
+
+template <Scalar T, class B>
+class gtop_k::sum {
   public:
     /// For vectors of d numbers.
-    gtop_k_algorithm(std::size_t d, std::size_t k, bool as_published, position_code positions)
-        : d_(d), k_(std::min(k, d)), as_published_(as_published), lists_(positions) {
+    sum(gtop_k const& how, std::size_t d, position_code positions)
+        : d_(d), k_(std::min(how.k.of(d), d)), as_published_(how.as_published), lists_(positions) {
         check_dimension(d);
     }
 
@@ -74,37 +101,8 @@ class gtop_k_algorithm {
 
     std::size_t d_, k_;
     bool as_published_;
-    list_exchange<T, B> lists_;
+    detail::list_exchange<T, B> lists_;
     sparse_sum<T, B> theirs_, brought_, leftover_;
-};
-
-}  // namespace detail
-
-/// gTop-k (Shi et al., ICDCS 2019): the ranks' sparse vectors go up a binomial tree, each merge keeps the k terms of
-/// largest magnitude, of equal ones those of lower coordinates, and what is left at rank 0 goes down to all. Any number
-/// of ranks. Bits are the same on all ranks and in every run. 2 ceil(log2 P) messages one after another; rank 0
-/// receives and sends ceil(log2 P) of at most k terms: as pairs of words 4 k log2 P words in all, here less. Reuses its
-/// memory. On a device the lists stay there, over a communicator that carries arrays (comm/array_carrier.hpp), and all
-/// ranks wait for each other before each of the ceil(log2 P) + 1 steps.
-///
-/// By default the rank that merges keeps what it leaves out (the rule that SparDL has for its own partial sums), so
-/// that nothing is lost, at no cost.
-struct gtop_k {
-    portion k = 0.01;
-    /// Whether the terms that the merges leave out stay with the rank that brought them, where their coordinate is not
-    /// applied at all; where it is, that part is lost.
-    bool as_published = false;
-
-    static constexpr void description(auto&& describe) {
-        describe("gtop_k", "k terms of sums along a tree", "Shi et al., ICDCS 2019", field("k", &gtop_k::k).written(),
-                 field("as_published", &gtop_k::as_published));
-    }
-    void check(std::size_t d) const { k.check(d); }
-    template <Scalar T, class B = host>
-    detail::gtop_k_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return detail::gtop_k_algorithm<T, B>(d, k.of(d), as_published, positions);
-    }
-    bool operator==(gtop_k const&) const = default;
 };
 
 }  // namespace laconic

@@ -35,17 +35,57 @@ struct reused_for {
     bool operator==(reused_for const&) const = default;
 };
 
-namespace detail {
+/// About k terms of the sum of sparse vectors (Ok-Topk's sparse all-reduce, Li, Hoefler, PPoPP 2022). Each rank adds up
+/// one region of the coordinates, and sends of its sums those whose magnitude reaches a threshold that all share:
+/// - regions: for reused_for.regions rounds, such that all ranks bring about as much to each: where they start is the
+///   mean of the ranks' quantiles. Sent with the terms of a round and used from the next one on, they cost no message;
+/// - threshold: the magnitude of the k-th largest sum, for which every reused_for.threshold rounds all sums are
+///   gathered; from then on a round that applies more than 5/4 k raises it by 2.5 %, one of fewer than 4/5 k lowers it,
+///   and after one of more than 2 k or fewer than k / 2 it is found anew;
+/// - balance: where a region would have had more than four times the mean of what a round applied, in the next one
+///   the sums are dealt to all ranks before they are gathered, in P - 1 messages more, and regions found anew.
+/// What a rank brought of coordinates that are not applied returns to it, and an applied sum is whole: the sum of what
+/// is brought = what is applied + the sum of what is returned. The paper's local thresholds are a compressor's business
+/// (about_top_k, threshold), its residuals a feedback's.
+///
+/// P - 1 + ceil(log2 P) messages; of its k terms a rank sends about (P - 1) / P, and so many of those applied. Sums are
+/// added up in the order of ranks, each by one rank for all, so that all get the same bits. Any P. Reuses its memory,
+/// which is enough for as many terms as all ranks bring where none brings more than this one in its first round.
+struct ok_top_k {
+    portion k = 0.01;
+    reused_for rounds{};
 
-/// The algorithm of ok_top_k, on one rank. Reuses its memory.
-template <Scalar T, OnHost B = host>
-class ok_top_k_algorithm {
+    static constexpr void description(auto&& describe) {
+        describe("ok_top_k", "about k terms of the sum", "Li, Hoefler, PPoPP 2022", field("k", &ok_top_k::k).written(),
+                 field(
+                     "threshold", [](auto& x) -> auto& { return x.rounds.threshold; })
+                     .between(1, 0x1p53),
+                 field(
+                     "regions", [](auto& x) -> auto& { return x.rounds.regions; })
+                     .between(1, 0x1p53));
+    }
+    void check(std::size_t d) const {
+        k.check(d);
+        rounds.check();
+    }
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(ok_top_k const&) const = default;
+};
+
+template <Scalar T, OnHost B>
+class ok_top_k::sum {
   public:
     /// For vectors of d numbers. Throws argument_error for 0 rounds.
-    ok_top_k_algorithm(std::size_t d, std::size_t k, reused_for rounds, position_code positions)
-        : d_(d), k_(std::min(k, d)), rounds_(rounds), session_(positions), regions_{d} {
+    sum(ok_top_k const& how, std::size_t d, position_code positions)
+        : d_(d), k_(std::min(how.k.of(d), d)), rounds_(how.rounds), session_(positions), regions_{d} {
         check_dimension(d);
-        rounds.check();
+        rounds_.check();
     }
 
     /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually about its top k. For its
@@ -240,48 +280,6 @@ class ok_top_k_algorithm {
     sparse_sum<T, B> mine_, piece_, share_, brought_, leftover_;
     detail::gathered_lists<T, B> lists_;  // this rank's first
     std::vector<std::size_t> seen_;       // how far each is put together
-};
-
-}  // namespace detail
-
-/// About k terms of the sum of sparse vectors (Ok-Topk's sparse all-reduce, Li, Hoefler, PPoPP 2022). Each rank adds up
-/// one region of the coordinates, and sends of its sums those whose magnitude reaches a threshold that all share:
-/// - regions: for reused_for.regions rounds, such that all ranks bring about as much to each: where they start is the
-///   mean of the ranks' quantiles. Sent with the terms of a round and used from the next one on, they cost no message;
-/// - threshold: the magnitude of the k-th largest sum, for which every reused_for.threshold rounds all sums are
-///   gathered; from then on a round that applies more than 5/4 k raises it by 2.5 %, one of fewer than 4/5 k lowers it,
-///   and after one of more than 2 k or fewer than k / 2 it is found anew;
-/// - balance: where a region would have had more than four times the mean of what a round applied, in the next one
-///   the sums are dealt to all ranks before they are gathered, in P - 1 messages more, and regions found anew.
-/// What a rank brought of coordinates that are not applied returns to it, and an applied sum is whole: the sum of what
-/// is brought = what is applied + the sum of what is returned. The paper's local thresholds are a compressor's business
-/// (about_top_k, threshold), its residuals a feedback's.
-///
-/// P - 1 + ceil(log2 P) messages; of its k terms a rank sends about (P - 1) / P, and so many of those applied. Sums are
-/// added up in the order of ranks, each by one rank for all, so that all get the same bits. Any P. Reuses its memory,
-/// which is enough for as many terms as all ranks bring where none brings more than this one in its first round.
-struct ok_top_k {
-    portion k = 0.01;
-    reused_for rounds{};
-
-    static constexpr void description(auto&& describe) {
-        describe("ok_top_k", "about k terms of the sum", "Li, Hoefler, PPoPP 2022", field("k", &ok_top_k::k).written(),
-                 field(
-                     "threshold", [](auto& x) -> auto& { return x.rounds.threshold; })
-                     .between(1, 0x1p53),
-                 field(
-                     "regions", [](auto& x) -> auto& { return x.rounds.regions; })
-                     .between(1, 0x1p53));
-    }
-    void check(std::size_t d) const {
-        k.check(d);
-        rounds.check();
-    }
-    template <Scalar T, OnHost B = host>
-    detail::ok_top_k_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return detail::ok_top_k_algorithm<T, B>(d, k.of(d), rounds, positions);
-    }
-    bool operator==(ok_top_k const&) const = default;
 };
 
 }  // namespace laconic

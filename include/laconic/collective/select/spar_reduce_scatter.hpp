@@ -21,15 +21,48 @@
 
 namespace laconic {
 
-namespace detail {
+/// About k terms of the sum of sparse vectors (SparDL's Spar-Reduce-Scatter, Zhao et al., ICDE 2024): the coordinates
+/// lie in P blocks, and before a block leaves a rank, on its way to the one that adds it up, it is cut to its
+/// ceil(k / P) terms of largest magnitude, of equal ones those that come first; then the blocks are gathered by
+/// all. What is cut stays with the rank that cuts: the sum of what is brought = what is applied + the sum of what is
+/// returned. 2 ceil(log2 P) messages one after another, 2 (P - 1) / P k terms sent by each rank; any P. Each block is
+/// added up in the same way for all, so that all get the same bits. Time and memory go with k, not with d. Reuses its
+/// memory.
+///
+/// Blocks are equally long, and where most that is brought lies in few of them, as it does in the gradients of most
+/// networks, most of it is cut. `scatter` deals the coordinates to blocks by a permutation drawn from this key and the
+/// round, so that the blocks have about as much each, for the time of two sorts of k terms: give it unless the blocks
+/// are known to be alike.
+struct spar_reduce_scatter {
+    portion k = 0.01;
+    bool as_published = false;  ///< blocks are of coordinates in their order
+    std::uint64_t seed = 0;     ///< of the permutations, with the round's number; a run's own seed plays no part
 
-/// The algorithm of spar_reduce_scatter, on one rank. Reuses its memory.
-template <Scalar T, OnHost B = host>
-class spar_reduce_scatter_algorithm {
+    static constexpr void description(auto&& describe) {
+        describe("spar_reduce_scatter", "k terms of the sum by blocks", "Zhao et al. (SparDL), ICDE 2024",
+                 field("k", &spar_reduce_scatter::k).written(),
+                 field("as_published", &spar_reduce_scatter::as_published), field("seed", &spar_reduce_scatter::seed));
+    }
+    void check(std::size_t d) const { k.check(d); }
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(spar_reduce_scatter const&) const = default;
+};
+
+template <Scalar T, OnHost B>
+class spar_reduce_scatter::sum {
   public:
     /// For vectors of d numbers.
-    spar_reduce_scatter_algorithm(std::size_t d, std::size_t k, std::optional<key> scatter, position_code positions)
-        : d_(d), k_(std::min(k, d)), scatter_(scatter), session_(positions) {
+    sum(spar_reduce_scatter const& how, std::size_t d, position_code positions)
+        : d_(d),
+          k_(std::min(how.k.of(d), d)),
+          scatter_(how.as_published ? std::nullopt : std::optional(key{how.seed})),
+          session_(positions) {
         check_dimension(d);
     }
 
@@ -152,40 +185,6 @@ class spar_reduce_scatter_algorithm {
     sparse_sum<T, B> held_, arrived_, cut_;  // in turned order
     sparse_sum<T, B> piece_, leftover_;
     std::vector<coordinate> moved_;
-};
-
-}  // namespace detail
-
-/// About k terms of the sum of sparse vectors (SparDL's Spar-Reduce-Scatter, Zhao et al., ICDE 2024): the coordinates
-/// lie in P blocks, and before a block leaves a rank, on its way to the one that adds it up, it is cut to its
-/// ceil(k / P) terms of largest magnitude, of equal ones those that come first; then the blocks are gathered by
-/// all. What is cut stays with the rank that cuts: the sum of what is brought = what is applied + the sum of what is
-/// returned. 2 ceil(log2 P) messages one after another, 2 (P - 1) / P k terms sent by each rank; any P. Each block is
-/// added up in the same way for all, so that all get the same bits. Time and memory go with k, not with d. Reuses its
-/// memory.
-///
-/// Blocks are equally long, and where most that is brought lies in few of them, as it does in the gradients of most
-/// networks, most of it is cut. `scatter` deals the coordinates to blocks by a permutation drawn from this key and the
-/// round, so that the blocks have about as much each, for the time of two sorts of k terms: give it unless the blocks
-/// are known to be alike.
-struct spar_reduce_scatter {
-    portion k = 0.01;
-    bool as_published = false;  ///< blocks are of coordinates in their order
-    std::uint64_t seed = 0;     ///< of the permutations, with the round's number; a run's own seed plays no part
-
-    static constexpr void description(auto&& describe) {
-        describe("spar_reduce_scatter", "k terms of the sum by blocks", "Zhao et al. (SparDL), ICDE 2024",
-                 field("k", &spar_reduce_scatter::k).written(),
-                 field("as_published", &spar_reduce_scatter::as_published), field("seed", &spar_reduce_scatter::seed));
-    }
-    void check(std::size_t d) const { k.check(d); }
-    template <Scalar T, OnHost B = host>
-    detail::spar_reduce_scatter_algorithm<T, B> make(std::size_t d,
-                                                     position_code positions = position_code::smallest) const {
-        return detail::spar_reduce_scatter_algorithm<T, B>(
-            d, k.of(d), as_published ? std::nullopt : std::optional(key{seed}), positions);
-    }
-    bool operator==(spar_reduce_scatter const&) const = default;
 };
 
 }  // namespace laconic

@@ -21,16 +21,43 @@
 
 namespace laconic {
 
-namespace detail {
+/// split_all_gather with a second stage of compressed dense parts (SparCML's DSAR with low precision, Renggli et al.,
+/// SC 2019: QSGD of 2, 4 or 8 bits, buckets of 1024): who has added up a part sends C's message about it, with a key of
+/// the round and the part, and all take what it sends. With an unbiased compressor E(what is applied) = the sum. What
+/// is left, sum - sent, returns to the rank that added up: the sum of what is brought = what is applied + the sum of
+/// what is returned, to within one rounding. P - 1 + ceil(log2 P) messages; of its k terms a rank sends about (P - 1) /
+/// P, and so much of a message about d numbers. Sums are in the order of ranks; all get the same bits. Any P. Reuses
+/// its memory. Include the wire/ header of C's messages.
+template <class C>
+struct compressed_split_all_gather {
+    C compressor{};
+    std::uint64_t seed = 0;
 
-/// The algorithm of compressed_split_all_gather, on one rank. Reuses its memory.
-template <Scalar T, class C, OnHost B>
-requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>>
-class compressed_split_all_gather_algorithm {
+    static constexpr void description(auto&& describe) {
+        describe("split_all_gather", "sparse, compressed", "",
+                 field("then", &compressed_split_all_gather::compressor).needed(),
+                 field("seed", &compressed_split_all_gather::seed));
+    }
+    void check(std::size_t d) const { compressor.check(d); }
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>> sum<T, B> make(
+        std::size_t d, position_code positions = position_code::smallest)
+    const { return {*this, d, positions}; }
+    bool operator==(compressed_split_all_gather const&) const = default;
+};
+template <class C>
+compressed_split_all_gather(C, std::uint64_t = 0) -> compressed_split_all_gather<C>;
+
+template <class C>
+template <Scalar T, OnHost B>
+class compressed_split_all_gather<C>::sum {
   public:
     /// For vectors of d numbers.
-    compressed_split_all_gather_algorithm(std::size_t d, C const& compressor, key from, position_code positions)
-        : d_(d), compressor_(compressor), from_(from), session_(positions) {
+    sum(compressed_split_all_gather const& how, std::size_t d, position_code positions)
+        : d_(d), compressor_(how.compressor), from_{how.seed}, session_(positions) {
         check_dimension(d);
     }
 
@@ -101,35 +128,5 @@ class compressed_split_all_gather_algorithm {
     sparse_sum<T, B> sum_, piece_, leftover_;
     detail::gathered_lists<T, B> lists_;
 };
-
-}  // namespace detail
-
-/// split_all_gather with a second stage of compressed dense parts (SparCML's DSAR with low precision, Renggli et al.,
-/// SC 2019: QSGD of 2, 4 or 8 bits, buckets of 1024): who has added up a part sends C's message about it, with a key of
-/// the round and the part, and all take what it sends. With an unbiased compressor E(what is applied) = the sum. What
-/// is left, sum - sent, returns to the rank that added up: the sum of what is brought = what is applied + the sum of
-/// what is returned, to within one rounding. P - 1 + ceil(log2 P) messages; of its k terms a rank sends about (P - 1) /
-/// P, and so much of a message about d numbers. Sums are in the order of ranks; all get the same bits. Any P. Reuses
-/// its memory. Include the wire/ header of C's messages.
-template <class C>
-struct compressed_split_all_gather {
-    C compressor{};
-    std::uint64_t seed = 0;
-
-    static constexpr void description(auto&& describe) {
-        describe("split_all_gather", "sparse, compressed", "",
-                 field("then", &compressed_split_all_gather::compressor).needed(),
-                 field("seed", &compressed_split_all_gather::seed));
-    }
-    void check(std::size_t d) const { compressor.check(d); }
-    template <Scalar T, OnHost B = host>
-    detail::compressed_split_all_gather_algorithm<T, C, B> make(
-        std::size_t d, position_code positions = position_code::smallest) const {
-        return {d, compressor, key{seed}, positions};
-    }
-    bool operator==(compressed_split_all_gather const&) const = default;
-};
-template <class C>
-compressed_split_all_gather(C, std::uint64_t = 0) -> compressed_split_all_gather<C>;
 
 }  // namespace laconic

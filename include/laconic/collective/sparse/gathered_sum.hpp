@@ -12,14 +12,30 @@
 
 namespace laconic {
 
-namespace detail {
+/// The sum of sparse vectors by each rank for itself, of the terms of all ranks: ceil(log2 P) messages, (P - 1) k terms
+/// sent by each rank, and P k terms of memory. The fewest messages that there can be; where ranks have much in common
+/// or are many, others send less. Added up in the order of ranks, so that all get the same bits. Any P. Reuses its
+/// memory, which goes with the terms of all ranks, and grows where they have more than ever before.
+struct gathered_sum {
+    static constexpr void description(auto&& describe) {
+        describe("gathered_sum", "sparse: every rank receives all terms in log2 P messages, and adds them up", "");
+    }
+    void check(std::size_t) const {}
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(gathered_sum const&) const = default;
+};
 
-/// The algorithm of gathered_sum, on one rank. Reuses its memory.
-template <Scalar T, OnHost B = host>
-class gathered_sum_algorithm {
+template <Scalar T, OnHost B>
+class gathered_sum::sum {
   public:
     /// For vectors of d numbers.
-    explicit gathered_sum_algorithm(std::size_t d, position_code positions) : d_(d), session_(positions) {
+    sum(gathered_sum const&, std::size_t d, position_code positions) : d_(d), session_(positions) {
         check_dimension(d);
     }
 
@@ -54,24 +70,6 @@ class gathered_sum_algorithm {
     session session_;
     sparse_sum<T, B> theirs_;
     detail::gathered_lists<T, B> lists_;  // this rank's first
-};
-
-}  // namespace detail
-
-/// The sum of sparse vectors by each rank for itself, of the terms of all ranks: ceil(log2 P) messages, (P - 1) k terms
-/// sent by each rank, and P k terms of memory. The fewest messages that there can be; where ranks have much in common
-/// or are many, others send less. Added up in the order of ranks, so that all get the same bits. Any P. Reuses its
-/// memory, which goes with the terms of all ranks, and grows where they have more than ever before.
-struct gathered_sum {
-    static constexpr void description(auto&& describe) {
-        describe("gathered_sum", "sparse: every rank receives all terms in log2 P messages, and adds them up", "");
-    }
-    void check(std::size_t) const {}
-    template <Scalar T, OnHost B = host>
-    detail::gathered_sum_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return detail::gathered_sum_algorithm<T, B>(d, positions);
-    }
-    bool operator==(gathered_sum const&) const = default;
 };
 
 }  // namespace laconic

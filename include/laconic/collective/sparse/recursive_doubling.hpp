@@ -12,14 +12,32 @@
 
 namespace laconic {
 
-namespace detail {
+/// The sum of sparse vectors by recursive doubling (SparCML's SSAR_Recursive_double, Renggli et al., SC 2019): partners
+/// at distance 1, 2, 4, .. exchange all that they have added up. log2 P messages one after another, of k, up to 2 k, up
+/// to 4 k, .. terms. Where P is no power of two, the ranks from the largest one, Q, on hand their terms to rank - Q
+/// before and receive the sum after: 2 messages more. Nothing is dropped. Ranks are added up in the same pairs
+/// everywhere, so that all get the same bits. Reuses its memory, which goes with the terms of the sum, and grows where
+/// there are more than ever before.
+struct recursive_doubling {
+    static constexpr void description(auto&& describe) {
+        describe("recursive_doubling", "sparse", "Renggli et al., SC 2019");
+    }
+    void check(std::size_t) const {}
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(recursive_doubling const&) const = default;
+};
 
-/// The algorithm of recursive_doubling, on one rank. Reuses its memory.
-template <Scalar T, OnHost B = host>
-class recursive_doubling_algorithm {
+template <Scalar T, OnHost B>
+class recursive_doubling::sum {
   public:
     /// For vectors of d numbers.
-    explicit recursive_doubling_algorithm(std::size_t d, position_code positions) : d_(d), session_(positions) {
+    sum(recursive_doubling const&, std::size_t d, position_code positions) : d_(d), session_(positions) {
         check_dimension(d);
     }
 
@@ -57,27 +75,6 @@ class recursive_doubling_algorithm {
     std::size_t d_;
     session session_;
     sparse_sum<T, B> theirs_;
-};
-
-}  // namespace detail
-
-/// The sum of sparse vectors by recursive doubling (SparCML's SSAR_Recursive_double, Renggli et al., SC 2019): partners
-/// at distance 1, 2, 4, .. exchange all that they have added up. log2 P messages one after another, of k, up to 2 k, up
-/// to 4 k, .. terms. Where P is no power of two, the ranks from the largest one, Q, on hand their terms to rank - Q
-/// before and receive the sum after: 2 messages more. Nothing is dropped. Ranks are added up in the same pairs
-/// everywhere, so that all get the same bits. Reuses its memory, which goes with the terms of the sum, and grows where
-/// there are more than ever before.
-struct recursive_doubling {
-    static constexpr void description(auto&& describe) {
-        describe("recursive_doubling", "sparse", "Renggli et al., SC 2019");
-    }
-    void check(std::size_t) const {}
-    template <Scalar T, OnHost B = host>
-    detail::recursive_doubling_algorithm<T, B> make(std::size_t d,
-                                                    position_code positions = position_code::smallest) const {
-        return detail::recursive_doubling_algorithm<T, B>(d, positions);
-    }
-    bool operator==(recursive_doubling const&) const = default;
 };
 
 }  // namespace laconic

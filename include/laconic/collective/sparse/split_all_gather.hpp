@@ -24,15 +24,36 @@ enum class second_stage {
 };
 constexpr std::array<std::string_view, 2> words_of(second_stage) { return {"sparse", "dense"}; }
 
-namespace detail {
+/// The sum of sparse vectors by parts (SparCML, Renggli et al., SC 2019): each rank hands to every other the part that
+/// the other adds up, and what is added up is gathered by all. P - 1 + ceil(log2 P) messages; of its k terms a rank
+/// sends about (P - 1) / P, and so many of the K terms of the sum. Nothing is dropped. The sum is added up in the order
+/// of ranks, as gather_all does, and each part by one rank for all, so that all get the same bits. Any P. A dense
+/// second stage sends (P - 1) / P d numbers, in pieces where they are more than 64 000 bytes, and makes v list all d.
+/// Reuses its memory, which goes with the terms of all ranks, and grows where they have more than ever before.
+struct split_all_gather {
+    second_stage then = second_stage::sparse;
 
-/// The algorithm of split_all_gather, on one rank. Reuses its memory.
-template <Scalar T, OnHost B = host>
-class split_all_gather_algorithm {
+    static constexpr void description(auto&& describe) {
+        describe("split_all_gather", "sparse, the sum gathered sparse, dense or quantize(levels)",
+                 "Renggli et al., SC 2019", field("then", &split_all_gather::then).written());
+    }
+    void check(std::size_t) const {}
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(split_all_gather const&) const = default;
+};
+
+template <Scalar T, OnHost B>
+class split_all_gather::sum {
   public:
     /// For vectors of d numbers.
-    explicit split_all_gather_algorithm(std::size_t d, second_stage then, position_code positions)
-        : d_(d), then_(then), session_(positions) {
+    sum(split_all_gather const& how, std::size_t d, position_code positions)
+        : d_(d), then_(how.then), session_(positions) {
         check_dimension(d);
     }
 
@@ -99,30 +120,6 @@ class split_all_gather_algorithm {
     session session_;
     sparse_sum<T, B> sum_, piece_;
     detail::gathered_lists<T, B> lists_;
-};
-
-}  // namespace detail
-
-/// The sum of sparse vectors by parts (SparCML, Renggli et al., SC 2019): each rank hands to every other the part that
-/// the other adds up, and what is added up is gathered by all. P - 1 + ceil(log2 P) messages; of its k terms a rank
-/// sends about (P - 1) / P, and so many of the K terms of the sum. Nothing is dropped. The sum is added up in the order
-/// of ranks, as gather_all does, and each part by one rank for all, so that all get the same bits. Any P. A dense
-/// second stage sends (P - 1) / P d numbers, in pieces where they are more than 64 000 bytes, and makes v list all d.
-/// Reuses its memory, which goes with the terms of all ranks, and grows where they have more than ever before.
-struct split_all_gather {
-    second_stage then = second_stage::sparse;
-
-    static constexpr void description(auto&& describe) {
-        describe("split_all_gather", "sparse, the sum gathered sparse, dense or quantize(levels)",
-                 "Renggli et al., SC 2019", field("then", &split_all_gather::then).written());
-    }
-    void check(std::size_t) const {}
-    template <Scalar T, OnHost B = host>
-    detail::split_all_gather_algorithm<T, B> make(std::size_t d,
-                                                  position_code positions = position_code::smallest) const {
-        return detail::split_all_gather_algorithm<T, B>(d, then, positions);
-    }
-    bool operator==(split_all_gather const&) const = default;
 };
 
 }  // namespace laconic

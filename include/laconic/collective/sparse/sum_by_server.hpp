@@ -14,14 +14,31 @@
 
 namespace laconic {
 
-namespace detail {
+/// The sum of vectors by a server, which is also rank 0: all ranks hand it theirs, it adds them up in the order of
+/// ranks and sends the sum to all, the same bits. Two messages one after another, but P - 1 of them through the
+/// server's port each way: it receives all terms of all ranks, and sends P - 1 times those of the sum. served{C} has
+/// the same with messages of any kind and a compressed answer. Reuses its memory, which goes with the terms of the sum,
+/// and grows where there are more than ever before.
+struct sum_by_server {
+    static constexpr void description(auto&& describe) {
+        describe("sum_by_server", "sparse: rank 0 adds up all, and sends the sum", "");
+    }
+    void check(std::size_t) const {}
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(sum_by_server const&) const = default;
+};
 
-/// The algorithm of sum_by_server, on one rank. Reuses its memory.
-template <Scalar T, OnHost B = host>
-class sum_by_server_algorithm {
+template <Scalar T, OnHost B>
+class sum_by_server::sum {
   public:
     /// For vectors of d numbers.
-    explicit sum_by_server_algorithm(std::size_t d, position_code positions) : d_(d), session_(positions) {
+    sum(sum_by_server const&, std::size_t d, position_code positions) : d_(d), session_(positions) {
         check_dimension(d);
     }
 
@@ -74,25 +91,6 @@ class sum_by_server_algorithm {
     std::size_t d_;
     session session_;
     sparse_sum<T, B> theirs_;
-};
-
-}  // namespace detail
-
-/// The sum of vectors by a server, which is also rank 0: all ranks hand it theirs, it adds them up in the order of
-/// ranks and sends the sum to all, the same bits. Two messages one after another, but P - 1 of them through the
-/// server's port each way: it receives all terms of all ranks, and sends P - 1 times those of the sum. served{C} has
-/// the same with messages of any kind and a compressed answer. Reuses its memory, which goes with the terms of the sum,
-/// and grows where there are more than ever before.
-struct sum_by_server {
-    static constexpr void description(auto&& describe) {
-        describe("sum_by_server", "sparse: rank 0 adds up all, and sends the sum", "");
-    }
-    void check(std::size_t) const {}
-    template <Scalar T, OnHost B = host>
-    detail::sum_by_server_algorithm<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return detail::sum_by_server_algorithm<T, B>(d, positions);
-    }
-    bool operator==(sum_by_server const&) const = default;
 };
 
 }  // namespace laconic

@@ -13,13 +13,26 @@
 
 namespace laconic {
 
-namespace detail {
+/// Every rank receives all vectors and adds them up.
+struct gather_and_add {
+    static constexpr void description(auto&& describe) {
+        describe("gather_and_add", "dense: every rank receives all vectors", "");
+    }
+    void check(std::size_t) const {}
+    /// Adds up on one rank. Reuses its memory.
+    template <Scalar T, OnHost B = host>
+    class sum;
+    template <Scalar T, OnHost B = host>
+    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+        return {*this, d, positions};
+    }
+    bool operator==(gather_and_add const&) const = default;
+};
 
-/// The algorithm of gather_and_add, on one rank.
-template <Scalar T, OnHost B = host>
-class gather_and_add_algorithm {
+template <Scalar T, OnHost B>
+class gather_and_add::sum {
   public:
-    explicit gather_and_add_algorithm(std::size_t d) : theirs_(d) {}
+    sum(gather_and_add const&, std::size_t d, position_code) : theirs_(d) {}
 
     template <Communicator C>
     void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
@@ -40,21 +53,6 @@ class gather_and_add_algorithm {
   private:
     std::vector<T> theirs_;
     session session_;
-};
-
-}  // namespace detail
-
-/// Every rank receives all vectors and adds them up.
-struct gather_and_add {
-    static constexpr void description(auto&& describe) {
-        describe("gather_and_add", "dense: every rank receives all vectors", "");
-    }
-    void check(std::size_t) const {}
-    template <Scalar T, class B = host>
-    detail::gather_and_add_algorithm<T, B> make(std::size_t d, position_code = position_code::smallest) const {
-        return detail::gather_and_add_algorithm<T, B>(d);
-    }
-    bool operator==(gather_and_add const&) const = default;
 };
 
 }  // namespace laconic
