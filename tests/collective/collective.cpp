@@ -70,9 +70,10 @@ static_assert(!SumsTerms<nothing_to_add, float, host, meets_only>);
 static_assert(!SumsTerms<lists_only, float, host, meets_only>);
 static_assert(SumsTerms<lists_only, float, host, detail::some_ranks>);
 static_assert(GivesBack<lists_only, float, host> && !GivesBack<nothing_to_add, float, host>);
-static_assert(GivesBack<gtop_k::sum<double>, double, host> &&
-              GivesBack<spar_reduce_scatter::sum<double>, double, host>);
-static_assert(!GivesBack<ring::sum<double>, double, host> && !GivesBack<split_all_gather::sum<double>, double, host>);
+static_assert(GivesBack<gtop_k::adder<double>, double, host> &&
+              GivesBack<spar_reduce_scatter::adder<double>, double, host>);
+static_assert(!GivesBack<ring::adder<double>, double, host> &&
+              !GivesBack<split_all_gather::adder<double>, double, host>);
 static_assert(PointToPoint<detail::some_ranks>);
 
 // How many terms are left of so many by what it makes, on one rank.

@@ -20,9 +20,9 @@ namespace tests_of_whole_sum {
 
 using namespace laconic;
 
-static_assert(detail::ReduceScatters<ring::sum<float>, host, threads::member, std::span<float>>);
-static_assert(!detail::ReduceScatters<ring::sum<float>, host, threads::member, sparse_sum<float>&>);
-static_assert(!detail::ReduceScatters<gathered_sum::sum<float>, host, threads::member, sparse_sum<float>&>);
+static_assert(detail::ReduceScatters<ring::adder<float>, host, threads::member, std::span<float>>);
+static_assert(!detail::ReduceScatters<ring::adder<float>, host, threads::member, sparse_sum<float>&>);
+static_assert(!detail::ReduceScatters<gathered_sum::adder<float>, host, threads::member, sparse_sum<float>&>);
 
 TEST_CASE_TEMPLATE("lists and vectors in full have the same sums and the same parts", how, ring, gathered_sum,
                    split_all_gather, automatic) {

@@ -68,19 +68,19 @@ struct automatic {
     void check(std::size_t) const { how.check(); }
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    class sum;
+    class adder;
     template <Scalar T, OnHost B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(automatic const&) const = default;
 };
 
 template <Scalar T, OnHost B>
-class automatic::sum {
+class automatic::adder {
   public:
     /// For vectors of d numbers.
-    sum(automatic const& made, std::size_t d, position_code positions)
+    adder(automatic const& made, std::size_t d, position_code positions)
         : d_(d), how_(made.how), positions_(positions), session_(positions), list_(d) {
         check_dimension(d);
         how_.check();

@@ -23,19 +23,19 @@ struct engine_all_reduce {
     void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, class B = host>
-    class sum;
+    class adder;
     template <Scalar T, class B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(engine_all_reduce const&) const = default;
 };
 
 template <Scalar T, class B>
-class engine_all_reduce::sum {
+class engine_all_reduce::adder {
   public:
     /// For vectors of d numbers.
-    sum(engine_all_reduce const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
+    adder(engine_all_reduce const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; for what a rank brought they come before
     /// anything is added, then x is as it was; else it is unspecified.

@@ -40,19 +40,19 @@ struct omni_reduce {
     void check(std::size_t d) const { omni_blocks{d, block}.check(); }
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    class sum;
+    class adder;
     template <Scalar T, OnHost B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(omni_reduce const&) const = default;
 };
 
 template <Scalar T, OnHost B>
-class omni_reduce::sum {
+class omni_reduce::adder {
   public:
     /// For vectors of d numbers.
-    sum(omni_reduce const& how, std::size_t d, position_code) : blocks_{d, how.block} {
+    adder(omni_reduce const& how, std::size_t d, position_code) : blocks_{d, how.block} {
         check_dimension(d);
         blocks_.check();
     }

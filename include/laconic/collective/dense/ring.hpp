@@ -24,19 +24,19 @@ struct ring {
     void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    class sum;
+    class adder;
     template <Scalar T, OnHost B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(ring const&) const = default;
 };
 
 template <Scalar T, OnHost B>
-class ring::sum {
+class ring::adder {
   public:
     /// For vectors of d numbers.
-    sum(ring const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
+    adder(ring const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified.
     template <PointToPoint C>

@@ -33,19 +33,19 @@ struct switch_ml {
     void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    class sum;
+    class adder;
     template <Scalar T, OnHost B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(switch_ml const&) const = default;
 };
 
 template <Scalar T, OnHost B>
-class switch_ml::sum {
+class switch_ml::adder {
   public:
     /// For vectors of d numbers.
-    sum(switch_ml const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
+    adder(switch_ml const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified, but as it was
     /// where a rank brought what is not finite. Throws argument_error for more than 65535 ranks.

@@ -34,19 +34,19 @@ struct gtop_k {
     void check(std::size_t d) const { k.check(d); }
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, class B = host>
-    class sum;
+    class adder;
     template <Scalar T, class B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(gtop_k const&) const = default;
 };
 
 template <Scalar T, class B>
-class gtop_k::sum {
+class gtop_k::adder {
   public:
     /// For vectors of d numbers.
-    sum(gtop_k const& how, std::size_t d, position_code positions)
+    adder(gtop_k const& how, std::size_t d, position_code positions)
         : d_(d), k_(std::min(how.k.of(d), d)), as_published_(how.as_published), lists_(positions) {
         check_dimension(d);
     }

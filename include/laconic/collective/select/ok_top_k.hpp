@@ -70,19 +70,19 @@ struct ok_top_k {
     }
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    class sum;
+    class adder;
     template <Scalar T, OnHost B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(ok_top_k const&) const = default;
 };
 
 template <Scalar T, OnHost B>
-class ok_top_k::sum {
+class ok_top_k::adder {
   public:
     /// For vectors of d numbers. Throws argument_error for 0 rounds.
-    sum(ok_top_k const& how, std::size_t d, position_code positions)
+    adder(ok_top_k const& how, std::size_t d, position_code positions)
         : d_(d), k_(std::min(how.k.of(d), d)), rounds_(how.rounds), session_(positions), regions_{d} {
         check_dimension(d);
         rounds_.check();

@@ -46,19 +46,19 @@ struct spar_reduce_scatter {
     void check(std::size_t d) const { k.check(d); }
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    class sum;
+    class adder;
     template <Scalar T, OnHost B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(spar_reduce_scatter const&) const = default;
 };
 
 template <Scalar T, OnHost B>
-class spar_reduce_scatter::sum {
+class spar_reduce_scatter::adder {
   public:
     /// For vectors of d numbers.
-    sum(spar_reduce_scatter const& how, std::size_t d, position_code positions)
+    adder(spar_reduce_scatter const& how, std::size_t d, position_code positions)
         : d_(d),
           k_(std::min(how.k.of(d), d)),
           scatter_(how.as_published ? std::nullopt : std::optional(key{how.seed})),

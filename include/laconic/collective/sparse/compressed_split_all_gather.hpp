@@ -41,9 +41,9 @@ struct compressed_split_all_gather {
     void check(std::size_t d) const { compressor.check(d); }
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    class sum;
+    class adder;
     template <Scalar T, OnHost B = host>
-    requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>> sum<T, B> make(
+    requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>> adder<T, B> make(
         std::size_t d, position_code positions = position_code::smallest)
     const { return {*this, d, positions}; }
     bool operator==(compressed_split_all_gather const&) const = default;
@@ -53,10 +53,10 @@ compressed_split_all_gather(C, std::uint64_t = 0) -> compressed_split_all_gather
 
 template <class C>
 template <Scalar T, OnHost B>
-class compressed_split_all_gather<C>::sum {
+class compressed_split_all_gather<C>::adder {
   public:
     /// For vectors of d numbers.
-    sum(compressed_split_all_gather const& how, std::size_t d, position_code positions)
+    adder(compressed_split_all_gather const& how, std::size_t d, position_code positions)
         : d_(d), compressor_(how.compressor), from_{how.seed}, session_(positions) {
         check_dimension(d);
     }

@@ -23,19 +23,19 @@ struct gathered_sum {
     void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    class sum;
+    class adder;
     template <Scalar T, OnHost B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(gathered_sum const&) const = default;
 };
 
 template <Scalar T, OnHost B>
-class gathered_sum::sum {
+class gathered_sum::adder {
   public:
     /// For vectors of d numbers.
-    sum(gathered_sum const&, std::size_t d, position_code positions) : d_(d), session_(positions) {
+    adder(gathered_sum const&, std::size_t d, position_code positions) : d_(d), session_(positions) {
         check_dimension(d);
     }
 

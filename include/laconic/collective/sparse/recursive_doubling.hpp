@@ -25,19 +25,19 @@ struct recursive_doubling {
     void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    class sum;
+    class adder;
     template <Scalar T, OnHost B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(recursive_doubling const&) const = default;
 };
 
 template <Scalar T, OnHost B>
-class recursive_doubling::sum {
+class recursive_doubling::adder {
   public:
     /// For vectors of d numbers.
-    sum(recursive_doubling const&, std::size_t d, position_code positions) : d_(d), session_(positions) {
+    adder(recursive_doubling const&, std::size_t d, position_code positions) : d_(d), session_(positions) {
         check_dimension(d);
     }
 

@@ -40,19 +40,19 @@ struct split_all_gather {
     void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    class sum;
+    class adder;
     template <Scalar T, OnHost B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(split_all_gather const&) const = default;
 };
 
 template <Scalar T, OnHost B>
-class split_all_gather::sum {
+class split_all_gather::adder {
   public:
     /// For vectors of d numbers.
-    sum(split_all_gather const& how, std::size_t d, position_code positions)
+    adder(split_all_gather const& how, std::size_t d, position_code positions)
         : d_(d), then_(how.then), session_(positions) {
         check_dimension(d);
     }

@@ -26,19 +26,19 @@ struct sum_by_server {
     void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    class sum;
+    class adder;
     template <Scalar T, OnHost B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(sum_by_server const&) const = default;
 };
 
 template <Scalar T, OnHost B>
-class sum_by_server::sum {
+class sum_by_server::adder {
   public:
     /// For vectors of d numbers.
-    sum(sum_by_server const&, std::size_t d, position_code positions) : d_(d), session_(positions) {
+    adder(sum_by_server const&, std::size_t d, position_code positions) : d_(d), session_(positions) {
         check_dimension(d);
     }
 

@@ -21,18 +21,18 @@ struct gather_and_add {
     void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    class sum;
+    class adder;
     template <Scalar T, OnHost B = host>
-    sum<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
+    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
         return {*this, d, positions};
     }
     bool operator==(gather_and_add const&) const = default;
 };
 
 template <Scalar T, OnHost B>
-class gather_and_add::sum {
+class gather_and_add::adder {
   public:
-    sum(gather_and_add const&, std::size_t d, position_code) : theirs_(d) {}
+    adder(gather_and_add const&, std::size_t d, position_code) : theirs_(d) {}
 
     template <Communicator C>
     void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
