@@ -46,7 +46,7 @@ set(standard
     "cstdlib: abort"
     "cstring: memcmp memcpy memset strerror strlen"
     "deque: deque"
-    "exception: current_exception exception exception_ptr rethrow_exception uncaught_exceptions"
+    "exception: current_exception exception exception_ptr make_exception_ptr rethrow_exception uncaught_exceptions"
     "fstream: ifstream ofstream"
     "functional: function greater identity invoke less minus multiplies plus"
     "initializer_list: initializer_list"

@@ -83,7 +83,7 @@ TEST_CASE("ranks that go on from states of different runs are refused, as with a
         vec x(3);
         CHECK_THROWS_WITH_AS(descend(parse_method("ds_lsr1(memory=2)"), problem{}, families_bowl{1}, x, comm,
                                      {.rounds = 4, .seed = 0, .resume_from = saved[std::size_t(comm.rank())]}),
-                             doctest::Contains("the iterate to start from"), shape_error);
+                             doctest::Contains("the iterate to start from"), agreement_error);
     });
 }
 

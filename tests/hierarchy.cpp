@@ -344,7 +344,7 @@ TEST_CASE(
                 auto const before = g;
                 try {
                     step(reduce, g, options_of(comm.rank() == 3));
-                } catch (shape_error const& e) {
+                } catch (agreement_error const& e) {
                     text = e.what();
                 }
                 CHECK(text.find(nodes == 4 ? between : in_node) != std::string::npos);
@@ -470,7 +470,7 @@ TEST_CASE("hierarchy: it goes on over the nodes that are left, and over more fro
         step(reduce, g);
         // In another order a rank would have another share.
         auto turned = comm.split(comm.rank() / 2, -comm.rank()), others = comm.split(turned.rank(), 0);
-        CHECK_THROWS_AS(reduce.rebind(hierarchy{turned, others}), shape_error);
+        CHECK_THROWS_AS(reduce.rebind(hierarchy{turned, others}), agreement_error);
         bool const left = comm.rank() < 4;
         auto inside = comm.split(comm.rank() / 2, 0);
         auto across = comm.split(comm.rank() % 2 + (left ? 0 : 2), 0);

@@ -55,8 +55,8 @@ std::vector<std::string> outcomes(int n, int per_node, auto body) {
         try {
             body(nodes, comm);
             mine = "nothing";
-        } catch (shape_error const& e) {
-            mine = std::string("shapes: ") + e.what();
+        } catch (agreement_error const& e) {
+            mine = std::string("agreement: ") + e.what();
         } catch (argument_error const& e) {
             mine = std::string("argument: ") + e.what();
         } catch (error const& e) {
@@ -85,11 +85,11 @@ void steps(auto& reduce, int rank, int n) {
 }  // namespace
 
 TEST_CASE("hierarchy: it is made on all ranks or on none") {
-    CHECK(
-        all_start(outcomes(5, 2, [](auto& nodes, auto&) { made(nodes); }), "shapes: "));  // the last node has one rank
+    CHECK(all_start(outcomes(5, 2, [](auto& nodes, auto&) { made(nodes); }),
+                    "agreement: "));  // the last node has one rank
     for (int const culprit : {0, 1, 3})
         CHECK(all_start(outcomes(4, 2, [&](auto& nodes, auto& comm) { made(nodes, comm.rank() == culprit ? 17 : 16); }),
-                        "shapes: "));
+                        "agreement: "));
     // Rank 3 has another k, none that suits, or a rebind brings it to others.
     for (bool const rebound : {false, true})
         CHECK(all_start(outcomes(4, 2,
@@ -102,8 +102,8 @@ TEST_CASE("hierarchy: it is made on all ranks or on none") {
                                      reducer<how, over> one(mine, over{own, alone}, 16);
                                      one.rebind(nodes);
                                  }),
-                        rebound ? "shapes: a rank that was 0 of 1 in its node cannot go on"
-                                : "shapes: ranks disagree: rank 1 has \"the vector: 8 numbers, "
+                        rebound ? "agreement: a rank that was 0 of 1 in its node cannot go on"
+                                : "agreement: ranks disagree: rank 1 has \"the vector: 8 numbers, "
                                   "error_feedback(top_k(2))\", rank 3 has \"the vector: 8 numbers, "
                                   "error_feedback(top_k(3))\""));
     CHECK(all_start(
@@ -116,7 +116,7 @@ TEST_CASE("hierarchy: it is made on all ranks or on none") {
                      reducer<how, over> one(how{top_k{odd ? 3 : 2}}, over{nodes.inside, apart}, 16);
                      one.rebind(nodes);
                  }),
-        "shapes: ranks disagree: rank 0 has \"the vector: 8 numbers, error_feedback(top_k(2))\", rank 4 has"));
+        "agreement: ranks disagree: rank 0 has \"the vector: 8 numbers, error_feedback(top_k(2))\", rank 4 has"));
     CHECK(all_start(outcomes(4, 2,
                              [](auto& nodes, auto& comm) {
                                  reducer(error_feedback{top_k{comm.rank() == 3 ? 9 : 2}}, nodes, std::size_t{16});
@@ -141,13 +141,13 @@ TEST_CASE("hierarchy: it is rebound on all ranks or on none") {
         std::string why;
         try {
             reduce.rebind(hierarchy{inside, across});
-        } catch (shape_error const& e) {
+        } catch (agreement_error const& e) {
             why = e.what();
         }
         steps(reduce, comm.rank(), 2);  // it is as it was
-        if (!why.empty()) throw shape_error(why);
+        if (!why.empty()) throw agreement_error(-1, why);
     });
-    CHECK(all_start(swapped, "shapes: "));
+    CHECK(all_start(swapped, "agreement: "));
     // The communicators of before may be gone.
     CHECK(all_start(outcomes(4, 2,
                              [](auto& nodes, auto& comm) {
@@ -182,7 +182,7 @@ TEST_CASE("hierarchy: states of different steps are refused on all ranks, whiche
                                  reduce.restore(mixed);
                                  steps(reduce, comm.rank(), 1);
                              }),
-                    "shapes: rank 1 has taken 2 steps, rank 0 4"));
+                    "agreement: rank 1 has taken 2 steps, rank 0 4"));
     CHECK(all_start(outcomes(4, 2,
                              [&](auto& nodes, auto&) {
                                  auto reduce = made(nodes);

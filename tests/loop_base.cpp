@@ -145,14 +145,14 @@ TEST_CASE("loop: ranks must agree, and x must suit the objective") {
         std::vector<double> x(3), few(2);
         auto const seed = std::uint64_t(comm.rank());
         CHECK_THROWS_WITH_AS((halving(f, comm, std::span<double>(x), seed)), doctest::Contains("the seed"),
-                             shape_error);
+                             agreement_error);
         CHECK_THROWS_WITH_AS((halving(f, comm, std::span<double>(x), 1, comm.rank() == 0 ? "a" : "b")),
-                             doctest::Contains("the method"), shape_error);
+                             doctest::Contains("the method"), agreement_error);
         CHECK_THROWS_WITH_AS((halving(f, comm, std::span<double>(few), 1)),
                              "x has 2 numbers, the objective's dimension is 3", shape_error);
         x[0] = comm.rank();
         CHECK_THROWS_WITH_AS((halving(f, comm, std::span<double>(x), 1)), doctest::Contains("the starting point"),
-                             shape_error);
+                             agreement_error);
     });
 }
 

@@ -181,7 +181,7 @@ TEST_CASE("where one rank alone took another seed with a state, the next step fa
         reducer reduce(how, comm, d);
         if (comm.rank() == 1) reduce.restore(of_another[1]);
         auto g = gradient(comm.rank(), 0);
-        CHECK_THROWS_WITH_AS(reduce(g), doctest::Contains("rank 1 has \"the seed: "), shape_error);
+        CHECK_THROWS_WITH_AS(reduce(g), doctest::Contains("rank 1 has \"the seed: "), agreement_error);
     });
 }
 
@@ -203,9 +203,10 @@ TEST_CASE("some ranks with a seed and others without: all throw, over nodes, too
         for (int const one : {0, 3}) {
             reducer_options options;
             if (rank == one) options.seed = 5;
-            CHECK_THROWS_WITH_AS(reducer(how, over, d, options), doctest::Contains("the seed: not given"), shape_error);
+            CHECK_THROWS_WITH_AS(reducer(how, over, d, options), doctest::Contains("the seed: not given"),
+                                 agreement_error);
             options.seed = rank == one ? 5 : 6;
-            CHECK_THROWS_WITH_AS(reducer(how, over, d, options), doctest::Contains("the seed: 5"), shape_error);
+            CHECK_THROWS_WITH_AS(reducer(how, over, d, options), doctest::Contains("the seed: 5"), agreement_error);
         }
     });
 }
@@ -254,11 +255,11 @@ TEST_CASE("a run names its seed on all ranks: with it, and from its saved state,
         if (comm.rank() == 1) one.seed = 4;
         CHECK_THROWS_WITH_AS(descend(diana{rand_k{5}}, bowl{}, z, comm, one),
                              "ranks disagree: rank 0 has \"the seed: not given\", rank 1 has \"the seed: 4\"",
-                             shape_error);
+                             agreement_error);
         run_settings alone;
         if (comm.rank() == 1) alone.resume_from = saved;
         CHECK_THROWS_WITH_AS(descend(diana{rand_k{5}}, bowl{}, z, comm, alone),
-                             doctest::Contains("the seed of the saved state: "), shape_error);
+                             doctest::Contains("the seed of the saved state: "), agreement_error);
     });
 }
 

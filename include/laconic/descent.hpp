@@ -42,8 +42,8 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
                   "batch_gradient(rows, x, g), SAGA also outputs, slopes and add_row (objective/finite_sum.hpp)");
 
     /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the compressor or
-    /// the collective does not suit the dimension, or the collective the other parts; shape_error on every rank where
-    /// ranks disagree on composition, dimension, seed or x.
+    /// the collective does not suit the dimension, or the collective the other parts; agreement_error on every rank
+    /// where ranks disagree on composition, dimension, seed or x.
     [[gnu::cold]] descent(R method, F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {},
                           position_code positions = position_code::smallest)
         : base(objective, comm, x, seed, std::move(on)),

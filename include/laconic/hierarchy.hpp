@@ -161,8 +161,8 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         for (auto r = static_cast<std::size_t>(node_.rank()); r < saved.size(); r += n) mine.push_back(saved[r]);
         detail::restore_any(*step_, mine);
     }
-    /// The same as reducer's, over nodes of as many ranks, in which each rank has the same number. Throws shape_error
-    /// on all ranks where one has another.
+    /// The same as reducer's, over nodes of as many ranks, in which each rank has the same number. Throws
+    /// agreement_error on all ranks where one has another.
     void rebind(hierarchy<Inside, A> nodes) {
         end_step();
         node_.replace_seed(seed());

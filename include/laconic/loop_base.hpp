@@ -90,8 +90,8 @@ class loop_base {
                 detail::concat({"x has ", x.size(), " numbers, the objective's dimension is ", objective.dimension()}));
         check_dimension(x.size());
     }
-    /// Throws shape_error on every rank where ranks disagree on `method`, which has all its settings, the dimension,
-    /// the seed or the starting point.
+    /// Throws agreement_error on every rank where ranks disagree on `method`, which has all its settings, the
+    /// dimension, the seed or the starting point.
     [[gnu::cold]] void agree(agreed_items const& method) {
         items_ = {{"the dimension", x_.size()},
                   {"the bytes of a number", sizeof(T)},

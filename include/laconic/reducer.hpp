@@ -61,8 +61,9 @@ class reducer {
     using layer_type = detail::reduced_layer<R, T, B>;
 
     /// For layers of numbers of T, whose index is their position in this list. Throws argument_error where the
-    /// reduction does not suit a layer, has no theorem and no unproved{...} around it, or two layers have one name;
-    /// shape_error on every rank where ranks disagree on the reduction, the layers, T, the seed or the options.
+    /// reduction does not suit a layer, or two layers have one name; theory_error where no theorem covers the reduction
+    /// and no unproved{...} is around it; agreement_error on every rank where ranks disagree on the reduction, the
+    /// layers, T, the seed or the options.
     [[gnu::cold]] reducer(R how, C& comm, std::vector<layer> const& layers, reducer_options options = {}, B on = {})
         : reducer([&](layer const&) { return how; }, comm, layers, std::move(options), std::move(on)) {}
     /// With a reduction for each layer, rule(layer), all of one type R: as layers differ, or an any_reduction.
@@ -122,7 +123,7 @@ class reducer {
     /// others. `options` are those of a step in which this rank starts no layer. Throws, the same on every rank,
     /// non_finite_error, also where the estimate times the loss scale is beyond the caller's numbers, compression_error
     /// where a rank's message cannot be made (a vector of another length, an option out of range, a layer that is
-    /// started twice, out of order or not at all, a compressor that throws), shape_error where the first step has
+    /// started twice, out of order or not at all, a compressor that throws), agreement_error where the first step has
     /// another order of layers on another rank, or a message that is gathered is of another step, or of one with
     /// another step size, loss scale or largest number, wire_error for damaged bytes; and comm_error. Where a
     /// collective breaks off, other ranks may have its sum: then every later call throws comm_error until a saved state
@@ -130,9 +131,9 @@ class reducer {
     void finish(step_options const& options = {}) { step_.finish(options); }
 
     /// Drops a step: nothing changes. Every rank must drop it; where one rank alone does, after it has started a layer
-    /// and before it has started all, the others' finish() throws compression_error, which names it, or shape_error in
-    /// the first step. With reducer_options::steps_vary it does so where no layer is started, too. Where it has started
-    /// all, the others take the step, and the next one throws shape_error on all ranks.
+    /// and before it has started all, the others' finish() throws compression_error, which names it, or agreement_error
+    /// in the first step. With reducer_options::steps_vary it does so where no layer is started, too. Where it has
+    /// started all, the others take the step, and the next one throws agreement_error on all ranks.
     void drop() { step_.drop(); }
 
     /// The state of this rank on which the next steps depend, for restore(). Throws argument_error while a step is in
@@ -144,19 +145,19 @@ class reducer {
     /// the same layers, in any order; its next steps are the same, bit for bit. The seed becomes that of the state,
     /// which must be the options' where they give one. All ranks restore, before their first
     /// step or all together later; where their states are not of one step and seed, or some rank was not restored
-    /// and is in another step, the next finish() throws shape_error on all of them (where a collective adds up all
+    /// and is in another step, the next finish() throws agreement_error on all of them (where a collective adds up all
     /// layers, only if that rank is in its first step, too). Throws shape_error for the state of another
     /// reducer, wire_error for damaged bytes, argument_error while a step is in progress; then nothing has changed.
     void restore(std::span<std::byte const> saved) { detail::restore_own(step_, saved); }
     /// The same from the states of all ranks of the saved reducer, in their order, on every rank: where their number
     /// differs from the present one, each rank gets the mean of their residuals and of their shifts, so that both means
     /// are kept. (Not the sum of the residuals: an estimate divides by the number of ranks.) The state of a collective
-    /// itself then starts anew. Throws shape_error, too, where the states are not of one step.
+    /// itself then starts anew. Throws agreement_error, too, where the states are not of one step.
     void restore(std::span<std::vector<std::byte> const> saved) { detail::restore_any(step_, saved); }
     /// Goes on over other ranks, such as those that are left after a comm_error; each of them calls it. It drops a step
     /// in progress. Residuals and shifts stay, what a collective remembers starts anew, and the mean shift becomes that
     /// of these ranks, whose shifts are sent in full. One rank may have completed a last step that the others have not:
-    /// make sure that all have the same model. Throws shape_error where the ranks disagree.
+    /// make sure that all have the same model. Throws agreement_error where the ranks disagree.
     void rebind(C& comm) { step_.rebind(comm); }
 
     /// The number of steps that have succeeded.

@@ -64,7 +64,7 @@ class persistent_sum {
     static constexpr bool as_it_is = std::same_as<E, T>;
 
   public:
-    /// Of vectors of x's type and length. Throws shape_error on all ranks where they do not agree on these and on
+    /// Of vectors of x's type and length. Throws agreement_error on all ranks where they do not agree on these and on
     /// `how`, argument_error where `how` does not suit such vectors or leaves terms out of the sum. Costs 16 bytes a
     /// rank.
     template <class X>
@@ -219,10 +219,10 @@ auto kept_result(Result&& result) {
 /// number of terms on each rank, with its indices in any order, of which equal ones are added up: then the sum is
 /// returned, as a sparse_vector whose indices ascend and whose values are not 0. `how` is a collective that applies the
 /// whole sum; by default the ranks choose the quickest for their numbers of terms. A collective call, over any
-/// communicator that the collective takes. Throws the same on all ranks, and then x is as it was: shape_error for ranks
-/// that disagree on the length, the numbers or `how`; non_finite_error for a NaN or an infinity; argument_error for
-/// indices outside the dimension; error for a sum outside the range of the numbers; and what engines throw. Cost: the
-/// collective's, two small collective calls, a copy of x; integers travel as double, 64 bits as two.
+/// communicator that the collective takes. Throws the same on all ranks, and then x is as it was: agreement_error for
+/// ranks that disagree on the length, the numbers or `how`; non_finite_error for a NaN or an infinity; argument_error
+/// for indices outside the dimension; error for a sum outside the range of the numbers; and what engines throw. Cost:
+/// the collective's, two small collective calls, a copy of x; integers travel as double, 64 bits as two.
 template <Communicator C, class X, class How = automatic>
 auto sum(C& comm, X&& x, How const& how = {}) {
     if constexpr (detail::can_be_summed<X>()) {

@@ -179,7 +179,7 @@ TEST_CASE("what no theorem covers is refused when a reducer is made, unless unpr
         fibers::run(1, [&](fibers::member& comm) {
             try {
                 reducer(how, comm, std::size_t{40});
-            } catch (argument_error const& e) {
+            } catch (theory_error const& e) {
                 text = e.what();
             }
         });

@@ -31,7 +31,7 @@ std::vector<std::string> agreement_errors(std::vector<agreed_items> const& items
         try {
             require_agreement(comm, items[me]);
             received[me] = "agreed";
-        } catch (shape_error const& e) {
+        } catch (agreement_error const& e) {
             received[me] = e.what();
         }
     });
@@ -47,7 +47,7 @@ std::vector<std::string> errors_when_rank_2_differs(Make make) {
         try {
             make(comm, me == 2);
             received[me] = "agreed";
-        } catch (shape_error const& e) {
+        } catch (agreement_error const& e) {
             received[me] = e.what();
         }
     });

@@ -31,7 +31,7 @@ std::vector<outcome> agreed(std::vector<std::optional<std::uint64_t>> const& giv
         try {
             seed.agree(comm, {{"a size", "3"}});
             mine.seed = seed.value();
-        } catch (shape_error const& e) {
+        } catch (agreement_error const& e) {
             mine.error = e.what();
         }
         mine.bytes = comm.bytes_sent();

@@ -154,12 +154,12 @@ TEST_CASE("ranks that do not measure alike all throw, and so they do where a clo
         });
         CHECK(thrown == 3);
     };
-    all_throw(shape_error(""), [](auto& comm) { measure_cost(comm, {8, 64, comm.rank() == 1 ? 2 : 3}); });
-    all_throw(shape_error(""), [](auto& comm) { measure_cost(comm, {8, comm.rank() == 2 ? 64u : 65u, 2}); });
-    all_throw(shape_error(""), [](auto& comm) {
+    all_throw(agreement_error(-1, ""), [](auto& comm) { measure_cost(comm, {8, 64, comm.rank() == 1 ? 2 : 3}); });
+    all_throw(agreement_error(-1, ""), [](auto& comm) { measure_cost(comm, {8, comm.rank() == 2 ? 64u : 65u, 2}); });
+    all_throw(agreement_error(-1, ""), [](auto& comm) {
         if (comm.rank() == 1) {
             comm.all_gather({});  // a rank that is elsewhere
-            throw shape_error("elsewhere");
+            throw agreement_error(1, "elsewhere");
         }
         measure_cost(comm, small);
     });

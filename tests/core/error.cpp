@@ -12,8 +12,8 @@ using namespace laconic;
 template <class... E>
 constexpr bool all_are_errors = (std::is_base_of_v<error, E> && ...);
 static_assert(std::is_base_of_v<std::runtime_error, error>);
-static_assert(all_are_errors<argument_error, theory_error, shape_error, non_finite_error, compression_error, wire_error,
-                             comm_error, file_error, parse_error>);
+static_assert(all_are_errors<argument_error, theory_error, shape_error, agreement_error, non_finite_error,
+                             compression_error, wire_error, comm_error, file_error, parse_error>);
 
 TEST_CASE("an error's text names the place, and its members carry it") {
     non_finite_error const n(3, 17, 784);
@@ -31,6 +31,10 @@ TEST_CASE("an error's text names the place, and its members carry it") {
     comm_error const c(-1, "nobody answers");
     CHECK(std::string(c.what()) == "nobody answers");
     CHECK(c.rank == -1);
+
+    agreement_error const a(2, "ranks disagree");
+    CHECK(std::string(a.what()) == "ranks disagree");
+    CHECK(a.rank == 2);
 
     file_error const f("a9a", 12, 3, "no number");
     CHECK(std::string(f.what()) == "a9a:12:3: no number");

@@ -441,10 +441,10 @@ TEST_CASE("ranks that disagree throw the same error") {
         CHECK_THROWS_WITH_AS(start({me == 4 ? 2. : 1.}),
                              "ranks disagree: rank 0 has \"the method: ggadmm(rho=1)\", rank 4 has \"the "
                              "method: ggadmm(rho=2)\"",
-                             shape_error);
-        CHECK_THROWS_AS(start({1, me == 4 ? graph::ring(6) : graph::chain(6)}), shape_error);
+                             agreement_error);
+        CHECK_THROWS_AS(start({1, me == 4 ? graph::ring(6) : graph::chain(6)}), agreement_error);
         if (me == 2) x[0] = 1;
-        CHECK_THROWS_AS(start({1}), shape_error);
+        CHECK_THROWS_AS(start({1}), agreement_error);
     });
 }
 

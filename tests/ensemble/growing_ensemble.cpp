@@ -357,15 +357,15 @@ TEST_CASE("growing_ensemble: ranks that disagree, and what makes no ensemble, ar
         auto how = small();
         auto const& mine = odd ? other : data;
         CHECK_THROWS_WITH_AS(how.start(mine, squared_output<>(mine), comm, 5), doctest::Contains("the labels"),
-                             shape_error);
+                             agreement_error);
         CHECK_THROWS_WITH_AS(how.start(data, squared_output<>(data), comm, odd ? 5 : 6), doctest::Contains("the seed"),
-                             shape_error);
+                             agreement_error);
         how.lambda = odd ? 1 : 2;
         CHECK_THROWS_WITH_AS(how.start(data, squared_output<>(data), comm, 5), doctest::Contains("lambda"),
-                             shape_error);
+                             agreement_error);
         how = small();
         how.send = odd ? candidate_message::outputs : candidate_message::parameters;
-        CHECK_THROWS_AS(how.start(data, squared_output<>(data), comm, 5), shape_error);
+        CHECK_THROWS_AS(how.start(data, squared_output<>(data), comm, 5), agreement_error);
         how = small();
         how.beta = -1;
         CHECK_THROWS_AS(how.start(data, squared_output<>(data), comm, 5), argument_error);

@@ -112,7 +112,7 @@ TEST_CASE("equal ranks have the weight 1 and the same bits; a rank without sampl
             std::size_t n;
             std::size_t samples() const { return n; }
         } const none{comm.rank() == 2 ? 0u : 3u};
-        CHECK_THROWS_WITH_AS(by_samples(comm, none), "rank 2 has no samples, and so no weight", shape_error);
+        CHECK_THROWS_WITH_AS(by_samples(comm, none), "rank 2 has no samples, and so no weight", argument_error);
     });
 }
 

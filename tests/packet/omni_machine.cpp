@@ -329,8 +329,8 @@ void all_refuse(omni_stream const& other, packet_faults what) {
     }
     CHECK(network.run(30));
     for (std::size_t r = 0; r < 5; ++r)
-        if (r != 2) CHECK_THROWS_AS(nodes[r]->finish(), shape_error);
-    CHECK_THROWS_AS(differs.finish(), shape_error);
+        if (r != 2) CHECK_THROWS_AS(nodes[r]->finish(), agreement_error);
+    CHECK_THROWS_AS(differs.finish(), agreement_error);
 }
 
 }  // namespace

@@ -212,7 +212,7 @@ TEST_CASE("where ranks disagree all throw the same error") {
             for (int w = 0; w < 3; ++w) {
                 CHECK_THROWS_WITH_AS(nodes[std::size_t(w)].finish(),
                                      ("ranks disagree: rank " + std::to_string(culprit) + " has " + text).c_str(),
-                                     shape_error);
+                                     agreement_error);
                 if (w != culprit) CHECK(x[std::size_t(w)] == before[std::size_t(w)]);
             }
         }

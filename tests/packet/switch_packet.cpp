@@ -91,7 +91,8 @@ TEST_CASE("the least error counts, in whatever order they come") {
     CHECK_THROWS_WITH_AS(early.raise(4), "rank 1, round 4: the gradient is not finite at coordinate 900",
                          non_finite_error);
     CHECK_THROWS_WITH_AS(other.raise(4),
-                         "ranks disagree: rank 0 has \"the block: 8\", its switch has \"the block: 16\"", shape_error);
+                         "ranks disagree: rank 0 has \"the block: 8\", its switch has \"the block: 16\"",
+                         agreement_error);
     bytes[0] = std::byte{3};
     CHECK(!switch_error::take(bytes.data()));
     switch_error{switch_error::disagreement, 0, detail::switch_items.size()}.put(bytes.data());

@@ -161,8 +161,9 @@ TEST_CASE("packets of other rounds") {
         CHECK(b.head(to).round == 8 + to);
         auto const c = detail::switch_error::take(b.replies[to].second.data() + 32);
         REQUIRE(c);
-        CHECK_THROWS_WITH_AS(
-            c->raise(8), "ranks disagree: rank 1 has \"the round: 9\", its switch has \"the round: 8\"", shape_error);
+        CHECK_THROWS_WITH_AS(c->raise(8),
+                             "ranks disagree: rank 1 has \"the round: 9\", its switch has \"the round: 8\"",
+                             agreement_error);
     }
     CHECK(!b.numbers(0, 0, {1, 1}));
     // A worker whose goodbyes were all lost has gone on.

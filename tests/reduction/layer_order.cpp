@@ -55,7 +55,7 @@ TEST_CASE("ranks learn the order where all have started all layers, and two that
             try {
                 laconic::detail::learn_if_complete(comm, order, {{"the steps so far", 7}});
                 all[me] = (order.is_learned() ? "learned " : "listed ") + std::to_string(order.due());
-            } catch (laconic::shape_error const& e) {
+            } catch (laconic::agreement_error const& e) {
                 all[me] = e.what();
             }
         });

@@ -26,7 +26,7 @@ std::vector<std::string> errors_of(int n, int per_node, auto items, auto own, bo
             CHECK(of_0 == 5);
             if (auto const wrong = detail::first_that_differs(inside, across, items(comm.rank()), of_shares))
                 wrong->raise(0);
-        } catch (shape_error const& e) {
+        } catch (agreement_error const& e) {
             all[static_cast<std::size_t>(comm.rank())] = e.what();
         }
     });

@@ -15,6 +15,15 @@ using namespace laconic;
 
 namespace {
 
+std::string what_of(std::exception_ptr failed) {
+    try {
+        std::rethrow_exception(failed);
+    } catch (compression_error const& e) {
+        return e.what();
+    } catch (agreement_error const& e) {
+        return detail::concat({"agreement of rank ", e.rank, ": ", e.what()});
+    }
+}
 // What the ranks' weights come to: the shares, or why there is no step.
 std::string agreed(std::vector<double> const& weights, std::vector<char> const& dense) {
     int const n = static_cast<int>(weights.size());
@@ -24,7 +33,7 @@ std::string agreed(std::vector<double> const& weights, std::vector<char> const& 
         auto const r = std::size_t(comm.rank());
         auto const all = detail::agree_on_step(comm, 5, {.weight = weights[r], .dense = dense[r] != 0});
         if (all.wrong)
-            errors[r] = all.wrong->what();
+            errors[r] = what_of(all.wrong);
         else
             shares[r] = shortest(all.share) + " ";
     });
@@ -45,7 +54,8 @@ TEST_CASE("shares are weights by the mean weight, and what cannot be is refused 
     CHECK(agreed({1, std::numeric_limits<double>::quiet_NaN()}, {0, 0}) ==
           "rank 1, round 5: a weight of nan, which must be finite and at least 0");
     CHECK(agreed({0, 0}, {0, 0}) == "rank 0, round 5: the ranks' weights add up to 0");
-    CHECK(agreed({1, 1, 1}, {1, 1, 0}) == "rank 2, round 5: the step is not dense, unlike on rank 0");
+    CHECK(agreed({1, 1, 1}, {1, 1, 0}) ==
+          "agreement of rank 2: rank 2, round 5: the step is not dense, unlike on rank 0");
 }
 
 TEST_CASE("a step that a rank drops is dropped, whatever its options") {
@@ -55,7 +65,7 @@ TEST_CASE("a step that a rank drops is dropped, whatever its options") {
             auto const all =
                 detail::agree_on_step(comm, 5, comm.rank() == 1 ? step_options() : step_options{.dense = dense}, how);
             REQUIRE(all.wrong);
-            CHECK(std::string(all.wrong->what()) == "rank 1, round 5: the step was dropped there");
+            CHECK(what_of(all.wrong) == "rank 1, round 5: the step was dropped there");
         });
 }
 

@@ -337,8 +337,8 @@ TEST_CASE("its text; wrong settings; ranks that disagree") {
         CHECK_THROWS_WITH_AS(start({.forcing = 1}, x), doctest::Contains("forcing = 1"), argument_error);
         CHECK_THROWS_AS(start({}, std::span<double>(x).first(3)), shape_error);
         CHECK_THROWS_WITH_AS(start({.memory = 2 + std::size_t(comm.rank())}, x), doctest::Contains("memory=3"),
-                             shape_error);
+                             agreement_error);
         x[1] = comm.rank();
-        CHECK_THROWS_WITH_AS(start({}, x), doctest::Contains("starting point"), shape_error);
+        CHECK_THROWS_WITH_AS(start({}, x), doctest::Contains("starting point"), agreement_error);
     });
 }

@@ -55,7 +55,7 @@ TEST_CASE("fednl: settings outside their ranges, unknown constants and ranks tha
         fednl<top_k<>, ef21_shift<top_k<>>> const searching{.compressor = {3}, .line_search = true, .gradient = {{2}}};
         CHECK_THROWS_WITH_AS(start(searching), "fednl: a line search needs gradients in full: take gradient = plain",
                              theory_error);
-        CHECK_THROWS_AS(start(top{.compressor = {2 + comm.rank()}}), shape_error);
+        CHECK_THROWS_AS(start(top{.compressor = {2 + comm.rank()}}), agreement_error);
         x.resize(3);
         CHECK_THROWS_AS(start(top{.compressor = {3}}), shape_error);
     });

@@ -262,17 +262,17 @@ std::string wrong_with_errors(C& comm) {
     // Ranks that do not agree, before anything is sent.
     if (comm.size() > 1) {
         std::vector<float> other(bad ? d + 1 : d);
-        expect("lengths", thrown<shape_error>([&] { sum(comm, other); }),
+        expect("lengths", thrown<agreement_error>([&] { sum(comm, other); }),
                "ranks disagree: rank 0 has \"the dimension: 10\", rank " + std::to_string(last) +
                    " has \"the dimension: 11\"");
         std::vector<std::int64_t> whole(d, 1);
-        expect("numbers", thrown<shape_error>([&] { bad ? sum(comm, whole) : sum(comm, x); }),
+        expect("numbers", thrown<agreement_error>([&] { bad ? sum(comm, whole) : sum(comm, x); }),
                "ranks disagree: rank 0 has \"the numbers: float\", " + who + " has \"the numbers: signed integers\"");
-        expect("how", thrown<shape_error>([&] { bad ? sum(comm, x, ring{}) : sum(comm, x, halving_doubling{}); }),
+        expect("how", thrown<agreement_error>([&] { bad ? sum(comm, x, ring{}) : sum(comm, x, halving_doubling{}); }),
                "ranks disagree: rank 0 has \"the collective: halving_doubling\", " + who +
                    " has \"the collective: ring\"");
         auto const terms = without_zeros(x);
-        expect("sparse", thrown<shape_error>([&] { bad ? void(sum(comm, terms)) : sum(comm, x); }),
+        expect("sparse", thrown<agreement_error>([&] { bad ? void(sum(comm, terms)) : sum(comm, x); }),
                "ranks disagree: rank 0 has \"the vector: in full\", " + who + " has \"the vector: sparse\"");
         unchanged("disagreement");
     }

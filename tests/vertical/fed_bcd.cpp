@@ -544,12 +544,12 @@ TEST_CASE("what is refused, on all ranks alike") {
     CHECK(refusal<argument_error>(fed_bcd_frozen<>{.step = 1}, one) ==
           "fed_bcd_frozen: rank 0, the server, has no labels");
     std::vector const unequal{one[0], split<squared_loss>(data.first(40), {0, 2, 4}, .1, 1)[1]};
-    CHECK(refusal<shape_error>(fed_bcd_p<>{.step = 1}, unequal).find("the samples: 48") != std::string::npos);
+    CHECK(refusal<agreement_error>(fed_bcd_p<>{.step = 1}, unequal).find("the samples: 48") != std::string::npos);
     auto other = data;
     other.labels[3] += 1;
     std::vector const labelled{split<squared_loss>(data, {0, 2, 4}, .1)[0],
                                split<squared_loss>(other, {0, 2, 4}, .1)[1]};
-    CHECK(refusal<shape_error>(fed_bcd_p<>{.step = 1}, labelled).find("the labels") != std::string::npos);
+    CHECK(refusal<agreement_error>(fed_bcd_p<>{.step = 1}, labelled).find("the labels") != std::string::npos);
 }
 
 TEST_CASE("parties that would treat growth differently are refused") {
@@ -561,7 +561,7 @@ TEST_CASE("parties that would treat growth differently are refused") {
         fed_bcd_p<> const method{.step = 1, .growth = me == 0 ? on_growth::raise : on_growth::ignore};
         try {
             method.start(problem{}, one[me], comm, std::span(x), 0);
-        } catch (shape_error const& e) {
+        } catch (agreement_error const& e) {
             refused += std::string(e.what()).find("the growth") != std::string::npos;
         }
     });

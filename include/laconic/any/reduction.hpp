@@ -75,7 +75,7 @@ class any_reduction {
         explicit model(R r) : inside(std::move(r)) {}
         void check_proof(std::size_t d) const override {
             if constexpr (!R::is_proved)
-                throw argument_error(
+                throw theory_error(
                     detail::concat({"no theorem covers ", name(), ": unproved(", name(), ") takes it as it is"}));
             else
                 inside.check_proof(d);

@@ -82,9 +82,9 @@ inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
 
 }  // namespace detail
 
-/// Throws shape_error on every rank, naming the first item and rank that differs from rank 0, unless all ranks call it
-/// with the same items. Returns rank 0's `note`; the others' may differ. When the ranks agree it costs 16 bytes a rank,
-/// of which each compares all.
+/// Throws agreement_error on every rank, naming the first item and rank that differs from rank 0, unless all ranks call
+/// it with the same items. Returns rank 0's `note`; the others' may differ. When the ranks agree it costs 16 bytes a
+/// rank, of which each compares all.
 template <Communicator C>
 [[gnu::cold, gnu::noinline]] std::uint64_t require_agreement(C& comm, agreed_items const& items,
                                                              std::uint64_t note = 0) {
@@ -102,8 +102,8 @@ template <Communicator C>
     comm.all_gather({std::as_bytes(std::span(items.lines()))});
     auto const text_of = [&](int r) { return detail::text_of_bytes(comm.from(r).bytes); };
     for (int r = 1; r < comm.size(); ++r)
-        if (text_of(r) != text_of(0)) throw shape_error(detail::first_difference(text_of(0), text_of(r), r));
-    throw shape_error("ranks disagree");  // equal texts, unequal digests: some rank's memory is broken
+        if (text_of(r) != text_of(0)) throw agreement_error(r, detail::first_difference(text_of(0), text_of(r), r));
+    throw agreement_error(-1, "ranks disagree");  // equal texts, unequal digests: some rank's memory is broken
 }
 
 /// The constants of f = mean f_i from those that each rank's f_i knows of itself: L is bounded by the mean of the L_i.
@@ -145,13 +145,13 @@ template <Communicator C, class F>
 /// This rank's objective, of n_i samples, times n_i ranks / (sum of all n_i): the mean over the ranks, which all
 /// methods minimise, is then the mean over all samples, and constants follow. Where all ranks have as many, the weight
 /// is 1 and all bits are the same. objective must outlive what is returned. A collective call of 8 bytes. Throws
-/// shape_error on all ranks where a rank has no samples.
+/// argument_error on all ranks where a rank has no samples.
 template <Communicator C, HasSamples F>
 weighted<F> by_samples(C& comm, F const& objective) {
     std::uint64_t const mine = objective.samples();
     double sum = 0;
     detail::from_all(comm, mine, "its number of samples", [&](int r, std::uint64_t theirs) {
-        if (theirs == 0) throw shape_error(detail::concat({"rank ", r, " has no samples, and so no weight"}));
+        if (theirs == 0) throw argument_error(detail::concat({"rank ", r, " has no samples, and so no weight"}));
         sum += static_cast<double>(theirs);
     });
     return {objective, static_cast<double>(mine) * comm.size() / sum};

@@ -100,7 +100,7 @@ concept Collective = std::copyable<X> && requires(X const& x, std::size_t d) {
 
 namespace detail {
 
-/// Throws shape_error on every rank unless all make the same collective for d numbers. Costs 16 bytes a rank.
+/// Throws agreement_error on every rank unless all make the same collective for d numbers. Costs 16 bytes a rank.
 template <class T, Communicator C>
 void agree_on_collective(C& comm, std::size_t d, std::string const& what) {
     require_agreement(comm, {{"the dimension", d},
@@ -112,8 +112,8 @@ void agree_on_collective(C& comm, std::size_t d, std::string const& what) {
 }  // namespace detail
 
 /// The object that adds up vectors of d numbers by x, as x.make() makes it, outside of a recursion or a reducer: every
-/// rank calls it. Throws shape_error on all ranks where they do not with the same, and what x.check(d) does. Costs 16
-/// bytes a rank.
+/// rank calls it. Throws agreement_error on all ranks where they do not with the same, and what x.check(d) does. Costs
+/// 16 bytes a rank.
 template <Scalar T, class B = host, class X, Communicator C>
 detail::sum_of<X, T, B> make_sum(X const& x, C& comm, std::size_t d,
                                  position_code positions = position_code::smallest) {

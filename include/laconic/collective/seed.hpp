@@ -66,7 +66,7 @@ class shared_seed {
         return value_.value_or(0);
     }
     /// The same as require_agreement(comm, items), for the seed, too, which is rank 0's from then on where none is
-    /// given. Throws shape_error on every rank where some are given a seed and others none or another.
+    /// given. Throws agreement_error on every rank where some are given a seed and others none or another.
     template <Communicator C>
     void agree(C& comm, agreed_items items) {
         describe(items);

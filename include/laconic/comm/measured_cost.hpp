@@ -66,7 +66,7 @@ template <Communicator C, class N>
 void read_numbers(C& comm, int r, std::span<N> to) {
     auto const received = comm.from(r);
     if (received.is_error || received.bytes.size() != to.size_bytes())
-        throw shape_error(concat({"rank ", r, " is not measuring the cost of messages"}));
+        throw agreement_error(r, concat({"rank ", r, " is not measuring the cost of messages"}));
     std::memcpy(to.data(), received.bytes.data(), to.size_bytes());
 }
 
@@ -76,8 +76,8 @@ void read_numbers(C& comm, int r, std::span<N> to) {
 /// the fit to all-gathers of messages of several sizes, each timed as its slowest rank in the quickest repetition.
 /// Every rank calls it with the same `how`, while nothing else runs, and all get the same numbers, bit for bit. It
 /// makes 4 + 2 x sizes x repetitions collective calls; through metered their bytes count, through its inner() they do
-/// not. Throws argument_error where `how` is invalid or the clock stands still, shape_error where ranks do not measure
-/// alike.
+/// not. Throws argument_error where `how` is invalid or the clock stands still, agreement_error where ranks do not
+/// measure alike.
 template <Communicator C, Clock Now = monotonic_clock>
 message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock = {}) {
     how.check();
@@ -86,7 +86,7 @@ message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock =
     for (int r = 0; r < comm.size(); ++r) {
         std::array<std::uint64_t, 3> theirs;
         detail::read_numbers(comm, r, std::span<std::uint64_t>(theirs));
-        if (theirs != mine) throw shape_error("ranks disagree on how to measure the cost of messages");
+        if (theirs != mine) throw agreement_error(r, "ranks disagree on how to measure the cost of messages");
     }
 
     auto slowest = detail::time_messages(comm, how, clock);

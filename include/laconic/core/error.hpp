@@ -29,9 +29,17 @@ struct theory_error : error {
     using error::error;
 };
 
-/// Two lengths that should agree do not, or ranks run different compositions.
+/// Two lengths that should agree do not, or a saved state is of something else.
 struct shape_error : error {
     using error::error;
+};
+
+/// Ranks have different compositions, layers, options, orders of layers, seeds or steps. Every rank throws it, with the
+/// same text. `rank` is the first rank that differs from one before it; -1 where that is not known.
+struct agreement_error : error {
+    int rank;
+
+    agreement_error(int rank_, std::string const& why) : error(why), rank(rank_) {}
 };
 
 /// A gradient has a NaN or an infinity, or what the rank would compress overflows (the difference to its shift, its

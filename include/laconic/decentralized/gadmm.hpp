@@ -45,8 +45,8 @@ struct ggadmm {
     topology among{};
     S solver{};
 
-    /// Throws argument_error for parameters out of range and for graphs that are not bipartite; shape_error on all
-    /// ranks where they disagree.
+    /// Throws argument_error for parameters out of range and for graphs that are not bipartite; agreement_error on
+    /// all ranks where they disagree.
     template <Scalar T, class F, class Comm>
     auto start(problem const&, F const& objective, Comm& comm, std::span<T> x, std::uint64_t seed) const {
         return gadmm_loop<ggadmm, F, Comm, T>(*this, objective, comm, x, seed);

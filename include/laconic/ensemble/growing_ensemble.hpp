@@ -52,8 +52,8 @@ class growing_ensemble {
   public:
     using member = ensemble_member<T>;
 
-    /// Throws argument_error for a method outside its ranges and for what makes no network; shape_error on every rank
-    /// where ranks disagree on method, data, seed or compressor.
+    /// Throws argument_error for a method outside its ranges and for what makes no network; agreement_error on every
+    /// rank where ranks disagree on method, data, seed or compressor.
     growing_ensemble(Method how, dataset<T> data, Loss loss, C& comm, std::uint64_t seed, Z compressor)
         : how_(how),
           family_(std::move(data), std::move(loss), how.width),

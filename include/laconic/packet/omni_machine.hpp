@@ -93,13 +93,14 @@ class omni_machine {
         return aggregator_ ? aggregator_->waits_for() : no_rank;
     }
 
-    /// To be called when done: throws what went wrong. shape_error where nodes run different collectives; then some may
-    /// have been summed, and x is unspecified. shape_error for a vector without d numbers and non_finite_error for
+    /// To be called when done: throws what went wrong. agreement_error where nodes run different collectives; then some
+    /// may have been summed, and x is unspecified. shape_error for a vector without d numbers and non_finite_error for
     /// numbers that are not finite, the same on all workers; then x is as it was. error for a sum that overflowed.
     void finish() const {
         if (differs_)
-            throw shape_error(detail::concat(
-                {"nodes ", differs_between_[0], " and ", differs_between_[1], " run different collectives"}));
+            throw agreement_error(differs_between_[1],
+                                  detail::concat({"nodes ", differs_between_[0], " and ", differs_between_[1],
+                                                  " run different collectives"}));
         if (!worker_) return;
         if (int const r = worker_->failed_worker(); r != no_rank) {
             auto const what = worker_->error();

@@ -103,9 +103,9 @@ class switch_machine {
         return all;
     }
     /// To be called on workers that are done: throws the same on each where there is no sum. non_finite_error for a
-    /// rank's numbers and shape_error for ranks that do not agree on the layout, T or the round: then no numbers are
-    /// changed; error for a sum that is not finite. comm_error where a part of it has not come: for callers that pass
-    /// on a fixed number of packets themselves.
+    /// rank's numbers and agreement_error for ranks that do not agree on the layout, T or the round: then no numbers
+    /// are changed; error for a sum that is not finite. comm_error where a part of it has not come: for callers that
+    /// pass on a fixed number of packets themselves.
     void finish() const {
         for (auto const& w : workers_) w.verdict().raise(round_);
         for (auto const& w : workers_)

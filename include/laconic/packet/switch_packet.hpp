@@ -118,8 +118,9 @@ struct switch_error {
     void raise(std::uint64_t round) const {
         if (what == input) throw non_finite_error(static_cast<int>(rank), round, static_cast<std::size_t>(where));
         if (what == disagreement)
-            throw shape_error(concat({"ranks disagree: rank ", rank, " has \"", switch_items[where], ": ", theirs,
-                                      "\", its switch has \"", switch_items[where], ": ", ours, "\""}));
+            throw agreement_error(static_cast<int>(rank),
+                                  concat({"ranks disagree: rank ", rank, " has \"", switch_items[where], ": ", theirs,
+                                          "\", its switch has \"", switch_items[where], ": ", ours, "\""}));
     }
 };
 

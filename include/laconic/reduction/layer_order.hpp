@@ -91,7 +91,7 @@ class layer_order {
 };
 
 /// Learns the order of a step in which every rank has started all layers; where one has not, the step has the order of
-/// the list. Throws shape_error on all ranks where their `progress` differs, or two have started all layers in
+/// the list. Throws agreement_error on all ranks where their `progress` differs, or two have started all layers in
 /// different orders. 24 bytes from each rank.
 template <Communicator C>
 [[gnu::cold, gnu::noinline]] void learn_if_complete(C& comm, layer_order& order, agreed_items const& progress) {
@@ -105,14 +105,14 @@ template <Communicator C>
         if (theirs == 0) return;
         if (with == no_rank) with = r, first = theirs;
         if (theirs != first)
-            throw shape_error(
-                concat({"ranks disagree: ranks ", with, " and ", r, " start the layers in different orders"}));
+            throw agreement_error(
+                r, concat({"ranks disagree: ranks ", with, " and ", r, " start the layers in different orders"}));
     });
     all ? order.learn() : order.list_once();
 }
 
-/// Learns the order of a step in which every rank must start all layers, and has made no mistake. Throws shape_error on
-/// all ranks where these differ, compression_error where all lack the same.
+/// Learns the order of a step in which every rank must start all layers, and has made no mistake. Throws
+/// agreement_error on all ranks where these differ, compression_error where all lack the same.
 template <Communicator C, class Layers>
 [[gnu::cold, gnu::noinline]] void require_order(C& comm, layer_order& order, Layers const& layers, std::uint64_t round,
                                                 std::optional<std::string> const& mistake) {

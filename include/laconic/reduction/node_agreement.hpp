@@ -59,20 +59,21 @@ std::optional<node_error> first_that_differs(Inside& inside, A& across, agreed_i
         pass(across);
         return mine;
     };
+    int const number = across.rank() * inside.size() + inside.rank();
     auto const compare = [&](std::string const& mine) {
         std::optional<node_error> differs;
         if (auto const first = first_has(mine); first != mine)
-            differs = node_error::of_shapes(first_difference(first, mine, across.rank() * inside.size() + inside.rank(),
-                                                             of_shares ? inside.rank() : 0));
+            differs =
+                node_error::of_agreement(number, first_difference(first, mine, number, of_shares ? inside.rank() : 0));
         return first_error(inside, across, differs);
     };
     if (!compare(digest(std::as_bytes(std::span(items.lines()))))) return {};
     return compare(items.lines());
 }
 
-/// Returns the note of rank 0 of node 0. Throws shape_error on all ranks of all nodes, with the same text on those of a
-/// node, unless all nodes have as many ranks, `across` holds those with the same number, and no rank has an error of
-/// its own (`own`). Three all-gathers: a rank's error reaches its node, then the ranks with the same number in other
+/// Returns the note of rank 0 of node 0. Throws agreement_error on all ranks of all nodes, with the same text on those
+/// of a node, unless all nodes have as many ranks, `across` holds those with the same number, and no rank has an error
+/// of its own (`own`). Three all-gathers: a rank's error reaches its node, then the ranks with the same number in other
 /// nodes, and then all of their nodes.
 template <Communicator Inside, Communicator A>
 std::uint64_t require_nodes(Inside& inside, A& across, std::string own, std::uint64_t note = 0) {
@@ -81,7 +82,7 @@ std::uint64_t require_nodes(Inside& inside, A& across, std::string own, std::uin
         std::exception_ptr failed;  // fibers must not communicate while they handle an exception
         try {
             note = require_agreement(comm, mine, note);
-        } catch (shape_error const&) {
+        } catch (agreement_error const&) {
             failed = std::current_exception();
         }
         if (failed && why.empty()) why = text_of(failed);
@@ -94,7 +95,7 @@ std::uint64_t require_nodes(Inside& inside, A& across, std::string own, std::uin
     inside.all_gather({std::as_bytes(std::span(why)), !why.empty()});
     for (int r = 0; r < inside.size(); ++r)
         if (auto const theirs = inside.from(r); theirs.is_error)
-            throw shape_error(std::string(text_of_bytes(theirs.bytes)));
+            throw agreement_error(-1, std::string(text_of_bytes(theirs.bytes)));
     return note;
 }
 

@@ -24,8 +24,8 @@ class node_error {
     /// The i-th number of the vector, or of the vector named `of`, is not finite.
     node_error(int rank, std::size_t i, std::string of) : node_error('n', rank, i, std::move(of)) {}
 
-    /// The ranks do not have the same shapes or settings.
-    static node_error of_shapes(std::string why) { return {'s', 0, 0, std::move(why)}; }
+    /// This rank has other layers or settings than one before it.
+    static node_error of_agreement(int rank, std::string why) { return {'d', rank, 0, std::move(why)}; }
 
     /// What this exception, of rank `own`, says of what that rank was given: argument_error and theory_error, with the
     /// rank. Others as of() does.
@@ -48,6 +48,7 @@ class node_error {
         if (kind_ == 'c') throw compression_error(rank_, round, why_);
         if (kind_ == 'w') throw wire_error(number_, why_);
         if (kind_ == 's') throw shape_error(why_);
+        if (kind_ == 'd') throw agreement_error(rank_, why_);
         if (kind_ == 'a') throw argument_error(why_);
         if (kind_ == 't') throw theory_error(why_);
         throw comm_error(rank_, why_);
@@ -83,6 +84,8 @@ class node_error {
             return {'w', 0, e.bit, e.why};
         } catch (shape_error const& e) {
             return {'s', 0, 0, e.what()};
+        } catch (agreement_error const& e) {
+            return {'d', e.rank < 0 ? -1 : rank_of(e.rank), 0, e.what()};
         } catch (comm_error const& e) {
             return {'m', e.rank < 0 ? -1 : rank_of(e.rank), 0, e.what()};
         } catch (std::exception const& e) {
@@ -102,7 +105,7 @@ class node_error {
         if (begin == text.npos || text.size() - begin < head) return {};
         char const* at = text.data() + begin + std::strlen(mark);
         char const kind = *at++;
-        if (std::string_view("ncwsatm").find(kind) == std::string_view::npos) return {};
+        if (std::string_view("ncwsdatm").find(kind) == std::string_view::npos) return {};
         std::uint64_t numbers[2] = {};
         for (auto& n : numbers)
             for (int byte = 0; byte < 8; ++byte) n |= std::uint64_t{static_cast<unsigned char>(*at++)} << 8 * byte;
@@ -124,14 +127,16 @@ struct whole_step {
     [[gnu::cold, gnu::noinline]] std::optional<node_error> unlike(whole_step const& other, int rank,
                                                                   int other_rank) const {
         if (round != other.round)
-            return node_error::of_shapes(
-                concat({"rank ", rank, " has taken ", round, " steps, rank ", other_rank, " ", other.round}));
+            return node_error::of_agreement(
+                rank, concat({"rank ", rank, " has taken ", round, " steps, rank ", other_rank, " ", other.round}));
         if (dense != other.dense)
-            return node_error(
-                rank, concat({"the step is ", (other.dense != 0 ? "not " : ""), "dense, unlike on rank ", other_rank}));
+            return node_error::of_agreement(
+                rank, concat({"rank ", rank, ", round ", round, ": the step is ", (other.dense != 0 ? "not " : ""),
+                              "dense, unlike on rank ", other_rank}));
         if (options != other.options)
-            return node_error::of_shapes(concat(
-                {"rank ", rank, " has another step size, loss scale or type of numbers than rank ", other_rank}));
+            return node_error::of_agreement(
+                rank, concat({"rank ", rank, " has another step size, loss scale or type of numbers than rank ",
+                              other_rank}));
         return {};
     }
 };

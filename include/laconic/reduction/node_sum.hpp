@@ -38,7 +38,7 @@ namespace laconic::detail {
 template <class Inside, class A, Scalar T>
 class node_sum {
   public:
-    /// Throws shape_error where the ranks of a node, or the nodes, do not agree.
+    /// Throws agreement_error where the ranks of a node, or the nodes, do not agree.
     node_sum(Inside& inside, A& across, std::vector<layer> const& layers, reducer_options const& options)
         : own_(own_communicator<Inside>::of(inside)),
           inside_(own_->comm()),
@@ -77,8 +77,8 @@ class node_sum {
         return layers_[l].name.empty() ? "the vector" : concat({"layer ", layers_[l].name});
     }
     std::uint64_t bytes_sent() const { return sent_before_ + (size_ > 1 ? inside_.bytes_sent() : 0); }
-    /// Goes on over other nodes of the same size, in which each rank has the same number: throws shape_error on all
-    /// ranks where one has another, and then has changed nothing. Does not use the earlier communicators.
+    /// Goes on over other nodes of the same size, in which each rank has the same number: throws agreement_error on
+    /// all ranks where one has another, and then has changed nothing. Does not use the earlier communicators.
     void rebind(Inside& inside, A& across, agreed_items const& shares) {
         auto own = own_communicator<Inside>::of(inside);
         auto const place = [](int rank, int size) { return concat({rank, " of ", size}); };

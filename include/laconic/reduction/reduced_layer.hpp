@@ -40,13 +40,13 @@ class reduced_layer : public named_layer {
     using message_type = message_of<decltype(R::compressor), T, B>;
     using feedback_type = decltype(std::declval<R const&>().template feedback<T, B>(std::size_t{}));
 
-    /// Throws argument_error where the reduction does not suit so many numbers, or has no theorem.
+    /// Throws argument_error where the reduction does not suit so many numbers, theory_error where it has no theorem.
     [[gnu::cold]] reduced_layer(R how, layer is, reducer_options const& options)
         : named_layer(std::move(is)),
           how_(std::move(how)),
           in_full_(is_in_full(is_, options)),
           weights_differ_(options.steps_vary || options.not_started == absent::zero),
-          memory_(in_full_ ? feedback_type{} : how_.template feedback<T, B>(is_.size), in_full_ ? 0 : is_.size),
+          memory_(in_full_ ? feedback_type{} : checked_feedback(), in_full_ ? 0 : is_.size),
           means_(how_.over, is_.size, options.positions),
           full_means_({}, is_.size, options.positions),
           positions_(options.positions),
@@ -56,7 +56,6 @@ class reduced_layer : public named_layer {
         if constexpr (MayServe<decltype(R::over)>)
             if (how_.over.server()) throw argument_error(concat({"a reducer has no server: ", to_string(how_.over)}));
         if (in_full_) return;
-        check_by_name(how_.compressor, is_.size);
         how_.check_proof(is_.size);
         means_.require_beside(feedback(), to_string(how_));
     }
@@ -222,6 +221,10 @@ class reduced_layer : public named_layer {
     }
 
   private:
+    feedback_type checked_feedback() const {
+        check_by_name(how_.compressor, is_.size);  // without which its theory means nothing
+        return how_.template feedback<T, B>(is_.size);
+    }
     // Calls use(transport, message) with those of this step.
     void with_message(auto use) { goes_in_full_ ? use(full_means_, full_message_) : use(means_, message_); }
     template <Communicator C>

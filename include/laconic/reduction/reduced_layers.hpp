@@ -32,8 +32,8 @@ class reduced_layers {
     using layer_type = reduced_layer<R, T, B>;
 
     /// Makes a layer with the reduction rule(layer), an R, for each. Throws argument_error where there is none, two
-    /// have one name, or the reduction or the options do not suit one. `wholes`: layers of which these are this rank's
-    /// shares, for that error.
+    /// have one name, or the reduction or the options do not suit one, theory_error where no theorem covers it.
+    /// `wholes`: layers of which these are this rank's shares, for that error.
     template <class Rule>
     [[gnu::cold]] reduced_layers(Rule const& rule, std::vector<layer> const& layers, reducer_options const& options,
                                  std::vector<layer> const* wholes = nullptr)
@@ -42,14 +42,19 @@ class reduced_layers {
         if (layers.empty()) throw argument_error("a reducer of no layers");
         require_names(layers);
         for (auto const& l : layers) {
+            auto const named = [&](error const& e) {
+                auto const whole = wholes ? (*wholes)[all_.size()].size : l.size;
+                return concat(
+                    {(l.name.empty() ? "" : concat({"layer ", l.name, ": "})), e.what(),
+                     (wholes ? concat({", where this rank has ", l.size, " of its ", whole, " numbers"}) : "")});
+            };
             try {
                 check_dimension(l.size);  // before there is memory for it
                 all_.emplace_back(rule(l), l, options);
             } catch (argument_error const& e) {
-                auto const whole = wholes ? (*wholes)[all_.size()].size : l.size;
-                throw argument_error(concat(
-                    {(l.name.empty() ? "" : concat({"layer ", l.name, ": "})), e.what(),
-                     (wholes ? concat({", where this rank has ", l.size, " of its ", whole, " numbers"}) : "")}));
+                throw argument_error(named(e));
+            } catch (theory_error const& e) {
+                throw theory_error(named(e));
             }
         }
         uses_collective_ = std::any_of(all_.begin(), all_.end(), [](auto const& l) { return l.uses_collective(); });
@@ -100,8 +105,8 @@ class reduced_layers {
                 {"the loss scale", texts[1]},
                 {"the largest number that is written", texts[2]}};
     }
-    /// To be called before the first step over these ranks: throws shape_error on all of them where they disagree on
-    /// the layers, the reductions, the options or the seed, argument_error where a transport does not suit the
+    /// To be called before the first step over these ranks: throws agreement_error on all of them where they disagree
+    /// on the layers, the reductions, the options or the seed, argument_error where a transport does not suit the
     /// communicator.
     template <Communicator C>
     void agree(C& comm) {

@@ -40,7 +40,7 @@ namespace laconic {
 namespace detail {
 
 [[noreturn]] inline void refuse(std::string const& reduction, std::string const& compressor, std::string const& why) {
-    throw argument_error(concat({reduction, "{", compressor, "}: ", why}));
+    throw theory_error(concat({reduction, "{", compressor, "}: ", why}));
 }
 // c.check(d), whose errors then name the compressor.
 template <class C>

@@ -27,7 +27,7 @@ void restore_own(Step& step, std::span<std::byte const> saved) {
     step.make_whole();
 }
 
-/// Throws shape_error unless these states of all ranks are of one step, and of this seed.
+/// Throws agreement_error unless these states of all ranks are of one step, and of this seed.
 template <class Step>
 void require_one_step(Step& step, std::span<std::vector<std::byte> const> saved, std::uint64_t seed) {
     std::uint64_t first = 0;
@@ -39,7 +39,8 @@ void require_one_step(Step& step, std::span<std::vector<std::byte> const> saved,
         archive(round);
         if (r == 0) first = round;
         if (round != first)
-            throw shape_error(concat({"rank ", r, "'s state is of step ", round, ", rank 0's of step ", first}));
+            throw agreement_error(static_cast<int>(r),
+                                  concat({"rank ", r, "'s state is of step ", round, ", rank 0's of step ", first}));
     }
 }
 

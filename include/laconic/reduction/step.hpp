@@ -189,7 +189,7 @@ class reduction_step : step_failure {
                 require_agreement(comm_, layers_.progress(round_)), may_differ_ = false;
             if (!options_.steps_vary) return;
             auto const all = agree_on_step(comm_, round_, options, how);
-            if (all.wrong) throw *all.wrong;
+            if (all.wrong) std::rethrow_exception(all.wrong);
             share_ = all.share, dense_ = options.dense;
         });
         if (options_.steps_vary || failed_) return;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
+#include <exception>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +25,8 @@ namespace laconic::detail {
 
 /// The outcome of the comparison of all ranks' weights, for this rank.
 struct step_agreement {
-    double share = 1;                        ///< the factor of its gradient: its weight by the mean weight
-    std::optional<compression_error> wrong;  ///< why there can be no step, the same on all ranks
+    double share = 1;          ///< the factor of its gradient: its weight by the mean weight
+    std::exception_ptr wrong;  ///< why there can be no step, the same on all ranks
 };
 
 /// The factor of a gradient of this weight, where the weights of so many ranks add up to `sum`: exactly 1 where all are
@@ -63,9 +63,10 @@ template <Communicator C>
     step_agreement all;
     double sum = 0;
     bool first_is_dense = false;
-    auto const refuse = [&](int r, std::string const& why) {
-        if (!all.wrong) all.wrong.emplace(r, round, why);
+    auto const keep_first = [&](auto const& e) {
+        if (!all.wrong) all.wrong = std::make_exception_ptr(e);
     };
+    auto const refuse = [&](int r, std::string const& why) { keep_first(compression_error(r, round, why)); };
     for (int r = 0; r < comm.size(); ++r) {
         auto const theirs = value_from<sent_step>(comm, r, "its weight");
         bool const is_dense = theirs.how == dense;
@@ -74,7 +75,8 @@ template <Communicator C>
         if (!(theirs.weight >= 0 && std::isfinite(theirs.weight)))
             refuse(r, concat({"a weight of ", theirs.weight, ", which must be finite and at least 0"}));
         if (is_dense != first_is_dense)
-            refuse(r, concat({"the step is ", (first_is_dense ? "not " : ""), "dense, unlike on rank 0"}));
+            keep_first(agreement_error(r, concat({"rank ", r, ", round ", round, ": the step is ",
+                                                  (first_is_dense ? "not " : ""), "dense, unlike on rank 0"})));
         sum += theirs.weight;
     }
     tags.require_readable();
@@ -83,7 +85,7 @@ template <Communicator C>
     return all;
 }
 
-/// To be called where tags differ: throws shape_error, which names two ranks and what each has, on all ranks. Those
+/// To be called where tags differ: throws agreement_error, which names two ranks and what each has, on all ranks. Those
 /// that are here already send theirs again and again until all others, whose messages may be in flight, have ended the
 /// step. `first`: the options of this rank's first layer in the step; `sent`: the number of its
 /// messages in it, of which `at_once` may be in flight.
@@ -100,10 +102,10 @@ template <Communicator C, class Layers>
     }
     auto const text_of = [&](int r) { return text_of_bytes(texts.from(r).bytes); };
     for (int r = 1; all && r < comm.size(); ++r)
-        if (text_of(r) != text_of(0)) throw shape_error(first_difference(text_of(0), text_of(r), r));
-    throw shape_error(concat({"ranks disagree on step ", round,
-                              " or its options: one of them restored its state alone, "
-                              "or a message was damaged"}));
+        if (text_of(r) != text_of(0)) throw agreement_error(r, first_difference(text_of(0), text_of(r), r));
+    throw agreement_error(-1, concat({"ranks disagree on step ", round,
+                                      " or its options: one of them restored its state alone, "
+                                      "or a message was damaged"}));
 }
 
 /// The largest of the ranks' rounds. 8 bytes from each rank.

@@ -48,7 +48,7 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
   public:
     /// x is the starting point, is moved in place and must outlive this; mu is what a projection raises eigenvalues to.
     /// Throws argument_error where a reduction does not suit the dimension, theory_error where its compressor has no
-    /// alpha, shape_error where x does not suit the objective or, on every rank, where ranks disagree.
+    /// alpha, shape_error where x does not suit the objective; agreement_error on every rank where ranks disagree.
     fednl_descent(M method, double mu, F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
         : base(objective, comm, x, seed),
           method_(std::move(method)),

@@ -30,7 +30,8 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
 
   public:
     /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the transport does
-    /// not suit the dimension, shape_error where x does not suit it or, on every rank, where ranks disagree.
+    /// not suit the dimension, shape_error where x does not suit it; agreement_error on every rank where ranks
+    /// disagree.
     sr1_descent(M method, F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
         : base(objective, comm, x, seed),
           method_(std::move(method)),

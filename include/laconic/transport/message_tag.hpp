@@ -25,8 +25,8 @@ constexpr std::uint64_t mixed(std::uint64_t digest, std::uint64_t word) {
     return h ^ h >> 33;
 }
 /// Thrown on all ranks whose messages have different tags: each must be asked what it has.
-struct tags_differ : shape_error {
-    tags_differ() : shape_error("ranks disagree on the step or its options") {}
+struct tags_differ : agreement_error {
+    tags_differ() : agreement_error(-1, "ranks disagree on the step or its options") {}
 };
 
 /// An 8-bit CRC of the low 24 bits (polynomial x^8 + x^2 + x + 1), which is not 0 for zeros.

@@ -93,8 +93,8 @@ slope_source agree_on_labels(P const& party, C& comm) {
                                          : "is not affine: all must have them, or take fed_bcd_frozen")}));
 }
 
-/// What the parts of a method share on this rank. Throws argument_error and shape_error, on all ranks alike unless the
-/// reason is this rank's own x.
+/// What the parts of a method share on this rank. Throws argument_error, shape_error and agreement_error, on all ranks
+/// alike unless the reason is this rank's own x.
 template <Scalar T, class M, class P, Communicator C>
 auto block_work_of(M const& method, double step, bool in_turns, P const& party, C& comm, std::span<T> x,
                    std::uint64_t seed) {
