@@ -79,12 +79,12 @@ bool run(char const* name, Method const& method, output::chart& plot) {
 }
 
 bool compare(output::chart& plot) {
-    using compressed = fed_bcd_s<ef21_shift<top_k<>>>;
-    return run("p, 1 local step (gradient descent)", fed_bcd_p<>{.step = 1}, plot) &&
-           run("p, 5 local steps", fed_bcd_p<>{.local_steps = 5, .step = 1}, plot) &&
-           run("p, 20 local steps and prox", fed_bcd_p<>{.local_steps = 20, .step = 1, .prox = .3}, plot) &&
-           run("s, 5 local steps", fed_bcd_s<>{.local_steps = 5, .step = 1}, plot) &&
-           run("s, 20 local steps", fed_bcd_s<>{.local_steps = 20, .step = 1}, plot) &&
+    using compressed = fed_bcd<party_order::sequential, ef21_shift<top_k<>>>;
+    return run("p, 1 local step (gradient descent)", fed_bcd<>{.step = 1}, plot) &&
+           run("p, 5 local steps", fed_bcd<>{.local_steps = 5, .step = 1}, plot) &&
+           run("p, 20 local steps and prox", fed_bcd<>{.local_steps = 20, .step = 1, .prox = .3}, plot) &&
+           run("s, 5 local steps", fed_bcd<party_order::sequential>{.local_steps = 5, .step = 1}, plot) &&
+           run("s, 20 local steps", fed_bcd<party_order::sequential>{.local_steps = 20, .step = 1}, plot) &&
            run("s, 5 local steps, top 10 %", compressed{.local_steps = 5, .step = 1, .send = {top_k<>{.1}}}, plot);
 }
 

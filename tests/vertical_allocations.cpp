@@ -36,13 +36,14 @@ void allocates_in_the_first_round_only(M const& method) {
 }
 
 TEST_CASE("FedBCD allocates nothing after its first two rounds, in which both places for batches are filled") {
-    allocates_in_the_first_round_only(fed_bcd_p<>{.local_steps = 2, .step = .3});
-    allocates_in_the_first_round_only(fed_bcd_p<>{.local_steps = 2, .step = .3, .prox = .1, .batch = 20});
-    allocates_in_the_first_round_only(fed_bcd_p<plain<identity, served<identity>>>{.step = .3});
-    allocates_in_the_first_round_only(fed_bcd_p<ef21_shift<top_k<>>>{.step = .1, .send = {top_k<>{5}}});
-    allocates_in_the_first_round_only(fed_bcd_s<>{.local_steps = 2, .step = .3});
-    allocates_in_the_first_round_only(fed_bcd_s<>{.local_steps = 2, .step = .3, .batch = 20});
-    allocates_in_the_first_round_only(fed_bcd_frozen<>{.step = .3});
+    allocates_in_the_first_round_only(fed_bcd<>{.local_steps = 2, .step = .3});
+    allocates_in_the_first_round_only(fed_bcd<>{.local_steps = 2, .step = .3, .prox = .1, .batch = 20});
+    allocates_in_the_first_round_only(fed_bcd<party_order::parallel, plain<identity, served<identity>>>{.step = .3});
+    allocates_in_the_first_round_only(
+        fed_bcd<party_order::parallel, ef21_shift<top_k<>>>{.step = .1, .send = {top_k<>{5}}});
+    allocates_in_the_first_round_only(fed_bcd<party_order::sequential>{.local_steps = 2, .step = .3});
+    allocates_in_the_first_round_only(fed_bcd<party_order::sequential>{.local_steps = 2, .step = .3, .batch = 20});
+    allocates_in_the_first_round_only(fed_bcd<party_order::frozen>{.step = .3});
 }
 
 }  // namespace tests_of_vertical_allocations

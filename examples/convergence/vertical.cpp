@@ -100,12 +100,12 @@ std::vector<line> vertical_lines(options const&) {
     auto const theta = [](double steps, double prox) {
         return (1 - std::pow(1 - step * (1 + prox), steps)) / (1 + prox);
     };
-    return {of(fed_bcd_p<>{.local_steps = 4, .step = step}, "fed_bcd_p(local_steps=4)", "the map of a round", 30,
+    return {of(fed_bcd<>{.local_steps = 4, .step = step}, "fed_bcd_p(local_steps=4)", "the map of a round", 30,
                at_once(theta(4, 0), 30)),
-            of(fed_bcd_p<>{.local_steps = 8, .step = step, .prox = .5}, "fed_bcd_p(local_steps=8, prox=0.5)",
+            of(fed_bcd<>{.local_steps = 8, .step = step, .prox = .5}, "fed_bcd_p(local_steps=8, prox=0.5)",
                "the map of a round", 30, at_once(theta(8, .5), 30)),
-            of(fed_bcd_s<>{.local_steps = 4, .step = step}, "fed_bcd_s(local_steps=4)", "block SOR", 20,
-               in_turns(theta(4, 0), 20))};
+            of(fed_bcd<party_order::sequential>{.local_steps = 4, .step = step}, "fed_bcd_s(local_steps=4)",
+               "block SOR", 20, in_turns(theta(4, 0), 20))};
 }
 
 }  // namespace convergence

@@ -841,12 +841,12 @@ TEST_CASE("FedBCD is the same as over threads, and so are its bytes") {
     auto const same = [](auto const& method) {
         same_as_over_threads([&](auto& comm) { return block_of(comm, method); });
     };
-    same(fed_bcd_p<>{.local_steps = 3, .step = .2});
-    same(fed_bcd_p<ef21_shift<top_k<>>>{.local_steps = 3, .step = .1, .send = {top_k<>{8}}});
-    same(fed_bcd_p<plain<identity, served<identity>>>{.step = .2, .batch = 10});
-    same(fed_bcd_s<>{.local_steps = 3, .step = .2});
-    same(fed_bcd_s<>{.local_steps = 3, .step = .2, .batch = 10});
-    same(fed_bcd_frozen<>{.step = .2});
+    same(fed_bcd<>{.local_steps = 3, .step = .2});
+    same(fed_bcd<party_order::parallel, ef21_shift<top_k<>>>{.local_steps = 3, .step = .1, .send = {top_k<>{8}}});
+    same(fed_bcd<party_order::parallel, plain<identity, served<identity>>>{.step = .2, .batch = 10});
+    same(fed_bcd<party_order::sequential>{.local_steps = 3, .step = .2});
+    same(fed_bcd<party_order::sequential>{.local_steps = 3, .step = .2, .batch = 10});
+    same(fed_bcd<party_order::frozen>{.step = .2});
 }
 
 TEST_CASE("runs among neighbours are the same as over threads, and so are their bytes") {

@@ -68,12 +68,12 @@ TEST_CASE("the mean of the parties' values is f, before every round") {
     logistic_regression<> const logistic(data, .2);
     for (int const active : {-1, 2}) {
         auto const all = split<squared_loss>(data, {0, 1, 2, 4}, .2, active);
-        values_are_those_of(fed_bcd_p<>{.local_steps = 3, .step = .5}, all, squares);
-        values_are_those_of(fed_bcd_s<>{.local_steps = 3, .step = .5}, all, squares);
+        values_are_those_of(fed_bcd<>{.local_steps = 3, .step = .5}, all, squares);
+        values_are_those_of(fed_bcd<party_order::sequential>{.local_steps = 3, .step = .5}, all, squares);
     }
     auto const all = split<logistic_loss>(data, {0, 1, 2, 4}, .2);
-    values_are_those_of(fed_bcd_p<>{.local_steps = 3, .step = .5}, all, logistic);
-    values_are_those_of(fed_bcd_s<>{.local_steps = 3, .step = .5}, all, logistic);
+    values_are_those_of(fed_bcd<>{.local_steps = 3, .step = .5}, all, logistic);
+    values_are_those_of(fed_bcd<party_order::sequential>{.local_steps = 3, .step = .5}, all, logistic);
 }
 
 // A party whose embedding is spoiled at one coordinate while `bad` is at least 0.
@@ -128,11 +128,11 @@ void errors_change_nothing(M const& method, std::size_t rows, bool in_turns = fa
 }
 
 TEST_CASE("a number that is not finite is an error on all ranks, and the run is as if it had not been tried") {
-    errors_change_nothing(fed_bcd_p<>{.step = .5}, 48);
-    errors_change_nothing(fed_bcd_p<>{.step = .5, .batch = 10}, 10);
-    errors_change_nothing(fed_bcd_s<>{.step = .5}, 48, true);
-    errors_change_nothing(fed_bcd_p<ef21_shift<top_k<>>>{.step = .2, .send = {top_k<>{20}}}, 48);
-    errors_change_nothing(fed_bcd_p<plain<identity, served<identity>>>{.step = .5}, 48);
+    errors_change_nothing(fed_bcd<>{.step = .5}, 48);
+    errors_change_nothing(fed_bcd<>{.step = .5, .batch = 10}, 10);
+    errors_change_nothing(fed_bcd<party_order::sequential>{.step = .5}, 48, true);
+    errors_change_nothing(fed_bcd<party_order::parallel, ef21_shift<top_k<>>>{.step = .2, .send = {top_k<>{20}}}, 48);
+    errors_change_nothing(fed_bcd<party_order::parallel, plain<identity, served<identity>>>{.step = .5}, 48);
 }
 
 TEST_CASE("in the exchange of the starting point, too, and blocks never move to what is not finite") {
@@ -140,7 +140,7 @@ TEST_CASE("in the exchange of the starting point, too, and blocks never move to 
     fibers::run(2, [&](fibers::member& comm) {
         vec x(2);
         if (comm.rank() == 1) x[0] = HUGE_VAL;
-        auto run = fed_bcd_p<>{.step = .5}.start(problem{}, parties[std::size_t(comm.rank())], comm, std::span(x), 0);
+        auto run = fed_bcd<>{.step = .5}.start(problem{}, parties[std::size_t(comm.rank())], comm, std::span(x), 0);
         CHECK_THROWS_AS(run.look(), non_finite_error);
         x[0] = 0;
         run.look();
@@ -148,7 +148,7 @@ TEST_CASE("in the exchange of the starting point, too, and blocks never move to 
     });
     fibers::run(2, [&](fibers::member& comm) {
         vec x(2);
-        fed_bcd_p<> const wild{.local_steps = 50, .step = 1e6, .growth = on_growth::ignore};
+        fed_bcd<> const wild{.local_steps = 50, .step = 1e6, .growth = on_growth::ignore};
         auto run = wild.start(problem{}, parties[std::size_t(comm.rank())], comm, std::span(x), 0);
         CHECK_THROWS_AS(([&] {
                             for (int n = 0; n < 100; ++n) run.round();
@@ -163,7 +163,7 @@ TEST_CASE("growth: an error, fewer local steps, or nothing") {
     auto const run = [&](on_growth growth, auto body) {
         fibers::run(3, [&](fibers::member& comm) {
             vec x(1);
-            fed_bcd_p<> const method{.local_steps = 40, .step = .1, .growth = growth};
+            fed_bcd<> const method{.local_steps = 40, .step = .1, .growth = growth};
             auto loop = method.start(problem{}, all[std::size_t(comm.rank())], comm, std::span(x), 0);
             body(loop, x);
         });
@@ -192,7 +192,7 @@ TEST_CASE("growth: an error, fewer local steps, or nothing") {
     });
     fibers::run(3, [&](fibers::member& comm) {
         vec x(1);
-        fed_bcd_p<> const method{.step = 1.5, .growth = on_growth::halve_steps};
+        fed_bcd<> const method{.step = 1.5, .growth = on_growth::halve_steps};
         auto loop = method.start(problem{}, all[std::size_t(comm.rank())], comm, std::span(x), 0);
         CHECK_THROWS_AS(([&] {
                             for (int n = 0; n < 100; ++n) loop.round();
@@ -254,7 +254,7 @@ void no_false_alarm(M method, dataset<double> const& data, double lambda, int ac
         CAPTURE(data.name);
         for (auto const growth : {on_growth::raise, on_growth::halve_steps}) {
             auto const seen = from_there(method, all, x, growth);
-            if constexpr (!std::same_as<M, fed_bcd_frozen<>>) CHECK(!seen.rose);
+            if constexpr (!std::same_as<M, fed_bcd<party_order::frozen>>) CHECK(!seen.rose);
             CHECK(!seen.raised);
             CHECK(seen.local_steps == method.local_steps);
         }
@@ -263,11 +263,11 @@ void no_false_alarm(M method, dataset<double> const& data, double lambda, int ac
 
 void no_false_alarms(dataset<double> const& data, double lambda) {
     for (int const active : {-1, 1}) {
-        no_false_alarm<squared_loss>(fed_bcd_p<>{}, data, lambda, active);
-        no_false_alarm<squared_loss>(fed_bcd_s<>{}, data, lambda, active);
+        no_false_alarm<squared_loss>(fed_bcd<>{}, data, lambda, active);
+        no_false_alarm<squared_loss>(fed_bcd<party_order::sequential>{}, data, lambda, active);
     }
-    no_false_alarm<logistic_loss>(fed_bcd_p<>{}, data, lambda, -1);
-    no_false_alarm<logistic_loss>(fed_bcd_frozen<>{}, data, lambda, 0);
+    no_false_alarm<logistic_loss>(fed_bcd<>{}, data, lambda, -1);
+    no_false_alarm<logistic_loss>(fed_bcd<party_order::frozen>{}, data, lambda, 0);
 }
 
 TEST_CASE("growth is that of f, and not of the loss without the penalty or of rounding") {
@@ -278,14 +278,14 @@ TEST_CASE("growth is that of f, and not of the loss without the penalty or of ro
     Eigen::Map<Eigen::VectorXd>(exact.labels.data(), 48) = exact.rows * Eigen::Vector4d(1, -2, 3, .1);
     for (int const active : {-1, 0, 1}) {
         auto const all = split<squared_loss>(exact, {0, 2, 4}, 0, active);
-        auto const seen = from_there(fed_bcd_p<>{.local_steps = 3}, all, {1, -2, 3, .1}, on_growth::raise);
+        auto const seen = from_there(fed_bcd<>{.local_steps = 3}, all, {1, -2, 3, .1}, on_growth::raise);
         CHECK(!seen.raised);
     }
 }
 
 TEST_CASE("frozen residuals that diverge are an error, as rank 0's loss shows") {
     auto const all = split<squared_loss>(det6(), {0, 2, 4}, .01, 0);
-    fed_bcd_frozen<> const wild{.local_steps = 30, .step = .5, .unproved = true};
+    fed_bcd<party_order::frozen> const wild{.local_steps = 30, .step = .5, .unproved = true};
     CHECK(from_there(wild, all, {1, 1, 1, 1}, on_growth::raise).raised);
     CHECK(from_there(wild, all, {1, 1, 1, 1}, on_growth::halve_steps).local_steps < 30);
 }
@@ -294,7 +294,7 @@ TEST_CASE("a forged number of local steps, with a right checksum, is a wire_erro
     auto const all = split<squared_loss>(det6(), {0, 2, 4}, .1, 0);
     fibers::run(2, [&](fibers::member& comm) {
         vec x(2);
-        fed_bcd_p<> const method{.local_steps = 5, .step = .3};
+        fed_bcd<> const method{.local_steps = 5, .step = .3};
         auto run = method.start(problem{}, all[std::size_t(comm.rank())], comm, std::span(x), 0);
         run.round();
         auto const state = run.save();
@@ -359,18 +359,20 @@ void goes_on(M const& method, std::vector<P> const& all) {
 TEST_CASE("a saved run goes on, bit for bit, over fibers and threads") {
     auto const all = split<squared_loss>(det6(), {0, 2, 3, 4}, .1, 0);
     auto const logistic = split<logistic_loss>(det6_signs(), {0, 2, 3, 4}, .1);
-    goes_on(fed_bcd_p<>{.local_steps = 2, .step = .5}, all);
-    goes_on(fed_bcd_p<>{.local_steps = 2, .step = .5, .prox = .3, .batch = 7}, logistic);
-    goes_on(fed_bcd_p<ef21_shift<top_k<>>>{.local_steps = 2, .step = .2, .send = {top_k<>{5}}}, all);
-    goes_on(fed_bcd_p<plain<identity, served<identity>>>{.step = .5, .batch = 20}, all);
-    goes_on(fed_bcd_s<>{.local_steps = 2, .step = .5}, logistic);
-    goes_on(fed_bcd_s<>{.local_steps = 2, .step = .5, .batch = 7}, all);
-    goes_on(fed_bcd_s<ef21_shift<top_k<>>>{.local_steps = 2, .step = .2, .send = {top_k<>{5}}}, all);
-    goes_on(fed_bcd_frozen<>{.local_steps = 2, .step = .1, .batch = 20, .unproved = true}, logistic);
-    goes_on(fed_bcd_p<>{.local_steps = 40, .step = .1, .growth = on_growth::halve_steps}, correlated(3));
+    goes_on(fed_bcd<>{.local_steps = 2, .step = .5}, all);
+    goes_on(fed_bcd<>{.local_steps = 2, .step = .5, .prox = .3, .batch = 7}, logistic);
+    goes_on(fed_bcd<party_order::parallel, ef21_shift<top_k<>>>{.local_steps = 2, .step = .2, .send = {top_k<>{5}}},
+            all);
+    goes_on(fed_bcd<party_order::parallel, plain<identity, served<identity>>>{.step = .5, .batch = 20}, all);
+    goes_on(fed_bcd<party_order::sequential>{.local_steps = 2, .step = .5}, logistic);
+    goes_on(fed_bcd<party_order::sequential>{.local_steps = 2, .step = .5, .batch = 7}, all);
+    goes_on(fed_bcd<party_order::sequential, ef21_shift<top_k<>>>{.local_steps = 2, .step = .2, .send = {top_k<>{5}}},
+            all);
+    goes_on(fed_bcd<party_order::frozen>{.local_steps = 2, .step = .1, .batch = 20, .unproved = true}, logistic);
+    goes_on(fed_bcd<>{.local_steps = 40, .step = .1, .growth = on_growth::halve_steps}, correlated(3));
     auto const floats = split<squared_loss>(det6<float>(), {0, 2, 3, 4}, .1, 0);
-    goes_on<float>(fed_bcd_p<>{.local_steps = 2, .step = .5}, floats);
-    goes_on<float>(fed_bcd_s<>{.local_steps = 2, .step = .5, .batch = 7}, floats);
+    goes_on<float>(fed_bcd<>{.local_steps = 2, .step = .5}, floats);
+    goes_on<float>(fed_bcd<party_order::sequential>{.local_steps = 2, .step = .5, .batch = 7}, floats);
 }
 
 }  // namespace tests_of_block_descent

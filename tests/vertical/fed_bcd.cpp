@@ -51,13 +51,13 @@ TEST_CASE("T2.1: three numbers: rounds to 1e-8, and where the parallel form dive
     vec const best = optimum_of(all);
     CHECK(best[0] == doctest::Approx(-65. / 7));
     CHECK(best[2] == doctest::Approx(75. / 7));
-    check_rounds(fed_bcd_p<>{.step = .1}, all, best,
+    check_rounds(fed_bcd<>{.step = .1}, all, best,
                  {{1, 2062}, {2, 1081}, {5, 496}, {8, 354}, {10, 308}, {11, 292}, {12, 0}, {20, 0}, {50, 0}});
-    check_rounds(fed_bcd_s<>{.step = .1}, all, best,
+    check_rounds(fed_bcd<party_order::sequential>{.step = .1}, all, best,
                  {{1, 1984}, {2, 993}, {5, 413}, {8, 272}, {10, 229}, {11, 214}, {12, 201}, {20, 155}, {50, 133}});
-    check_rounds(fed_bcd_p<>{.step = .1, .prox = .5}, all, best,
+    check_rounds(fed_bcd<>{.step = .1, .prox = .5}, all, best,
                  {{1, 2062}, {2, 1110}, {5, 549}, {8, 417}, {10, 377}, {11, 363}, {12, 352}, {20, 313}, {50, 301}});
-    check_rounds(fed_bcd_p<>{.step = .1, .prox = .3}, all, best,
+    check_rounds(fed_bcd<>{.step = .1, .prox = .3}, all, best,
                  {{1, 2062}, {2, 1098}, {5, 527}, {8, 391}, {10, 348}, {11, 334}, {12, 322}, {20, 0}, {50, 0}});
 }
 
@@ -71,8 +71,8 @@ vec after(M const& method, std::vector<P> const& all, std::uint64_t rounds, std:
 
 TEST_CASE("T2.1: the first round, and the closed form of a round with prox") {
     auto const all = correlated(3);
-    auto const p = after(fed_bcd_p<>{.local_steps = 2, .step = .1}, all, 1);
-    auto const s = after(fed_bcd_s<>{.local_steps = 2, .step = .1}, all, 1);
+    auto const p = after(fed_bcd<>{.local_steps = 2, .step = .1}, all, 1);
+    auto const s = after(fed_bcd<party_order::sequential>{.local_steps = 2, .step = .1}, all, 1);
     for (std::size_t k = 0; k < 3; ++k) {
         CHECK(p[k] == doctest::Approx(.19 * double(k + 1)).epsilon(1e-12));
         CHECK(s[k] == doctest::Approx(vec{.19, .34751, .47808579}[k]).epsilon(1e-9));
@@ -83,7 +83,7 @@ TEST_CASE("T2.1: the first round, and the closed form of a round with prox") {
             Eigen::VectorXd x = Eigen::VectorXd::Zero(3);
             for (int n = 0; n < 5; ++n) x -= omega * (all[0].h * x - all[0].b);
             auto const y =
-                after(fed_bcd_p<>{.local_steps = q, .step = .1, .prox = mu, .growth = on_growth::ignore}, all, 5);
+                after(fed_bcd<>{.local_steps = q, .step = .1, .prox = mu, .growth = on_growth::ignore}, all, 5);
             for (std::size_t k = 0; k < 3; ++k) CHECK(y[k] == doctest::Approx(x[Eigen::Index(k)]).epsilon(1e-12));
         }
 }
@@ -91,9 +91,9 @@ TEST_CASE("T2.1: the first round, and the closed form of a round with prox") {
 TEST_CASE("T2.2: two numbers: rounds to 1e-8") {
     auto const all = correlated(2);
     vec const best = optimum_of(all);
-    check_rounds(fed_bcd_p<>{.step = .1}, all, best,
+    check_rounds(fed_bcd<>{.step = .1}, all, best,
                  {{1, 1993}, {2, 1045}, {5, 480}, {10, 298}, {20, 218}, {50, 192}, {100, 192}});
-    check_rounds(fed_bcd_s<>{.step = .1}, all, best,
+    check_rounds(fed_bcd<party_order::sequential>{.step = .1}, all, best,
                  {{1, 1904}, {2, 955}, {5, 389}, {10, 207}, {20, 126}, {50, 98}, {100, 97}});
 }
 
@@ -112,18 +112,19 @@ TEST_CASE("T2.3: DET6 between two parties, of which any has the labels, or both"
     double const step = 48 / 22.55188895983597;
     for (int const active : {-1, 0, 1}) {
         auto const all = split<squared_loss>(data, {0, 2, 4}, 0, active);
-        check_rounds(fed_bcd_p<>{.step = step}, all, best, {{1, 28}, {2, 16}, {5, 11}, {10, 11}, {20, 11}});
-        check_rounds(fed_bcd_s<>{.step = step}, all, best, {{1, 26}, {2, 14}, {5, 7}, {10, 6}, {20, 6}});
+        check_rounds(fed_bcd<>{.step = step}, all, best, {{1, 28}, {2, 16}, {5, 11}, {10, 11}, {20, 11}});
+        check_rounds(fed_bcd<party_order::sequential>{.step = step}, all, best,
+                     {{1, 26}, {2, 14}, {5, 7}, {10, 6}, {20, 6}});
     }
     auto const frozen = split<squared_loss>(data, {0, 2, 4}, 0, 0);
-    check_rounds(fed_bcd_frozen<>{.step = step}, frozen, best, {{1, 28}});
+    check_rounds(fed_bcd<party_order::frozen>{.step = step}, frozen, best, {{1, 28}});
 }
 
 TEST_CASE("at once, with local_steps x step < 2 / L, f falls in every round") {
     auto const all = correlated(3);
     for (std::size_t const q : {1u, 2u, 5u, 20u, 100u})
         for (double const prox : {0., 1.}) {
-            fed_bcd_p<> const method{.local_steps = q, .step = 1.99 / 2.8 / double(q), .prox = prox};
+            fed_bcd<> const method{.local_steps = q, .step = 1.99 / 2.8 / double(q), .prox = prox};
             auto const end = run_until(method, all, within(optimum_of(all), 1e-6));
             CAPTURE(to_string(method));
             CHECK(!end.diverged);
@@ -161,13 +162,12 @@ TEST_CASE("samples with two outputs") {
     auto const rows = split<squared_loss>(det6(), {0, 1, 4}, 0, 0);
     std::vector<in_pairs> const pairs{{rows[0]}, {rows[1]}};
     auto const done = within(least_squares(det6()));
-    fed_bcd_s<> const of_rows{.local_steps = 3, .step = 1}, of_pairs{.local_steps = 3, .step = .5};
+    fed_bcd<party_order::sequential> const of_rows{.local_steps = 3, .step = 1}, of_pairs{.local_steps = 3, .step = .5};
     auto const one = run_until(of_rows, rows, done), two = run_until(of_pairs, pairs, done);
     CHECK(one.reached);
     CHECK(two.rounds == one.rounds);
     CHECK(within(one.x, 1e-12)(two.x));
-    auto const batches =
-        run_until(fed_bcd_p<>{.step = .2, .batch = 20}, pairs, within(least_squares(det6()), .05), 200);
+    auto const batches = run_until(fed_bcd<>{.step = .2, .batch = 20}, pairs, within(least_squares(det6()), .05), 200);
     CHECK(batches.reached);
 }
 
@@ -208,14 +208,14 @@ TEST_CASE("T2.4: Ionosphere in halves, logistic loss: rounds to a gap of 1e-3, a
     CHECK(on->f.smoothness() == doctest::Approx(1.5272).epsilon(1e-4));
     double const step = 1 / on->f.smoothness();
     auto const all = split<logistic_loss>(on->data, {0, 17, 34}, on->lambda);
-    check_gaps(fed_bcd_p<>{.step = step}, all, *on,
+    check_gaps(fed_bcd<>{.step = step}, all, *on,
                {{1, 738}, {2, 371}, {5, 151}, {10, 79}, {20, 44}, {50, 29}, {100, 29}});
-    check_gaps(fed_bcd_s<>{.step = step}, all, *on,
+    check_gaps(fed_bcd<party_order::sequential>{.step = step}, all, *on,
                {{1, 734}, {2, 367}, {5, 148}, {10, 75}, {20, 39}, {50, 17}, {100, 11}});
     auto const one_has_labels = split<logistic_loss>(on->data, {0, 17, 34}, on->lambda, 0);
-    fed_bcd_frozen<> const frozen{.step = step, .growth = on_growth::ignore, .unproved = true};
+    fed_bcd<party_order::frozen> const frozen{.step = step, .growth = on_growth::ignore, .unproved = true};
     check_gaps(frozen, one_has_labels, *on, {{1, 738}, {5, 0}, {10, 0}}, 800);
-    check_gaps(fed_bcd_frozen<>{.step = step}, one_has_labels, *on, {{1, 738}});  // and nothing grows
+    check_gaps(fed_bcd<party_order::frozen>{.step = step}, one_has_labels, *on, {{1, 738}});  // and nothing grows
 }
 
 TEST_CASE("T2.5: three parties with almost the same columns need prox, or turns" * doctest::test_suite("slow")) {
@@ -228,10 +228,10 @@ TEST_CASE("T2.5: three parties with almost the same columns need prox, or turns"
     CHECK(on.f.smoothness() == doctest::Approx(2.026).epsilon(1e-3));
     double const step = 1 / on.f.smoothness();
     auto const all = split<logistic_loss>(on.data, {0, 12, 24, 36}, on.lambda);
-    check_gaps(fed_bcd_p<>{.step = step, .growth = on_growth::ignore}, all, on, {{1, 56}, {5, 208}, {10, 0}, {20, 0}},
+    check_gaps(fed_bcd<>{.step = step, .growth = on_growth::ignore}, all, on, {{1, 56}, {5, 208}, {10, 0}, {20, 0}},
                300);
-    check_gaps(fed_bcd_p<>{.step = step, .prox = .5}, all, on, {{5, 18}, {10, 15}, {20, 14}, {50, 14}, {100, 14}});
-    check_gaps(fed_bcd_s<>{.step = step}, all, on, {{5, 12}, {10, 7}, {20, 4}, {50, 2}, {100, 1}});
+    check_gaps(fed_bcd<>{.step = step, .prox = .5}, all, on, {{5, 18}, {10, 15}, {20, 14}, {50, 14}, {100, 14}});
+    check_gaps(fed_bcd<party_order::sequential>{.step = step}, all, on, {{5, 12}, {10, 7}, {20, 4}, {50, 2}, {100, 1}});
 }
 
 TEST_CASE("T2.6: batches of 64: fewer rounds with more local steps, up to the noise" * doctest::test_suite("slow")) {
@@ -239,7 +239,7 @@ TEST_CASE("T2.6: batches of 64: fewer rounds with more local steps, up to the no
     if (!on) return;
     auto const all = split<logistic_loss>(on->data, {0, 17, 34}, on->lambda);
     auto const rounds = [&](std::size_t local_steps, std::uint64_t seed) {
-        return run_until(fed_bcd_p<>{.local_steps = local_steps, .step = .5 / on->f.smoothness(), .batch = 64}, all,
+        return run_until(fed_bcd<>{.local_steps = local_steps, .step = .5 / on->f.smoothness(), .batch = 64}, all,
                          on->gap_below(5e-3), 1500, seed)
             .rounds;
     };
@@ -284,8 +284,9 @@ vec with_batches(bool in_turns, std::uint64_t rounds, std::uint64_t seed, int lo
 TEST_CASE("batches: the same blocks as an independent loop has") {
     auto const all = split<squared_loss>(det6(), {0, 2, 4}, .1, 1);
     for (std::uint64_t const seed : {3u, 4u}) {
-        auto const p = after(fed_bcd_p<>{.local_steps = 3, .step = .4, .batch = 10}, all, 12, seed);
-        auto const s = after(fed_bcd_s<>{.local_steps = 3, .step = .4, .batch = 10}, all, 12, seed);
+        auto const p = after(fed_bcd<>{.local_steps = 3, .step = .4, .batch = 10}, all, 12, seed);
+        auto const s =
+            after(fed_bcd<party_order::sequential>{.local_steps = 3, .step = .4, .batch = 10}, all, 12, seed);
         CHECK(within(with_batches(false, 12, seed, 3, .4), 1e-13)(p));
         CHECK(within(with_batches(true, 12, seed, 3, .4), 1e-13)(s));
         CHECK(!within(with_batches(true, 12, seed, 3, .4), 1e-4)(p));
@@ -370,7 +371,7 @@ vec embedding_of(linear_party<squared_loss, double> const& p, vec const& x) {
 
 TEST_CASE("nothing but the embeddings is on the wire") {
     auto const all = split<squared_loss>(det6(), {0, 2, 3, 4}, .1, 2);
-    on_the_wire(fed_bcd_p<>{.local_steps = 3, .step = .4}, all, [&](std::size_t r, auto const& sent, auto const& x) {
+    on_the_wire(fed_bcd<>{.local_steps = 3, .step = .4}, all, [&](std::size_t r, auto const& sent, auto const& x) {
         REQUIRE(sent.size() == 5);
         for (std::size_t n = 0; n < 5; ++n) {
             full_vector<double, host> z;
@@ -379,20 +380,21 @@ TEST_CASE("nothing but the embeddings is on the wire") {
             CHECK(sent[n].size() == 48 * 8);
         }
     });
-    on_the_wire(fed_bcd_s<>{.local_steps = 3, .step = .4}, all, [&](std::size_t r, auto const& sent, auto const& x) {
-        REQUIRE(sent.size() == 5);
-        vec known(48);
-        for (std::size_t n = 0; n < 5; ++n) {
-            auto const now = embedding_of(all[r], x[n][r]);
-            full_vector<double, host> move;
-            for (std::size_t i = 0; i < 48; ++i) {
-                move.values.push_back(now[i] - known[i]);
-                known[i] += move.values[i];
-            }
-            CHECK(sent[n] == as_sent(move));
-        }
-    });
-    using compressed = fed_bcd_p<ef21_shift<top_k<>>>;
+    on_the_wire(fed_bcd<party_order::sequential>{.local_steps = 3, .step = .4}, all,
+                [&](std::size_t r, auto const& sent, auto const& x) {
+                    REQUIRE(sent.size() == 5);
+                    vec known(48);
+                    for (std::size_t n = 0; n < 5; ++n) {
+                        auto const now = embedding_of(all[r], x[n][r]);
+                        full_vector<double, host> move;
+                        for (std::size_t i = 0; i < 48; ++i) {
+                            move.values.push_back(now[i] - known[i]);
+                            known[i] += move.values[i];
+                        }
+                        CHECK(sent[n] == as_sent(move));
+                    }
+                });
+    using compressed = fed_bcd<party_order::parallel, ef21_shift<top_k<>>>;
     on_the_wire(compressed{.local_steps = 3, .step = .2, .send = {top_k<>{5}}}, all,
                 [&](std::size_t r, auto const& sent, auto const& x) {
                     REQUIRE(sent.size() == 5);
@@ -407,7 +409,7 @@ TEST_CASE("nothing but the embeddings is on the wire") {
                         add_message(on, std::span(known), 1., m);
                     }
                 });
-    using star = fed_bcd_p<plain<identity, served<identity>>>;
+    using star = fed_bcd<party_order::parallel, plain<identity, served<identity>>>;
     on_the_wire(star{.local_steps = 3, .step = .4}, all, [&](std::size_t r, auto const& sent, auto const& x) {
         REQUIRE(sent.size() == (r == 0 ? 10 : 5));
         for (std::size_t n = 0; n < 5; ++n) {
@@ -422,7 +424,7 @@ TEST_CASE("nothing but the embeddings is on the wire") {
         }
     });
     auto const first = split<squared_loss>(det6(), {0, 2, 3, 4}, .1, 0);
-    on_the_wire(fed_bcd_frozen<>{.step = .4}, first, [&](std::size_t r, auto const& sent, auto const& x) {
+    on_the_wire(fed_bcd<party_order::frozen>{.step = .4}, first, [&](std::size_t r, auto const& sent, auto const& x) {
         REQUIRE(sent.size() == (r == 0 ? 10 : 5));
         for (std::size_t n = 0; n < 5; ++n) {
             full_vector<double, host> z, slopes;
@@ -460,7 +462,8 @@ TEST_CASE("2.5: bits of the star: 64 (K - 1) S c a round in float") {
             metered comm(inner);
             auto const r = std::size_t(comm.rank());
             std::vector<float> x(all[r].dimension());
-            fed_bcd_p<plain<identity, served<identity, float>>> const star{.step = .1, .batch = 256};
+            fed_bcd<party_order::parallel, plain<identity, served<identity, float>>> const star{.step = .1,
+                                                                                                .batch = 256};
             auto run = star.start(problem{}, all[r], comm, std::span(x), 0);
             run.look();
             auto const before = comm.bytes_sent() + comm.bytes_received();
@@ -478,11 +481,13 @@ TEST_CASE("compressed embeddings reach the optimum by differences, and not witho
     auto const all = split<squared_loss>(det6(), {0, 2, 3, 4}, 0, 1);
     auto const done = within(least_squares(det6()));
     auto const reaches = [&](auto const& method) { return run_until(method, all, done, 3000).reached; };
-    CHECK(reaches(fed_bcd_p<ef21_shift<top_k<>>>{.local_steps = 2, .step = .3, .send = {top_k<>{6}}}));
-    CHECK(reaches(fed_bcd_s<ef21_shift<top_k<>>>{.local_steps = 2, .step = .3, .send = {top_k<>{6}}}));
-    CHECK(reaches(fed_bcd_p<shifted<quantize>>{.step = .3, .send = {quantize{4}}}));
-    CHECK(!reaches(fed_bcd_p<plain<quantize>>{.step = .3, .send = {quantize{4}}}));
-    CHECK(!reaches(fed_bcd_p<unproved<plain<top_k<>>>>{.step = .3, .send = {{top_k<>{6}}}}));
+    CHECK(reaches(
+        fed_bcd<party_order::parallel, ef21_shift<top_k<>>>{.local_steps = 2, .step = .3, .send = {top_k<>{6}}}));
+    CHECK(reaches(
+        fed_bcd<party_order::sequential, ef21_shift<top_k<>>>{.local_steps = 2, .step = .3, .send = {top_k<>{6}}}));
+    CHECK(reaches(fed_bcd<party_order::parallel, shifted<quantize>>{.step = .3, .send = {quantize{4}}}));
+    CHECK(!reaches(fed_bcd<party_order::parallel, plain<quantize>>{.step = .3, .send = {quantize{4}}}));
+    CHECK(!reaches(fed_bcd<party_order::parallel, unproved<plain<top_k<>>>>{.step = .3, .send = {{top_k<>{6}}}}));
 }
 
 TEST_CASE("logistic loss by its Taylor polynomial: one party has the labels") {
@@ -490,7 +495,7 @@ TEST_CASE("logistic loss by its Taylor polynomial: one party has the labels") {
     for (auto& y : data.labels) y = y < 0 ? -1 : 1;
     linear_model<taylor_logistic_loss, double> const f(data, .01);
     auto const all = split<taylor_logistic_loss>(data, {0, 1, 4}, .01, 1);
-    auto const end = run_until(fed_bcd_p<>{.local_steps = 4, .step = 1}, all, within(find_optimum(f).x, 1e-9));
+    auto const end = run_until(fed_bcd<>{.local_steps = 4, .step = 1}, all, within(find_optimum(f).x, 1e-9));
     CHECK(end.reached);
 }
 
@@ -514,42 +519,44 @@ std::string refusal(M const& method, std::vector<P> const& all, problem const& p
 TEST_CASE("what is refused, on all ranks alike") {
     auto const data = det6();
     auto const one = split<squared_loss>(data, {0, 2, 4}, .1, 1);
-    CHECK(refusal<theory_error>(fed_bcd_p<>{}, one).find("give the step yourself") != std::string::npos);
-    CHECK(refusal<theory_error>(fed_bcd_p<>{.batch = 5}, one, {.workers = 2, .smoothness = 1}) ==
+    CHECK(refusal<theory_error>(fed_bcd<>{}, one).find("give the step yourself") != std::string::npos);
+    CHECK(refusal<theory_error>(fed_bcd<>{.batch = 5}, one, {.workers = 2, .smoothness = 1}) ==
           "fed_bcd_p: no theorem gives the step of batches; give the step yourself");
-    CHECK(refusal<argument_error>(fed_bcd_p<>{.step = -1}, one) != "");
-    CHECK(refusal<argument_error>(fed_bcd_p<>{.step = NAN}, one) != "");
-    CHECK(refusal<argument_error>(fed_bcd_p<>{.local_steps = 0, .step = 1}, one) != "");
-    CHECK(refusal<argument_error>(fed_bcd_p<>{.step = 1, .prox = -1}, one) != "");
-    CHECK(refusal<argument_error>(fed_bcd_s<>{.step = 1, .batch = 49}, one) == "a batch of 49 of 48 samples");
-    CHECK(refusal<argument_error>(fed_bcd_p<error_feedback<top_k<>>>{.step = 1, .send = {top_k<>{3}}}, one) ==
+    CHECK(refusal<argument_error>(fed_bcd<>{.step = -1}, one) != "");
+    CHECK(refusal<argument_error>(fed_bcd<>{.step = NAN}, one) != "");
+    CHECK(refusal<argument_error>(fed_bcd<>{.local_steps = 0, .step = 1}, one) != "");
+    CHECK(refusal<argument_error>(fed_bcd<>{.step = 1, .prox = -1}, one) != "");
+    CHECK(refusal<argument_error>(fed_bcd<party_order::sequential>{.step = 1, .batch = 49}, one) ==
+          "a batch of 49 of 48 samples");
+    CHECK(refusal<argument_error>(
+              fed_bcd<party_order::parallel, error_feedback<top_k<>>>{.step = 1, .send = {top_k<>{3}}}, one) ==
           "error feedback corrects a sum over the rounds, which embeddings are not: take ef21_shift{...}");
-    fed_bcd_p<ef21_shift<top_k<>>> const remembers{.step = 1, .batch = 9, .send = {top_k<>{3}}};
+    fed_bcd<party_order::parallel, ef21_shift<top_k<>>> const remembers{.step = 1, .batch = 9, .send = {top_k<>{3}}};
     CHECK(refusal<argument_error>(remembers, one) ==
           "the shift of one batch is not that of the next: with batches take plain{...}");
-    CHECK(refusal<argument_error>(fed_bcd_s<plain<quantize>>{.step = 1, .send = {quantize{4}}}, one) ==
-          "fed_bcd_s sends differences: by plain{}, or by ef21_shift{...}");
+    CHECK(refusal<argument_error>(fed_bcd<party_order::sequential, plain<quantize>>{.step = 1, .send = {quantize{4}}},
+                                  one) == "fed_bcd_s sends differences: by plain{}, or by ef21_shift{...}");
 
     auto signs = data;
     for (auto& y : signs.labels) y = y < 0 ? -1 : 1;
     auto const logistic = split<logistic_loss>(signs, {0, 2, 4}, .1, 0);
-    CHECK(refusal<argument_error>(fed_bcd_p<>{.step = 1}, logistic) ==
-          "1 of 2 parties have labels, and the loss is not affine: all must have them, or take fed_bcd_frozen");
+    CHECK(refusal<argument_error>(fed_bcd<>{.step = 1}, logistic) ==
+          "1 of 2 parties have labels, and the loss is not affine: all must have them, or take party_order::frozen");
     auto const nobody = split<squared_loss>(data, {0, 2, 4}, .1, 7);
-    CHECK(refusal<argument_error>(fed_bcd_p<>{.step = 1}, nobody) ==
+    CHECK(refusal<argument_error>(fed_bcd<>{.step = 1}, nobody) ==
           "0 of 2 parties have labels, and the loss is affine: all or one must have them");
     auto three = split<squared_loss>(data, {0, 2, 3, 4}, .1);
     three[0] = split<squared_loss>(data, {0, 2, 3, 4}, .1, 1)[0];
-    CHECK(refusal<argument_error>(fed_bcd_s<>{.step = 1}, three) != "");
-    CHECK(refusal<argument_error>(fed_bcd_frozen<>{.step = 1}, one) ==
+    CHECK(refusal<argument_error>(fed_bcd<party_order::sequential>{.step = 1}, three) != "");
+    CHECK(refusal<argument_error>(fed_bcd<party_order::frozen>{.step = 1}, one) ==
           "fed_bcd_frozen: rank 0, the server, has no labels");
     std::vector const unequal{one[0], split<squared_loss>(data.first(40), {0, 2, 4}, .1, 1)[1]};
-    CHECK(refusal<agreement_error>(fed_bcd_p<>{.step = 1}, unequal).find("the samples: 48") != std::string::npos);
+    CHECK(refusal<agreement_error>(fed_bcd<>{.step = 1}, unequal).find("the samples: 48") != std::string::npos);
     auto other = data;
     other.labels[3] += 1;
     std::vector const labelled{split<squared_loss>(data, {0, 2, 4}, .1)[0],
                                split<squared_loss>(other, {0, 2, 4}, .1)[1]};
-    CHECK(refusal<agreement_error>(fed_bcd_p<>{.step = 1}, labelled).find("the labels") != std::string::npos);
+    CHECK(refusal<agreement_error>(fed_bcd<>{.step = 1}, labelled).find("the labels") != std::string::npos);
 }
 
 TEST_CASE("parties that would treat growth differently are refused") {
@@ -558,7 +565,7 @@ TEST_CASE("parties that would treat growth differently are refused") {
     fibers::run(2, [&](fibers::member& comm) {
         auto const me = std::size_t(comm.rank());
         std::vector<double> x(one[me].dimension());
-        fed_bcd_p<> const method{.step = 1, .growth = me == 0 ? on_growth::raise : on_growth::ignore};
+        fed_bcd<> const method{.step = 1, .growth = me == 0 ? on_growth::raise : on_growth::ignore};
         try {
             method.start(problem{}, one[me], comm, std::span(x), 0);
         } catch (agreement_error const& e) {
@@ -573,13 +580,14 @@ TEST_CASE("frozen residuals: several local steps only where they are one step in
     for (auto& y : signs.labels) y = y < 0 ? -1 : 1;
     auto const all = split<logistic_loss>(signs, {0, 2, 4}, .1, 0);
     problem const p{.workers = 2, .smoothness = .5};  // L = 1
-    CHECK(refusal<theory_error>(fed_bcd_frozen<>{.local_steps = 4, .step = .25}, all, p).empty());
-    CHECK(refusal<theory_error>(fed_bcd_frozen<>{.local_steps = 4}, all, p).empty());
-    CHECK(refusal<theory_error>(fed_bcd_frozen<>{.local_steps = 1, .step = 2}, all, p).empty());
-    CHECK(refusal<theory_error>(fed_bcd_frozen<>{.local_steps = 4, .step = .26, .unproved = true}, all).empty());
-    CHECK(refusal<theory_error>(fed_bcd_frozen<>{.local_steps = 4, .step = .26}, all, p)
+    CHECK(refusal<theory_error>(fed_bcd<party_order::frozen>{.local_steps = 4, .step = .25}, all, p).empty());
+    CHECK(refusal<theory_error>(fed_bcd<party_order::frozen>{.local_steps = 4}, all, p).empty());
+    CHECK(refusal<theory_error>(fed_bcd<party_order::frozen>{.local_steps = 1, .step = 2}, all, p).empty());
+    CHECK(refusal<theory_error>(fed_bcd<party_order::frozen>{.local_steps = 4, .step = .26, .unproved = true}, all)
+              .empty());
+    CHECK(refusal<theory_error>(fed_bcd<party_order::frozen>{.local_steps = 4, .step = .26}, all, p)
               .find("step <= 1 / L, with L = 1") != std::string::npos);
-    CHECK(!refusal<theory_error>(fed_bcd_frozen<>{.local_steps = 4, .step = .1}, all).empty());
+    CHECK(!refusal<theory_error>(fed_bcd<party_order::frozen>{.local_steps = 4, .step = .1}, all).empty());
 }
 
 TEST_CASE("the step of theory: 1 / (Q L + prox) at once, 1 / (L + prox) in turns, with the sum of all L_k as L") {
@@ -596,19 +604,20 @@ TEST_CASE("the step of theory: 1 / (Q L + prox) at once, 1 / (L + prox) in turns
             for (int n = 0; n < 10; ++n) one.round(), other.round();
             for (std::size_t j = 0; j < 2; ++j) CHECK(x[j] == doctest::Approx(y[j]).epsilon(1e-12));
         };
-        same(fed_bcd_p<>{.local_steps = 3, .prox = .5}, fed_bcd_p<>{.local_steps = 3, .prox = .5}, 1 / (3 * l + .5));
-        same(fed_bcd_s<>{.local_steps = 3, .prox = .5}, fed_bcd_s<>{.local_steps = 3, .prox = .5}, 1 / (l + .5));
+        same(fed_bcd<>{.local_steps = 3, .prox = .5}, fed_bcd<>{.local_steps = 3, .prox = .5}, 1 / (3 * l + .5));
+        same(fed_bcd<party_order::sequential>{.local_steps = 3, .prox = .5},
+             fed_bcd<party_order::sequential>{.local_steps = 3, .prox = .5}, 1 / (l + .5));
     });
 }
 
 TEST_CASE("the methods' texts") {
-    CHECK(to_string(fed_bcd_p<>{.local_steps = 5, .step = .1, .batch = 64}) ==
+    CHECK(to_string(fed_bcd<>{.local_steps = 5, .step = .1, .batch = 64}) ==
           "fed_bcd_p(local_steps=5, step=0.1, batch=64, send=plain(identity))");
-    CHECK(to_string(fed_bcd_s<>{.growth = on_growth::halve_steps}) ==
+    CHECK(to_string(fed_bcd<party_order::sequential>{.growth = on_growth::halve_steps}) ==
           "fed_bcd_s(growth=halve_steps, send=plain(identity))");
-    CHECK(to_string(fed_bcd_frozen<>{.prox = 2, .unproved = true}) ==
+    CHECK(to_string(fed_bcd<party_order::frozen>{.prox = 2, .unproved = true}) ==
           "fed_bcd_frozen(prox=2, send=plain(identity), unproved=yes)");
-    CHECK(fed_bcd_p<>{.step = 1} != fed_bcd_p<>{.step = 2});
+    CHECK(fed_bcd<>{.step = 1} != fed_bcd<>{.step = 2});
 }
 
 }  // namespace tests_of_fed_bcd

@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "laconic/collective/agreement.hpp"
@@ -34,7 +35,7 @@
 /// as labels to whoever knows z, and z is 0 at x = 0.)
 ///
 /// Labels: where all parties have them, any loss will do. Where one has them, the slopes of the loss must be affine
-/// (AffineParty: squared_loss, taylor_logistic_loss), or the party with the labels sends slopes (fed_bcd_frozen).
+/// (AffineParty: squared_loss, taylor_logistic_loss), or the party with the labels sends slopes (party_order::frozen).
 ///
 /// `local_steps` is Q, `prox` mu of the term prox (x - x_before) in a local step, `batch` the number S of samples of a
 /// round, drawn without repetition from the shared seed, the same in all local steps; 0: all. `growth` is what happens
@@ -49,20 +50,6 @@
 namespace laconic {
 
 namespace detail {
-
-inline double block_step(problem const& p, double given, double steps, double prox, std::size_t batch,
-                         char const* name) {
-    if (!(given >= 0 && std::isfinite(given)))
-        throw argument_error(concat({name, ": the step ", given, " is not above 0"}));
-    if (given > 0) return given;
-    double const l = p.smoothness * p.workers;
-    if (batch > 0 || !(l > 0))
-        throw theory_error(concat({name,
-                                   (batch > 0 ? ": no theorem gives the step of batches"
-                                              : ": its step needs smoothness(), which a party lacks"),
-                                   "; give the step yourself"}));
-    return 1 / (steps * l + prox);
-}
 
 /// Which ranks have labels: 1 or 0 for each. A collective call of one byte.
 template <Communicator C>
@@ -90,7 +77,7 @@ slope_source agree_on_labels(P const& party, C& comm) {
     if (holders == 1 && affine) return slope_source::residual;
     throw argument_error(concat({holders, " of ", comm.size(), " parties have labels, and the loss ",
                                  (affine ? "is affine: all or one must have them"
-                                         : "is not affine: all must have them, or take fed_bcd_frozen")}));
+                                         : "is not affine: all must have them, or take party_order::frozen")}));
 }
 
 /// What the parts of a method share on this rank. Throws argument_error, shape_error and agreement_error, on all ranks
@@ -127,117 +114,105 @@ auto block_work_of(M const& method, double step, bool in_turns, P const& party, 
     return work;
 }
 
-// The fields that all forms have, and others.
-template <class M>
-constexpr void describe_blocks(auto&& describe, char const* name, char const* about, auto const&... others) {
-    describe(name, about, "Liu et al., IEEE TSP 70, 2022",
-             field("local_steps", &M::local_steps).between(1, 1e9).by_name(),
-             field("step", &M::step).between(0, 1e300).by_name(), field("prox", &M::prox).between(0, 1e300).by_name(),
-             field("batch", &M::batch).between(0, 1e9).by_name(), field("growth", &M::growth).by_name(),
-             field("send", &M::send).written().by_name(), others...);
-}
-
 }  // namespace detail
 
-/// FedBCD-p: all parties move at the same time. For an affine loss and all samples, f falls in each round where
+/// When the parties of fed_bcd move.
+///
+/// parallel, FedBCD-p: all at the same time. For an affine loss and all samples, f falls in each round where
 /// local_steps x step < 2 / L, the default being 1 / (Q L + prox). A round on a quadratic function with the blocks H_kk
 /// is x_k <- x_k - (1 - (1 - step (H_kk + prox))^Q) (H_kk + prox)^-1 grad_k f: so prox bounds the move, however large Q
 /// is. A round sends S c numbers from each party to each other one.
-template <class R = plain<>>
-struct fed_bcd_p {
+///
+/// sequential, FedBCD-s: one after another, in the order of ranks, and each broadcasts its new embeddings before the
+/// next one moves: S c numbers a party and round, and with batches as many again but one. It is block SOR, and for a
+/// convex f and all samples it converges where step <= 1 / L_k, whatever local_steps is; the default is 1 / (L + prox).
+/// `send` is plain{}, or ef21_shift{C} with all samples: the messages are differences to what the others know.
+///
+/// frozen, FedBCD-p with frozen residuals, for any loss: rank 0 alone has the labels, receives the embeddings, and
+/// answers with the slopes of the sums, which stay as they are during all local steps: 2 (K - 1) S c numbers a round.
+/// So a round is about one step of local_steps x step, and no more: local_steps above 1 are refused with theory_error
+/// unless step <= 1 / (Q L), or `unproved` asks for them.
+enum class party_order { parallel, sequential, frozen };
+
+/// FedBCD, with parties that move as `when` says; its values are named fed_bcd_p, fed_bcd_s and fed_bcd_frozen.
+template <party_order when = party_order::parallel, class R = plain<>>
+struct fed_bcd {
+    static constexpr bool in_turns = when == party_order::sequential, is_frozen = when == party_order::frozen;
+    static constexpr char const* name = in_turns ? "fed_bcd_s" : is_frozen ? "fed_bcd_frozen" : "fed_bcd_p";
+
     std::size_t local_steps = 1;
     double step = 0, prox = 0;
     std::size_t batch = 0;
     on_growth growth = on_growth::raise;
     R send{};
+    [[no_unique_address]] std::conditional_t<is_frozen, bool, std::monostate> unproved{};  ///< a bool of `frozen` alone
 
     template <Scalar T, class P, Communicator C>
     auto start(problem const& p, P const& party, C& comm, std::span<T> x, std::uint64_t seed) const {
-        double const eta = detail::block_step(p, step, static_cast<double>(local_steps), prox, batch, "fed_bcd_p");
-        auto const work = detail::block_work_of(*this, eta, false, party, comm, x, seed);
-        work->source = detail::agree_on_labels<T>(party, comm);
-        auto feedback = send.template feedback<T, host>(work->numbers());
-        recursion<decltype(R::compressor), decltype(feedback), replace_by, fixed_level, local_blocks<P, T>,
-                  decltype(R::over)>
-            how{send.compressor, feedback, {1.0 * comm.size()}, {}, {work, x}, send.over, 1};
-        return block_descent<P, C, T, decltype(how)>(std::move(how), work, comm, x, growth);
+        constexpr bool gathers = std::same_as<decltype(R::over), gather_all>;
+        static_assert(!in_turns || gathers, "turns have a transport of their own");
+        static_assert(!is_frozen || gathers, "rank 0 is the server of party_order::frozen");
+        auto const work = detail::block_work_of(*this, step_size(p), in_turns, party, comm, x, seed);
+        auto const run = [&](auto feedback, double scale, auto over) {
+            recursion<decltype(R::compressor), decltype(feedback), replace_by, fixed_level, local_blocks<P, T>,
+                      decltype(over)>
+                how{send.compressor, std::move(feedback), {scale}, {}, {work, x}, std::move(over), 1};
+            return block_descent<P, C, T, decltype(how)>(std::move(how), work, comm, x, growth);
+        };
+        auto memory = send.template feedback<T, host>(work->numbers());
+        if constexpr (is_frozen) {
+            static_assert(LabelledParty<P, T>,
+                          "party_order::frozen needs slopes(rows, z, s) of the party with the labels");
+            if (detail::holders_of_labels(party.has_labels(), comm)[0] == 0)
+                throw argument_error(detail::concat({name, ": rank 0, the server, has no labels"}));
+            return run(std::move(memory), 1, served<slopes_of_mean<P, T>, T>{{work}});
+        } else if constexpr (in_turns) {
+            if (!std::same_as<decltype(R::compressor), identity> && memory.rate() != 1)
+                throw argument_error(detail::concat({name, " sends differences: by plain{}, or by ef21_shift{...}"}));
+            work->source = detail::agree_on_labels<T>(party, comm);
+            return run(turn_memory<T>{work->when, comm.rank()}, 1.0 * comm.size(), by_turns{work->when});
+        } else {
+            work->source = detail::agree_on_labels<T>(party, comm);
+            return run(std::move(memory), 1.0 * comm.size(), send.over);
+        }
     }
-    bool operator==(fed_bcd_p const&) const = default;
+    bool operator==(fed_bcd const&) const = default;
     static constexpr void description(auto&& describe) {
-        detail::describe_blocks<fed_bcd_p>(describe, "fed_bcd_p",
-                                           "local steps of parties with other features, at once");
+        constexpr char const* about = in_turns    ? "local steps of parties with other features, in turns"
+                                      : is_frozen ? "local steps along slopes that the party with the labels sends"
+                                                  : "local steps of parties with other features, at once";
+        auto const with = [&](auto const&... others) {
+            describe(name, about, "Liu et al., IEEE TSP 70, 2022",
+                     field("local_steps", &fed_bcd::local_steps).between(1, 1e9).by_name(),
+                     field("step", &fed_bcd::step).between(0, 1e300).by_name(),
+                     field("prox", &fed_bcd::prox).between(0, 1e300).by_name(),
+                     field("batch", &fed_bcd::batch).between(0, 1e9).by_name(),
+                     field("growth", &fed_bcd::growth).by_name(), field("send", &fed_bcd::send).written().by_name(),
+                     others...);
+        };
+        if constexpr (is_frozen)
+            with(field("unproved", &fed_bcd::unproved).by_name());
+        else
+            with();
     }
-};
 
-/// FedBCD-s: the parties move one after another, in the order of ranks, and each broadcasts its new embeddings before
-/// the next one moves: S c numbers a party and round, and with batches as many again but one. It is block SOR, and for
-/// a convex f and all samples it converges where step <= 1 / L_k, whatever local_steps is; the default is 1 / (L +
-/// prox). `send` is plain{}, or ef21_shift{C} with all samples: the messages are differences to what the others know.
-template <class R = plain<>>
-struct fed_bcd_s {
-    std::size_t local_steps = 1;
-    double step = 0, prox = 0;
-    std::size_t batch = 0;
-    on_growth growth = on_growth::raise;
-    R send{};
-
-    template <Scalar T, class P, Communicator C>
-    auto start(problem const& p, P const& party, C& comm, std::span<T> x, std::uint64_t seed) const {
-        static_assert(std::same_as<decltype(R::over), gather_all>, "turns have a transport of their own");
-        double const eta = detail::block_step(p, step, 1, prox, batch, "fed_bcd_s");
-        auto const work = detail::block_work_of(*this, eta, true, party, comm, x, seed);
-        if (!std::same_as<decltype(R::compressor), identity> &&
-            send.template feedback<T, host>(work->numbers()).rate() != 1)
-            throw argument_error("fed_bcd_s sends differences: by plain{}, or by ef21_shift{...}");
-        work->source = detail::agree_on_labels<T>(party, comm);
-        recursion<decltype(R::compressor), turn_memory<T>, replace_by, fixed_level, local_blocks<P, T>, by_turns> how{
-            send.compressor, {work->when, comm.rank()}, {1.0 * comm.size()}, {}, {work, x}, {work->when}, 1};
-        return block_descent<P, C, T, decltype(how)>(std::move(how), work, comm, x, growth);
-    }
-    bool operator==(fed_bcd_s const&) const = default;
-    static constexpr void description(auto&& describe) {
-        detail::describe_blocks<fed_bcd_s>(describe, "fed_bcd_s",
-                                           "local steps of parties with other features, in turns");
-    }
-};
-
-/// FedBCD-p with frozen residuals, for any loss: rank 0 alone has the labels, receives the embeddings, and answers with
-/// the slopes of the sums, which stay as they are during all local steps: 2 (K - 1) S c numbers a round. So a round is
-/// about one step of local_steps x step, and no more: local_steps above 1 are refused with theory_error unless step <=
-/// 1 / (Q L), or `unproved` asks for them.
-template <class R = plain<>>
-struct fed_bcd_frozen {
-    std::size_t local_steps = 1;
-    double step = 0, prox = 0;
-    std::size_t batch = 0;
-    on_growth growth = on_growth::raise;
-    R send{};
-    bool unproved = false;
-
-    template <Scalar T, class P, Communicator C>
-    auto start(problem const& p, P const& party, C& comm, std::span<T> x, std::uint64_t seed) const {
-        static_assert(std::same_as<decltype(R::over), gather_all>, "rank 0 is the server of fed_bcd_frozen");
-        static_assert(LabelledParty<P, T>, "fed_bcd_frozen needs slopes(rows, z, s) of the party with the labels");
-        double const steps = static_cast<double>(local_steps), l = p.smoothness * p.workers;
-        double const eta = detail::block_step(p, step, steps, prox, batch, "fed_bcd_frozen");
-        if (local_steps > 1 && !unproved && !(l > 0 && eta * steps * l <= 1 + 1e-12))
-            throw theory_error(detail::concat(
-                {"fed_bcd_frozen: ", local_steps, " local steps of ", eta, " along slopes that stay as they are need ",
-                 "local_steps x step <= 1 / L, with L = ", l, "; take fed_bcd_p, or .unproved = true"}));
-        auto const work = detail::block_work_of(*this, eta, false, party, comm, x, seed);
-        if (detail::holders_of_labels(party.has_labels(), comm)[0] == 0)
-            throw argument_error("fed_bcd_frozen: rank 0, the server, has no labels");
-        auto feedback = send.template feedback<T, host>(work->numbers());
-        using server = served<slopes_of_mean<P, T>, T>;
-        recursion<decltype(R::compressor), decltype(feedback), replace_by, fixed_level, local_blocks<P, T>, server> how{
-            send.compressor, feedback, {1}, {}, {work, x}, server{{work}}, 1};
-        return block_descent<P, C, T, decltype(how)>(std::move(how), work, comm, x, growth);
-    }
-    bool operator==(fed_bcd_frozen const&) const = default;
-    static constexpr void description(auto&& describe) {
-        detail::describe_blocks<fed_bcd_frozen>(describe, "fed_bcd_frozen",
-                                                "local steps along slopes that the party with the labels sends",
-                                                field("unproved", &fed_bcd_frozen::unproved).by_name());
+  private:
+    // The step that is given, or that of theory.
+    double step_size(problem const& p) const {
+        auto const refuse = [](std::string const& why) { throw theory_error(detail::concat({name, ": ", why})); };
+        if (!(step >= 0 && std::isfinite(step)))
+            throw argument_error(detail::concat({name, ": the step ", step, " is not above 0"}));
+        double const l = p.smoothness * p.workers, steps = static_cast<double>(local_steps);
+        if (step == 0 && batch > 0) refuse("no theorem gives the step of batches; give the step yourself");
+        if (step == 0 && !(l > 0)) refuse("its step needs smoothness(), which a party lacks; give the step yourself");
+        double const eta = step > 0 ? step : 1 / ((in_turns ? 1 : steps) * l + prox);
+        if constexpr (is_frozen)
+            if (local_steps > 1 && !unproved && !(l > 0 && eta * steps * l <= 1 + 1e-12))
+                refuse(detail::concat(
+                    {local_steps, " local steps of ", eta,
+                     " along slopes that stay as they are need local_steps x step <= 1 / L, with L = ", l,
+                     "; take party_order::parallel, or .unproved = true"}));
+        return eta;
     }
 };
 
