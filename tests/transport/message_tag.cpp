@@ -69,6 +69,19 @@ TEST_CASE("a tag with flipped bits is damaged, and no other tag") {
     static_assert(detail::tag_check(0) != 0);  // four zero bytes are no tag
 }
 
+TEST_CASE("no two or three flipped bits make another tag of a tag") {
+    auto const is_one = [](std::uint32_t tag) { return tag >> 24 == detail::tag_check(tag & 0xffffffu); };
+    std::uint32_t const tag = message_tag(5, 7);
+    CHECK(is_one(tag));
+    int seen_as_one = 0;
+    for (std::uint32_t i = 0; i < 32; ++i)
+        for (std::uint32_t j = 0; j < i; ++j) {
+            seen_as_one += is_one(tag ^ 1u << i ^ 1u << j);
+            for (std::uint32_t k = 0; k < j; ++k) seen_as_one += is_one(tag ^ 1u << i ^ 1u << j ^ 1u << k);
+        }
+    CHECK(seen_as_one == 0);
+}
+
 TEST_CASE("a payload that is shorter than a tag is damaged, and without tags payloads are as they are") {
     fibers::run(2, [](fibers::member& comm) {
         std::vector<std::byte> const three(3);

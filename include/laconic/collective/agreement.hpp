@@ -28,6 +28,10 @@ inline std::uint64_t fingerprint(std::span<std::byte const> bytes) {
     for (auto const b : bytes) h = (h ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3u;
     return h;
 }
+/// The same of words, as memory has them.
+inline std::uint64_t fingerprint(std::initializer_list<std::uint64_t> words) {
+    return fingerprint(std::as_bytes(std::span(words.begin(), words.size())));
+}
 /// The same, as 16 hexadecimal digits.
 inline std::string digest(std::span<std::byte const> bytes) {
     char text[17];

@@ -102,7 +102,7 @@ class joint_message {
     // The number of the step, and the tag behind this rank's message.
     round_context tagged(std::uint64_t round) const {
         std::uint64_t alike = 1;
-        for (auto* const l : layers_) alike = l->alike() == 0 || alike == 0 ? 0 : mixed(alike, l->alike()) | 1;
+        for (auto* const l : layers_) alike = l->alike() == 0 || alike == 0 ? 0 : fingerprint({alike, l->alike()}) | 1;
         round_context now;
         now.round = round;
         now.tag = message_tag(round, alike);

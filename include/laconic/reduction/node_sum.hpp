@@ -119,16 +119,15 @@ class node_sum {
         auto const count = layers_.size();
         mine_.assign(count, 0);
         check_whole(step);
+        whole_step mine{step.weight, round, step.dense ? 1u : 0u};
         for (std::size_t l = 0; l < count; ++l)
             if (missing == absent::zero || vectors[l].is_started()) {
                 mine_[l] = 1;
                 check(l, vectors[l], given[l]);
+                mine.options = fingerprint({mine.options, step_digest(given[l], vectors[l].held().largest())});
             } else if (missing == absent::raise) {
                 refuse(concat({title(l), " was not started"}));
             }
-        whole_step mine{step.weight, round, step.dense ? 1u : 0u};
-        for (std::size_t l = 0; l < count; ++l)
-            if (mine_[l] != 0) mine.options = mixed(mine.options, step_digest(given[l], vectors[l].held().largest()));
         mine_.resize(count + sizeof mine);
         std::memcpy(mine_.data() + count, &mine, sizeof mine);
         auto const why = wrong_ ? wrong_->text() : std::string();

@@ -190,9 +190,8 @@ template <Scalar T>
 /// A digest of what ranks must have alike in a step, which is never 0: its options, and the largest number that the
 /// vector holds.
 inline std::uint64_t step_digest(step_options const& o, double largest = 0) {
-    std::uint64_t all = mixed(1, std::bit_cast<std::uint64_t>(o.loss_scale));
-    all = mixed(all, std::bit_cast<std::uint64_t>(o.step_size.value_or(0)));
-    return mixed(all, std::bit_cast<std::uint64_t>(largest)) | 1;
+    auto const bits = [](double v) { return std::bit_cast<std::uint64_t>(v); };
+    return fingerprint({bits(o.loss_scale), bits(o.step_size.value_or(0)), bits(largest)}) | 1;
 }
 
 /// What forbids these options of a layer beside those of another in the same step; null where nothing does.

@@ -151,7 +151,8 @@ class reduced_layer : public named_layer {
     step_options const& options() const { return options_; }
     T largest() const { return x_.held().largest(); }
     std::uint64_t alike() const {
-        return has_made_ && !frame_.is_set() ? mixed(step_digest(options_, x_.held().largest()), seed_.bits) | 1 : 0;
+        return has_made_ && !frame_.is_set() ? fingerprint({step_digest(options_, x_.held().largest()), seed_.bits}) | 1
+                                             : 0;
     }
     /// Gathers the mean in full, for a probe of this step.
     template <Communicator C>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
@@ -18,18 +19,13 @@ namespace laconic::detail {
 
 inline constexpr std::size_t tag_length = 4;
 
-/// A digest of both.
-constexpr std::uint64_t mixed(std::uint64_t digest, std::uint64_t word) {
-    std::uint64_t h = (digest ^ word) * 0x9e3779b97f4a7c15u;
-    h = (h ^ h >> 33) * 0xff51afd7ed558ccdu;  // the finalizer of MurmurHash3
-    return h ^ h >> 33;
-}
 /// Thrown on all ranks whose messages have different tags: each must be asked what it has.
 struct tags_differ : agreement_error {
     tags_differ() : agreement_error(-1, "ranks disagree on the step or its options") {}
 };
 
-/// An 8-bit CRC of the low 24 bits (polynomial x^8 + x^2 + x + 1), which is not 0 for zeros.
+/// An 8-bit CRC of the low 24 bits (polynomial x^8 + x^2 + x + 1), which is not 0 for zeros. Up to three flipped bits
+/// of a tag never go unseen, as they would with a byte of checksum().
 constexpr std::uint32_t tag_check(std::uint32_t bits) {
     std::uint32_t crc = 0xff;
     for (int i = 23; i >= 0; --i) crc = (crc << 1 ^ ((crc >> 7 ^ bits >> i) & 1u) * 0x107u) & 0xffu;
@@ -41,8 +37,8 @@ enum class tagged : std::uint32_t { message, order, differences };
 /// A tag: the low 6 bits of the step's number, what is tagged, 16 bits of a digest of `alike`, which all ranks must
 /// have the same, or 0 where `alike` is 0, as this rank does not know it; and a check, so that a damaged tag is not
 /// another.
-constexpr std::uint32_t message_tag(std::uint64_t step, std::uint64_t alike, tagged what = tagged::message) {
-    std::uint32_t const digest = alike == 0 ? 0 : 1 + static_cast<std::uint32_t>(mixed(alike, step) % 0xffffu);
+inline std::uint32_t message_tag(std::uint64_t step, std::uint64_t alike, tagged what = tagged::message) {
+    std::uint32_t const digest = alike == 0 ? 0 : 1 + static_cast<std::uint32_t>(fingerprint({alike, step}) % 0xffffu);
     std::uint32_t const bits = static_cast<std::uint32_t>(step & 0x3fu) | static_cast<std::uint32_t>(what) << 6;
     return bits | digest << 8 | tag_check(bits | digest << 8) << 24;
 }
