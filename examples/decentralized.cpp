@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "laconic/collective/agreed_problem.hpp"
 #include "laconic/collective/consensus.hpp"
 #include "laconic/comm/radio.hpp"
 #include "laconic/compress/top_k.hpp"

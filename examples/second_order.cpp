@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <laconic/collective/agreed_problem.hpp>
 #include <laconic/laconic.hpp>
 #include <span>
 #include <vector>

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/collective/agreed_problem.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "laconic/backend/array.hpp"
+#include "laconic/collective/agreed_problem.hpp"
 #include "laconic/collective/seed.hpp"
 #include "laconic/comm/from_all.hpp"
 #include "laconic/comm/metered.hpp"

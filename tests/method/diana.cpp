@@ -12,6 +12,7 @@
 #include <span>
 
 #include "laconic/any/compressor.hpp"
+#include "laconic/collective/agreed_problem.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"

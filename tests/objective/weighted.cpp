@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/collective/agreement.hpp"
+#include "laconic/collective/agreed_problem.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/method/diana.hpp"

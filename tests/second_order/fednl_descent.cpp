@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/collective/agreed_problem.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/identity.hpp"

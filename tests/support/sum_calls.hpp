@@ -212,6 +212,13 @@ std::string wrong_with_errors(C& comm) {
             if (beyond.find("sum is not finite at coordinate") == beyond.npos) wrong = "overflow" + by + ": " + beyond;
             if (huge != before) wrong = "overflow" + by + ": x has changed";
             expect("overflow" + by, beyond, beyond);
+            // In one rank's part alone, so that the others know only from it.
+            std::vector<float> one(d);
+            one[1] = std::numeric_limits<float>::max() / 2;
+            auto const at_1 = std::string("round 0: the ranks' sum is not finite at coordinate 1");
+            expect("overflow in a part" + by, thrown<error>([&] { reduce_scatter(comm, one, how); }), at_1);
+            expect("overflow in a sparse part" + by,
+                   thrown<error>([&] { reduce_scatter(comm, without_zeros(one), how); }), at_1);
         }
         persistent_sum again(comm, x, how);
         std::vector<float> longer(bad ? d + 1 : d);

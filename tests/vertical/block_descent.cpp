@@ -12,6 +12,7 @@
 #include <limits>
 #include <vector>
 
+#include "laconic/collective/agreed_problem.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/objective/logistic_regression.hpp"

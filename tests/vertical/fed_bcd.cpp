@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "laconic/collective/agreement.hpp"
+#include "laconic/collective/agreed_problem.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/recorded.hpp"

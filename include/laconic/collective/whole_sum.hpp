@@ -50,27 +50,29 @@ class whole_sum {
     /// x <- the sum of all ranks' x. Throws what the collective does, and then x is unspecified.
     template <Communicator C>
     void operator()(host& on, C& comm, std::span<T> x, std::uint64_t round) {
-        if (!takes_terms<C>(false)) {
-            if constexpr (SumsNumbers<algorithm, T, host, C>) sum_(on, comm, x, round);
-            return;
+        if constexpr (SumsNumbers<algorithm, T, host, C>)
+            if (!wants_terms<C>(false)) return sum_(on, comm, x, round);
+        if constexpr (SumsTerms<algorithm, T, host, C> &&
+                      (ChosenSum<algorithm> || !SumsNumbers<algorithm, T, host, C>)) {
+            list_.assign_nonzero(on, x);
+            sum_(on, comm, list_, round);
+            fill(on, x, T(0));
+            scatter(on, list_.values(), list_.support(), 1, x);
         }
-        list_.assign_nonzero(on, x);
-        if constexpr (SumsTerms<algorithm, T, host, C>) sum_(on, comm, list_, round);
-        fill(on, x, T(0));
-        scatter(on, list_.values(), list_.support(), 1, x);
     }
     /// The same of lists of terms.
     template <Communicator C>
     void operator()(host& on, C& comm, sparse_sum<T>& v, std::uint64_t round) {
-        if (takes_terms<C>(true)) {
-            if constexpr (SumsTerms<algorithm, T, host, C>) sum_(on, comm, v, round);
-            return;
+        if constexpr (SumsTerms<algorithm, T, host, C>)
+            if (wants_terms<C>(true)) return sum_(on, comm, v, round);
+        if constexpr (SumsNumbers<algorithm, T, host, C> &&
+                      (ChosenSum<algorithm> || !SumsTerms<algorithm, T, host, C>)) {
+            full_.assign(v.dimension(), T(0));
+            std::span<T> const full(full_);
+            scatter(on, v.values(), v.support(), 1, full);
+            sum_(on, comm, full, round);
+            v.assign_nonzero(on, full);
         }
-        full_.assign(v.dimension(), T(0));
-        std::span<T> const full(full_);
-        scatter(on, v.values(), v.support(), 1, full);
-        if constexpr (SumsNumbers<algorithm, T, host, C>) sum_(on, comm, full, round);
-        v.assign_nonzero(on, full);
     }
     /// This rank's part of x, as `own` cuts it, <- that part of the sum; the rest of x is unspecified then.
     template <Communicator C>
@@ -97,9 +99,9 @@ class whole_sum {
     }
 
   private:
-    // Whether the collective is given a list, where the caller has one or not.
+    // Whether the collective is given a list: as the caller has one, where it takes both.
     template <class C>
-    bool takes_terms([[maybe_unused]] bool has_terms) const {
+    bool wants_terms([[maybe_unused]] bool has_terms) const {
         static constexpr bool terms = SumsTerms<algorithm, T, host, C>, numbers = SumsNumbers<algorithm, T, host, C>;
         static_assert(terms || numbers,
                       "this collective is not for this communicator: it needs one whose engine adds up itself "

@@ -44,8 +44,8 @@ struct dataset {
 
     /// The i-th (from 0) of n contiguous parts, which have all rows: the first samples() % n parts have one row more
     /// than the others. The mean over parts that differ is that over all rows with the weights of by_samples
-    /// (collective/agreement.hpp); first(samples() / n * n) has parts that are equal. Throws argument_error unless 1 <=
-    /// n <= samples() and i < n.
+    /// (collective/agreed_problem.hpp); first(samples() / n * n) has parts that are equal. Throws argument_error unless
+    /// 1 <= n <= samples() and i < n.
     dataset part(std::size_t i, std::size_t n) const {
         if (n < 1 || n > samples())
             throw argument_error(detail::concat({name, ": cannot cut ", samples(), " rows into ", n, " parts"}));
