@@ -73,7 +73,7 @@ class measurement {
             });
             run("ok_top_k", true, [=](auto& comm) { return make_sum<float>(ok_top_k{k}, comm, d); });
             run("automatic", false,
-                [=, this](auto& comm) { return make_sum<float>(automatic{{.net = link()}}, comm, d); });
+                [=, this](auto& comm) { return make_sum<float>(automatic{.net = link()}, comm, d); });
             run("recursive_doubling", false,
                 [=](auto& comm) { return make_sum<float>(recursive_doubling{}, comm, d); });
             run("split_all_gather", false, [=](auto& comm) { return make_sum<float>(split_all_gather{}, comm, d); });
@@ -83,8 +83,7 @@ class measurement {
             out_.head(fmt::format("{:.4g} % of the blocks of {} are zero", 100 * zeros, o_.block));
             clear_blocks(comm_.rank(), zeros, o_.block, x_);
             in_place([&](auto run) {
-                run("automatic",
-                    [=, this](auto& comm) { return make_sum<float>(automatic{{.net = link()}}, comm, d); });
+                run("automatic", [=, this](auto& comm) { return make_sum<float>(automatic{.net = link()}, comm, d); });
                 run("omni_reduce", [=, this](auto& comm) { return make_sum<float>(omni_reduce{o_.block}, comm, d); });
             });
             sparse(zero_blocks{o_.block}, [&](auto run) {

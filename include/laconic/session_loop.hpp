@@ -12,8 +12,8 @@
 #include "laconic/collective/consensus.hpp"
 #include "laconic/collective/session.hpp"
 #include "laconic/comm/communicator.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/loop_base.hpp"
 #include "laconic/transport/broken_round.hpp"
 #include "laconic/wire/message.hpp"
@@ -122,9 +122,7 @@ class session_loop : public loop_base<Loop, F, C, T> {
         sent_.slot_count += slot_count;
         session_.share_failure(*comm_, bytes);
         for (int r = 0; r < comm_->size(); ++r)
-            if (auto const theirs = comm_->from(r); !theirs.is_error && theirs.bytes.size() != bytes.size())
-                throw comm_error(r,
-                                 detail::concat({"rank ", r, " ended the round with ", theirs.bytes.size(), " bytes"}));
+            if (!comm_->from(r).is_error) detail::bytes_from(*comm_, r, bytes.size(), "the end of its round");
         broken_.make_whole();  // nothing has changed yet, on any rank
         session_.finish();
         ++round_;

@@ -66,8 +66,8 @@ TEST_CASE("blanks, names and defaults are free") {
          compressed_split_all_gather{quantize{7, 64, p_norm::one}, 3});
     same("omni_reduce", omni_reduce{});
     same("auto", automatic{});
-    same("auto(every=3, 0, 1e-9)", automatic{{{0, 1e-9}, {}, 3}});
-    same("auto(0, 1e-9, 2, 3, 4, half_duplex=yes)", automatic{{{0, 1e-9, 2, true}, {3, 4}}});
+    same("auto(every=3, 0, 1e-9)", automatic{{0, 1e-9}, {}, 3});
+    same("auto(0, 1e-9, 2, 3, 4, half_duplex=yes)", automatic{{0, 1e-9, 2, true}, {3, 4}});
 }
 
 TEST_CASE("what is wrong, where, and what there is instead") {

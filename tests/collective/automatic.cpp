@@ -24,14 +24,10 @@ namespace sv = sparse_vectors;
 namespace {
 
 // Over one a list is best, over the other a vector in full, for most of what the tests bring.
-automatic_settings const cluster{{2e-5, 1e-9, 0}, {}, 1}, slow_reader{{0, 1e-9, 0}, {1, 0}, 1};
+automatic const cluster{{2e-5, 1e-9, 0}, {}, 1}, slow_reader{{0, 1e-9, 0}, {1, 0}, 1};
 
-constexpr auto make_automatic = []<class T>(auto& comm, std::size_t d) {
-    return make_sum<T>(automatic{cluster}, comm, d);
-};
-constexpr auto make_full = []<class T>(auto& comm, std::size_t d) {
-    return make_sum<T>(automatic{slow_reader}, comm, d);
-};
+constexpr auto make_automatic = []<class T>(auto& comm, std::size_t d) { return make_sum<T>(cluster, comm, d); };
+constexpr auto make_full = []<class T>(auto& comm, std::size_t d) { return make_sum<T>(slow_reader, comm, d); };
 
 }  // namespace
 
@@ -61,7 +57,7 @@ TEST_CASE("all ranks choose the same sum for what they contribute together, and 
         std::vector<std::string> why(std::size_t{5});
         sv::errors_on(5, [&](auto& comm) {
             host on;
-            auto sum = make_sum<float>(automatic{cluster}, comm, d);
+            auto sum = make_sum<float>(cluster, comm, d);
             CHECK(!sum.why());
             sparse_sum<float> v(d);
             for (std::size_t i = 0; i < (comm.rank() == 3 ? k : 1); ++i) v.append(i, 1);
@@ -82,7 +78,7 @@ TEST_CASE("the choice is made anew after as many rounds as are set") {
         host on;
         auto how = cluster;
         how.every = 3;
-        auto sum = make_sum<float>(automatic{how}, comm, 5000);
+        auto sum = make_sum<float>(how, comm, 5000);
         for (int round = 0; round < 7; ++round) {
             std::vector<float> x(5000);
             std::fill_n(x.begin(), round == 0 ? 3 : 5000, 1.f);
@@ -102,7 +98,7 @@ TEST_CASE("a sum that fails changes no choice, not even the first one") {
         host on;
         auto how = cluster;
         how.every = 4;
-        auto sum = automatic{how}.make<float>(5000);
+        auto sum = how.make<float>(5000);
         auto const hold = [&](std::size_t terms, float value) {
             std::vector<float> x(5000);
             std::fill_n(x.begin(), terms, value);
@@ -144,7 +140,7 @@ TEST_CASE("what is chosen can be saved, and is gone on with") {
     };
     fibers::run(4, [&](fibers::member& comm) {
         host on;
-        auto first = automatic{how}.make<float>(5000), second = automatic{how}.make<float>(5000);
+        auto first = how.make<float>(5000), second = how.make<float>(5000);
         auto const saved = after_two(comm, first);
         state_reader reader(saved, "this");
         second.state(reader);
@@ -161,13 +157,13 @@ TEST_CASE("what is chosen can be saved, and is gone on with") {
     });
     std::vector<std::byte> saved;
     fibers::run(4, [&](fibers::member& comm) {
-        auto sum = automatic{how}.make<float>(5000);
+        auto sum = how.make<float>(5000);
         auto const bytes = after_two(comm, sum);
         if (comm.rank() == 0) saved = bytes;
     });
     for (auto const& text : sv::errors_on(3, [&](auto& comm) {
              host on;
-             auto sum = automatic{how}.make<float>(5000);
+             auto sum = how.make<float>(5000);
              state_reader reader(saved, "this");
              sum.state(reader);
              reader.rewind();
@@ -187,7 +183,7 @@ TEST_CASE("it takes as long as what it has chosen, and the count before") {
         fibers::run(8, [&](auto& engine) {
             delayed comm(engine, net);
             host on;
-            auto sum = automatic{{net, {}, 1}}.make<float>(d);
+            auto sum = automatic{net, {}, 1}.make<float>(d);
             sparse_sum<float> v = sv::whole_numbers<float>(sv::shape::apart, d, k / 8, comm.rank(), 8);
             if (k == d) v.assign_in_full(on, sparse_sum<float>(v), 0, d);
             sum(on, comm, v);
@@ -202,15 +198,14 @@ TEST_CASE("it takes as long as what it has chosen, and the count before") {
 TEST_CASE("what an automatic sum refuses") {
     sparse_sums::refuses(make_automatic, false);
     dense_sums::refuses(make_full);
-    for (auto const& bad :
-         {automatic_settings{{-1, 0, 0}}, automatic_settings{{}, {-1, 0}}, automatic_settings{{}, {}, 0}}) {
-        CHECK_THROWS_AS(bad.check(), argument_error);
-        CHECK_THROWS_AS(automatic{bad}.check(4), argument_error);
+    for (auto const& bad : {automatic{{-1, 0, 0}}, automatic{{}, {-1, 0}}, automatic{{}, {}, 0}}) {
+        CHECK_THROWS_AS(bad.make<float>(4), argument_error);
+        CHECK_THROWS_AS(bad.check(4), argument_error);
     }
     for (auto const& text : sv::errors_on(3, [&](auto& comm) {
              auto how = cluster;
              if (comm.rank() == 1) how.net.latency = 3e-5;
-             make_sum<float>(automatic{how}, comm, 5);
+             make_sum<float>(how, comm, 5);
          }))
         CHECK(text.find("auto(latency=3e-05, seconds_per_bit=1e-09, every=1)") != std::string::npos);
 }

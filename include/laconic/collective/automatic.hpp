@@ -22,20 +22,6 @@
 
 namespace laconic {
 
-/// The settings of an automatic sum.
-struct automatic_settings {
-    network net{2e-5, 1e-9};  ///< the costs of messages, measured (measure_cost) or known; these are 20 us, 1 Gbit/s
-    reading_cost reading{};   ///< the time that a rank takes to read what it receives
-    int every = 16;           ///< after so many sums the ranks count their terms again, and choose anew
-
-    /// Throws argument_error for seconds that are negative or not finite, or `every` of less than 1.
-    void check() const {
-        collective_choice(net, {}, reading);
-        if (every < 1) throw argument_error(detail::concat({"a choice every ", every, " sums"}));
-    }
-    bool operator==(automatic_settings const&) const = default;
-};
-
 /// The sum of vectors by whichever exact sum is quickest by the formulas of cost_formulas, for as many terms and blocks
 /// that are not 0 as the ranks bring on the average; why() returns the reason. Takes and gives lists or vectors in
 /// full, whichever the sum does. Before the first sum, and then once in a while, the ranks share how many terms they
@@ -43,29 +29,33 @@ struct automatic_settings {
 /// all ranks, bit for bit, but rounded in an order that is that of what is chosen. A sum that fails changes no choice.
 /// Reuses its memory once everything has been chosen, but for choosing.
 struct automatic {
-    automatic_settings how{};
+    network net{2e-5, 1e-9};  ///< the costs of messages, measured (measure_cost) or known; these are 20 us, 1 Gbit/s
+    reading_cost reading{};   ///< the time that a rank takes to read what it receives
+    int every = 16;           ///< after so many sums the ranks count their terms again, and choose anew
 
     static constexpr void description(auto&& describe) {
         describe("auto", "whichever exact sum is quickest over that network for as many terms as there are", "",
                  field(
-                     "latency", [](auto& x) -> auto& { return x.how.net.latency; })
+                     "latency", [](auto& x) -> auto& { return x.net.latency; })
                      .written_by_name(),
                  field(
-                     "seconds_per_bit", [](auto& x) -> auto& { return x.how.net.seconds_per_bit; })
+                     "seconds_per_bit", [](auto& x) -> auto& { return x.net.seconds_per_bit; })
                      .written_by_name(),
                  field(
-                     "overhead", [](auto& x) -> auto& { return x.how.net.overhead; }),
+                     "overhead", [](auto& x) -> auto& { return x.net.overhead; }),
                  field(
-                     "half_duplex", [](auto& x) -> auto& { return x.how.net.half_duplex; }),
+                     "half_duplex", [](auto& x) -> auto& { return x.net.half_duplex; }),
                  field(
-                     "per_term", [](auto& x) -> auto& { return x.how.reading.per_term; }),
+                     "per_term", [](auto& x) -> auto& { return x.reading.per_term; }),
                  field(
-                     "per_number", [](auto& x) -> auto& { return x.how.reading.per_number; }),
-                 field(
-                     "every", [](auto& x) -> auto& { return x.how.every; })
-                     .between(1, 1e9));
+                     "per_number", [](auto& x) -> auto& { return x.reading.per_number; }),
+                 field("every", &automatic::every).between(1, 1e9));
     }
-    void check(std::size_t) const { how.check(); }
+    /// Throws argument_error for seconds that are negative or not finite, or `every` of less than 1.
+    void check(std::size_t) const {
+        collective_choice(net, {}, reading);
+        if (every < 1) throw argument_error(detail::concat({"a choice every ", every, " sums"}));
+    }
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
@@ -80,10 +70,10 @@ template <Scalar T, OnHost B>
 class automatic::adder {
   public:
     /// For vectors of d numbers.
-    adder(automatic const& made, std::size_t d, position_code positions)
-        : d_(d), how_(made.how), positions_(positions), session_(positions), list_(d) {
+    adder(automatic const& how, std::size_t d, position_code positions)
+        : d_(d), how_(how), positions_(positions), session_(positions), list_(d) {
         check_dimension(d);
-        how_.check();
+        how.check(d);
     }
 
     /// v <- the sum of all ranks' v, without the terms that are 0 where it was added up in full. For its errors see
@@ -258,7 +248,7 @@ class automatic::adder {
     }
 
     std::size_t d_;
-    automatic_settings how_;
+    automatic how_;
     position_code positions_;
     std::uint64_t sums_ = 0;  // so far
     chosen last_;
