@@ -7,6 +7,7 @@
 BENCH_ROUND is the program, build/bench/bench/bench_round, say. PREFIX is that of the names of cases that are run:
 error_feedback_top_k/d:65536, say. Times are those of the clock on the wall, of the fastest run, from the first rank's
 start to the last one's end; a ratio is the median over the runs, of which each is the median over its stretches. The
+bound is the bytes that must cross between processor and memory in a step, at the pace of a triad in the same run. The
 program ends where the reducer's estimate is not, bit for bit, that of its kernels called by hand. FILE of --json gets
 the medians of all that was counted, in seconds, such as each kernel's least time."""
 import argparse
@@ -15,7 +16,7 @@ import statistics
 import subprocess
 import sys
 
-TIMES = ["reduce", "kernels", "dense"]
+TIMES = ["reduce", "kernels", "dense", "bound"]
 TOO_MUCH = 1.3  # times the kernels
 
 
@@ -48,13 +49,14 @@ def measured(program, only, runs):
 
 def table(cases):
     lines = ["| reduction | numbers | ranks | bytes of a message | reduce, ms | kernels, ms | ratio | of processor time "
-             "| dense, ms | ratio |", "|---|---|---|---|---|---|---|---|---|---|"]
+             "| bound, ms | ratio | dense, ms | ratio |", "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for (_, d, ranks), one in cases.items():
         dense = [f"{1e3 * one['dense']:.3g}", f"{one['of_dense']:.2f}"] if ranks > 1 else ["", ""]
         lines.append("| " + " | ".join([
             f"`{one['label']}`".replace("|", "\\|"), f"2^{d.bit_length() - 1}", str(ranks),
             f"{one['message_bytes']:.0f}", f"{1e3 * one['reduce']:.3g}", f"{1e3 * one['kernels']:.3g}",
-            f"{one['of_kernels']:.2f}", f"{one['of_kernels_processor']:.2f}", *dense]) + " |")
+            f"{one['of_kernels']:.2f}", f"{one['of_kernels_processor']:.2f}", f"{1e3 * one['bound']:.3g}",
+            f"{one['of_bound']:.2f}", *dense]) + " |")
     return "\n".join(lines) + "\n"
 
 

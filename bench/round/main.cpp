@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step of a reducer over threads, beside the same kernels called by hand and beside a sum of the vectors in full by a
-// ring. The three take turns in one process, on the same gradients; the reducer and the kernels must come to the same
-// estimates, bit for bit. bench/round.py makes a table of it. All of Google Benchmark's options;
+// A step of a reducer over threads, beside the same kernels called by hand, a sum of the vectors in full by a ring, and
+// the triad a = b + s c on vectors of that length. They take turns in one process, on the same gradients; the reducer
+// and the kernels must come to the same estimates, bit for bit. The bound of a step is the bytes that must cross
+// between processor and memory, at the triad's pace. bench/round.py makes a table of it. All of Google Benchmark's
+// options;
 // --benchmark_filter=^plain/ is one.
 #include <benchmark/benchmark.h>
 
@@ -36,7 +38,7 @@ constexpr double seconds_a_case = 0.5, seconds_a_stretch = 0.01;
 constexpr std::size_t most_ranks = 4;
 constexpr std::size_t least_rounds = 5;
 
-enum way : std::size_t { reduced, called, dense, ways };
+enum way : std::size_t { reduced, called, dense, triad, ways };
 
 double median(std::vector<double> all) {
     auto const middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
@@ -89,7 +91,7 @@ class measurement {
         double least = 1e300;
         for (double const t : wall_[reduced]) least = std::min(least, t);
         state.SetIterationTime(least);
-        char const* const names[] = {"reduce", "kernels", "dense"};
+        char const* const names[] = {"reduce", "kernels", "dense", "triad"};
         for (std::size_t w = 0; w < ways; ++w) {
             state.counters[names[w]] = *std::min_element(wall_[w].begin(), wall_[w].end());
             state.counters[names[w] + std::string("_processor")] =
@@ -98,6 +100,11 @@ class measurement {
         state.counters["of_kernels"] = ratio(wall_, called);
         state.counters["of_kernels_processor"] = ratio(processor_, called);
         state.counters["of_dense"] = ratio(wall_, dense);
+    }
+    /// With the bytes that must cross in a step, on one rank, and in the triad.
+    void report_bound(benchmark::State& state, double bytes, double bytes_of_triad) const {
+        state.counters["bound"] = *std::min_element(wall_[triad].begin(), wall_[triad].end()) * bytes / bytes_of_triad;
+        state.counters["of_bound"] = ratio(wall_, triad) * bytes_of_triad / bytes;
     }
 
   private:
@@ -160,38 +167,48 @@ class measurement {
     by_way wall_, processor_;                  // of each stretch the median step
 };
 
+/// `vectors`: how many vectors of d numbers a step must read or write, beside the messages, whose bytes a rank writes
+/// once and all ranks read.
 template <class R>
-void measure(benchmark::State& state, R const& how, std::size_t d, int ranks) {
+void measure(benchmark::State& state, R const& how, double vectors, std::size_t d, int ranks) {
     measurement all(ranks);
+    std::size_t message_bytes = 0;
     threads::run(ranks, [&](auto& comm) noexcept {  // a rank that throws would leave the others at a barrier
         auto const gradient = gradient_of(comm.rank(), d);
         reducer reduce(how, comm, d, {.seed = 0});
         by_hand<R> kernels(how, all.place(), comm.rank(), d);
         auto sum = make_sum<float>(ring{}, comm, d);
         host on;
+        std::vector<float> factor(d, 1), result(d);
         all.run(comm.rank(), gradient, [&](way w, std::vector<float>& x) {
             if (w == reduced) reduce(x);
             if (w == called) kernels(std::span<float>(x));
             if (w == dense) sum(on, comm, std::span<float>(x));
+            if (w == triad)
+                for (std::size_t i = 0; i < d; ++i) result[i] = x[i] + 3 * factor[i];
             return w == called ? kernels.processor() : 0.0;
         });
         if (comm.rank() != 0) return;
         for (std::size_t k = 0; k < kernel_names.size(); ++k)
             state.counters[kernel_names[k]] = kernels.least_seconds()[k];
-        state.counters["message_bytes"] = static_cast<double>(kernels.message_bytes());
+        message_bytes = kernels.message_bytes();
+        state.counters["message_bytes"] = static_cast<double>(message_bytes);
         auto const did = reduce.statistics();
         state.counters["reduce_compressing"] = did.seconds_compressing / static_cast<double>(did.steps);
         state.counters["reduce_waiting"] = did.seconds_waiting / static_cast<double>(did.steps);
     });
     all.report(state);
+    double const vector_bytes = static_cast<double>(d * sizeof(float));
+    all.report_bound(state, vectors * vector_bytes + (1 + ranks) * static_cast<double>(message_bytes),
+                     3 * vector_bytes);
 }
 
 template <class R>
-void add(std::string const& name, R const& how) {
+void add(std::string const& name, R const& how, double vectors) {
     for (std::size_t const d : {std::size_t{1} << 16, std::size_t{1} << 20, std::size_t{1} << 24})
         for (int const ranks : {1, 2, 4}) {
             auto const body = [=](benchmark::State& state) {
-                for (auto _ : state) measure(state, how, d, ranks);
+                for (auto _ : state) measure(state, how, vectors, d, ranks);
                 state.SetLabel(to_string(how));
             };
             auto const full_name = name + "/d:" + std::to_string(d) + "/ranks:" + std::to_string(ranks);
@@ -208,15 +225,19 @@ void add(std::string const& name, R const& how) {
 
 int main(int count, char** arguments) {
     using namespace round_bench;
-    add("plain", plain{});
-    add("plain_quantize", plain{quantize{7, 512}});
-    add("plain_natural", plain{natural{}});
-    add("error_feedback_top_k", error_feedback{top_k{0.01}});
-    add("error_feedback_top_k_quantize", error_feedback{top_k{0.01} | quantize{7, 128}});
-    add("error_feedback_sign", error_feedback{scaled_sign{}});
-    add("error_feedback_two_means", error_feedback{two_means{}});
-    add("shifted_quantize", shifted{quantize{7, 512}});
-    add("ef21_shift_top_k", ef21_shift{top_k{0.01}});
+    // Without a memory the gradient is read and the estimate written; with a residual, so are the residual and delta,
+    // and delta is read once more, where the compressor must see all of it before it chooses, and once again and
+    // written as the residual where the message has every coordinate. A shift is read, and so is the mean shift; both
+    // are written where the messages have every coordinate.
+    add("plain", plain{}, 2);
+    add("plain_quantize", plain{quantize{7, 512}}, 2);
+    add("plain_natural", plain{natural{}}, 2);
+    add("error_feedback_top_k", error_feedback{top_k{0.01}}, 5);
+    add("error_feedback_top_k_quantize", error_feedback{top_k{0.01} | quantize{7, 128}}, 5);
+    add("error_feedback_sign", error_feedback{scaled_sign{}}, 7);
+    add("error_feedback_two_means", error_feedback{two_means{}}, 7);
+    add("shifted_quantize", shifted{quantize{7, 512}}, 6);
+    add("ef21_shift_top_k", ef21_shift{top_k{0.01}}, 6);
     benchmark::Initialize(&count, arguments);
     if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
     benchmark::RunSpecifiedBenchmarks();
