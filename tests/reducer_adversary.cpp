@@ -263,14 +263,14 @@ TEST_CASE("digests that are none are refused, with the rank that sent them") {
         static std::byte const few[] = {std::byte{1}, std::byte{2}, std::byte{3}};
         reducer reduce(plain{}, comm, std::vector<std::size_t>{5, 6, 7}, {.verify_every = 1});
         comm.seen = [&](int r, payload c) {
-            return damages && r < 2 && c.bytes.size() == 3 * 8 ? payload{few, false} : c;
+            return damages && r < 2 && c.bytes.size() == 4 * 8 ? payload{few, false} : c;
         };
         auto g = gradients(inner.rank(), 0, {5, 6, 7});
         whole_step(reduce, g);
         damages = true;
         auto const before = g;
         CHECK(error_of([&] { whole_step(reduce, g); }) ==
-              "rank 0 sent 3 bytes in place of a digest of each layer, of 24 bytes: all ranks must make the same calls "
+              "rank 0 sent 3 bytes in place of a digest of each layer, of 32 bytes: all ranks must make the same calls "
               "in "
               "the same order");
         CHECK(g == before);
@@ -435,6 +435,49 @@ TEST_CASE("a damaged tag is damage on the rank that reads it, as elsewhere in a 
         once = false;
     });
     CHECK(texts[0].find("from rank 1: the tag behind it is damaged") != std::string::npos);
+}
+
+TEST_CASE(
+    "over a collective verify_every finds a rank that has restored or dropped a step alone, and nothing has changed") {
+    enum class alone { restores, drops };
+    std::vector<std::size_t> const sizes[] = {{5}, {5, 4}};
+    for (auto const what : {alone::restores, alone::drops})
+        for (std::uint64_t const every : {1u, 3u})
+            for (auto const& all : sizes)
+                fibers::run(3, [&](fibers::member& comm) {
+                    reducer reduce(plain<identity, ring>{}, comm, all, {.verify_every = every});
+                    std::vector<std::byte> first;
+                    std::string text;
+                    int compared = 0;
+                    for (int k = 0; k < 12; ++k) {
+                        auto x = gradients(comm.rank(), k, all);
+                        auto const before = x;
+                        if (k == 1) first = reduce.save();
+                        if (k == 4 && what == alone::restores && comm.rank() == 1) reduce.restore(first);
+                        if (k == 9) reduce.restore(first);  // all ranks
+                        for (std::size_t l = 0; l < x.size(); ++l) reduce.start(l, x[l]);
+                        if (k == 4 && what == alone::drops && comm.rank() == 1) {
+                            reduce.drop();
+                            continue;
+                        }
+                        bool const fails = k >= (what == alone::drops ? 5 : 4) && k < 9 && (k + 1) % int(every) == 0;
+                        auto const steps = reduce.steps();
+                        try {
+                            reduce.finish();
+                            CHECK_FALSE(fails);
+                            CHECK(reduce.steps() == steps + 1);
+                        } catch (agreement_error const& e) {
+                            CHECK(fails);
+                            CHECK(x == before);
+                            CHECK(reduce.steps() == steps);
+                            text = e.what(), ++compared;
+                        }
+                    }
+                    CHECK(compared > 0);
+                    CHECK(text.starts_with("ranks disagree: rank 0 has \"the steps so far: "));
+                    CHECK(text.find("\", rank 1 has \"the steps so far: ") != std::string::npos);
+                    CHECK(reduce.steps() == 4);
+                });
 }
 
 TEST_CASE("restore within a step is refused, and the step goes on") {

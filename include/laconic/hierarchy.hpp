@@ -53,7 +53,7 @@ inline constexpr bool holds_communicators<hierarchy<Inside, A>> = true;
 /// host's. Cost, beside the reduction of d / n numbers: four passes, and 2 (n - 1) / n d numbers sent within the node.
 template <class R, class Inside, class A, Scalar T>
 class reducer<R, hierarchy<Inside, A>, T, host> {
-    using step_type = detail::reduction_step<R, A, T, host>;
+    using step_type = reduction_step<R, A, T, host>;
 
   public:
     using layer_type = typename step_type::layer_type;
@@ -70,17 +70,16 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
           node_(nodes.inside, nodes.across, layers, options),
           vectors_(layers.size()),
           given_(layers.size()) {
-        std::optional<typename step_type::layers_type> mine;
-        throw_together([&] { mine.emplace(rule, node_.shares(), node_.options(), &layers_); },
+        throw_together([&] { step_.emplace(host{}, rule, node_.shares(), node_.options(), &layers_); },
                        [&](std::exception_ptr failed) {
-                           node_.require_shares(nodes.across, failed, mine ? mine->items() : agreed_items());
+                           node_.require_shares(nodes.across, failed, step_ ? step_->layers().items() : agreed_items());
                        });
         throw_together(
             [&] {
                 // A rank with another number in its node draws other random numbers, and its state differs.
-                mine->draw_as(node_.seed(), static_cast<std::uint64_t>(node_.rank()));
-                step_.emplace(nodes.across, node_.options(), host{}, std::move(*mine));
-                step_->set_order(detail::layer_order(layers.size(), true));
+                step_->layers().draw_as(node_.seed(), static_cast<std::uint64_t>(node_.rank()));
+                step_->connect(nodes.across);
+                step_->start_as_listed();
             },
             [&](std::exception_ptr failed) { node_.throw_together(failed); });
     }
@@ -108,7 +107,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
     template <class X>
     void bind(std::size_t l, X&& x) {
         require_layer(l);
-        if constexpr (detail::takes<T, X>()) vectors_[l].bind(detail::caller_vector<T>(view(x)), layers_[l].size);
+        if constexpr (detail::takes<T, X>()) vectors_[l].bind(detail::caller_vector(view(x)), layers_[l].size);
     }
     template <class X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
@@ -119,7 +118,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         else if (auto const* const why = detail::trouble_between(whole_, options, options_))
             node_.refuse(why);
         begun_ = true;
-        if constexpr (detail::takes<T, X>()) vectors_[l].start(detail::caller_vector<T>(view(x)));
+        if constexpr (detail::takes<T, X>()) vectors_[l].start(detail::caller_vector(view(x)));
         given_[l] = options;
     }
     void finish(step_options const& options = {}) {
@@ -128,10 +127,10 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         ending const however_it_ends{this};
         if (!begun_) whole_ = options;
         if (auto const wrong = prepare()) {
-            if (!wrong->is_not_finite() || options_.non_finite == on_non_finite::raise) wrong->raise(step_->round());
+            if (!wrong->is_not_finite() || options_.non_finite == on_non_finite::raise) wrong->raise(step_->steps());
             return node_.assign_nan(vectors_);
         }
-        step_->complete();
+        step_->commit();
         node_.gather(vectors_, given_);
     }
     /// Drops a step, on all ranks: nothing changes. Where one rank drops it alone, the others' finish() throws
@@ -145,11 +144,11 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
     /// The same as reducer's, but a state is of a share: other nodes must have as many ranks each.
     std::vector<std::byte> save() const {
         require_no_step("save()");
-        return detail::saved(const_cast<step_type&>(*step_));
+        return step_->save();
     }
     void restore(std::span<std::byte const> saved) {
         require_no_step("restore()");
-        detail::restore_own(*step_, saved);
+        step_->restore(saved);
     }
     /// The states of node 0's ranks come first, in their order, then those of node 1's, and so on.
     void restore(std::span<std::vector<std::byte> const> saved) {
@@ -159,7 +158,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
             throw shape_error(detail::concat({saved.size(), " states, where nodes have ", n, " ranks"}));
         std::vector<std::vector<std::byte>> mine;  // of the ranks with the same share
         for (auto r = static_cast<std::size_t>(node_.rank()); r < saved.size(); r += n) mine.push_back(saved[r]);
-        detail::restore_any(*step_, mine);
+        step_->restore(mine);
     }
     /// The same as reducer's, over nodes of as many ranks, in which each rank has the same number. Throws
     /// agreement_error on all ranks where one has another.
@@ -171,12 +170,12 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
             [&] {
                 step_->layers().replace_seed(node_.seed().value());
                 step_->rebind(nodes.across);
-                step_->set_order(detail::layer_order(layers_.size(), true));
+                step_->start_as_listed();
             },
             [&](std::exception_ptr failed) { node_.throw_together(failed); });
     }
 
-    std::uint64_t steps() const { return step_->round(); }
+    std::uint64_t steps() const { return step_->steps(); }
     std::uint64_t seed() const { return step_->layers().seed().value(); }
     /// This rank's share of each layer.
     std::deque<layer_type> const& layers() const { return step_->layers().all(); }
@@ -195,7 +194,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
             if (!vectors_[l].is_started()) given_[l] = whole_;
             if (options_.not_started == absent::zero) vectors_[l].hold_bound();
         }
-        auto const& present = node_.agree(vectors_, given_, whole_, options_.not_started, step_->round());
+        auto const& present = node_.agree(vectors_, given_, whole_, options_.not_started, step_->steps());
         step_options const of_node{.weight = node_.weight(), .dense = whole_.dense};
         std::exception_ptr failed;
         try {
@@ -207,7 +206,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
                 auto options = of_node;
                 options.step_size = given_[l].step_size;
                 auto const factor = static_cast<T>(given_[l].loss_scale);
-                step_->start(l, detail::caller_vector<T>(share).on_the_way_to(vectors_[l].held(), factor), options);
+                step_->start(l, detail::caller_vector(share).on_the_way_to(vectors_[l].held(), factor), options);
                 step_->receive_alone();  // before this rank communicates with its node
             }
             if (node_.refused()) step_->refuse(node_.refusal(), of_node);
@@ -252,7 +251,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
     reducer_options options_;
     detail::node_sum<Inside, A, T> node_;
     std::optional<step_type> step_;
-    std::vector<detail::layer_vector<T>> vectors_;
+    std::vector<detail::layer_vector> vectors_;
     // The state of the step in progress.
     std::vector<step_options> given_;
     step_options whole_;  // of the first layer that is started: its weight and dense are those of the whole step

@@ -18,12 +18,9 @@
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/majority_vote.hpp"
 #include "laconic/reduction/options.hpp"
-#include "laconic/reduction/reduced_layers.hpp"
 #include "laconic/reduction/reduction.hpp"
-#include "laconic/reduction/restore.hpp"
 #include "laconic/reduction/statistics.hpp"
 #include "laconic/reduction/step.hpp"
-#include "laconic/wire/state.hpp"
 
 namespace laconic {
 
@@ -51,14 +48,14 @@ namespace laconic {
 /// differ.) A reducer works over a duplicate of its communicator, if that is Splitting, so that two of them, or a
 /// reducer and other traffic of the caller, never mix; it does not outlive its engine's run except by rebind(). Up to 8
 /// messages of a rank are in flight at once. Memory, beside the reduction's: 2 d numbers, with a shift and numbers of
-/// 16 bits or a loss scale 3 d, and the messages. After the first step it allocates only where a collective's lists
-/// grow.
+/// 16 bits or a loss scale 3 d, the messages, and room for d / 4 terms of them. After the first step it allocates only
+/// where a collective's lists grow.
 template <class R, class C, Scalar T = float, class B = host>
 class reducer {
     static_assert(detail::can_reduce<R, C, T, B>());
 
   public:
-    using layer_type = detail::reduced_layer<R, T, B>;
+    using layer_type = detail::reduced_layer<R, C, T, B>;
 
     /// For layers of numbers of T, whose index is their position in this list. Throws argument_error where the
     /// reduction does not suit a layer, or two layers have one name; theory_error where no theorem covers the reduction
@@ -70,7 +67,7 @@ class reducer {
     template <std::invocable<layer const&> Rule>
     requires std::convertible_to<std::invoke_result_t<Rule const&, layer const&>, R> reducer(
         Rule const& rule, C& comm, std::vector<layer> const& layers, reducer_options options = {}, B on = {})
-        : step_(comm, options, std::move(on), {rule, layers, options}) {}
+        : step_(comm, rule, layers, options, std::move(on)) {}
     reducer(R how, C& comm, layer_sizes const& sizes, reducer_options options = {}, B on = {})
         : reducer(std::move(how), comm, layers_of(sizes), std::move(options), std::move(on)) {}
     /// For one vector of d numbers.
@@ -103,11 +100,12 @@ class reducer {
     /// itself throws argument_error only for a layer that does not exist, and for one more where all messages of the
     /// step are sent; that step goes on. In the first step messages are sent by finish(), once the ranks have compared
     /// their orders of layers. Cost: the compensation reads d numbers, and d of each of h and e that there is, and
-    /// writes d; then come the compressor's passes, the messages' terms, and three more passes over the mean; numbers
-    /// of 16 bits take one more pass each way.
+    /// writes d; then come the compressor's passes, the messages' terms, and one more pass over x; or three over the
+    /// mean, where the messages' terms are more than d / 4 or every coordinate, or there is a shift, a loss scale, a
+    /// probe or a comparison. Numbers of 16 bits take these three and one more pass each way.
     template <class X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
-        if constexpr (detail::takes<T, X>()) step_.start(l, detail::caller_vector<T>(view(x)), options);
+        if constexpr (detail::takes<T, X>()) step_.start(l, detail::caller_vector(view(x)), options);
     }
 
     /// Binds x, whose numbers must stay for as long as the reducer is used, to this layer on this rank: in steps that
@@ -116,7 +114,7 @@ class reducer {
     /// of another length. Sends nothing.
     template <class X>
     void bind(std::size_t l, X&& x) {
-        if constexpr (detail::takes<T, X>()) step_.bind(l, detail::caller_vector<T>(view(x)));
+        if constexpr (detail::takes<T, X>()) step_.bind(l, detail::caller_vector(view(x)));
     }
 
     /// Replaces every started layer's numbers by the estimate, and with absent::zero those that are bound to the
@@ -138,22 +136,21 @@ class reducer {
 
     /// The state of this rank on which the next steps depend, for restore(). Throws argument_error while a step is in
     /// progress.
-    std::vector<std::byte> save() const {
-        return detail::saved(const_cast<reducer&>(*this).step_);  // which only reads
-    }
+    std::vector<std::byte> save() const { return step_.save(); }
     /// Restores a reducer from the saved state of one with the same reduction, options, rank and number of ranks, and
     /// the same layers, in any order; its next steps are the same, bit for bit. The seed becomes that of the state,
-    /// which must be the options' where they give one. All ranks restore, before their first
-    /// step or all together later; where their states are not of one step and seed, or some rank was not restored
-    /// and is in another step, the next finish() throws agreement_error on all of them (where a collective adds up all
-    /// layers, only if that rank is in its first step, too). Throws shape_error for the state of another
-    /// reducer, wire_error for damaged bytes, argument_error while a step is in progress; then nothing has changed.
-    void restore(std::span<std::byte const> saved) { detail::restore_own(step_, saved); }
+    /// which must be the options' where they give one. All ranks restore, before their first step or all together
+    /// later; where their states are not of one step and seed, or some rank was not restored and is in another step,
+    /// the next finish() throws agreement_error on all of them (where a collective adds up all layers, only if that
+    /// rank is in its first step, too, or with verify_every, in the next step that is compared). Throws shape_error for
+    /// the state of another reducer, wire_error for damaged bytes, argument_error while a step is in progress; then
+    /// nothing has changed.
+    void restore(std::span<std::byte const> saved) { step_.restore(saved); }
     /// The same from the states of all ranks of the saved reducer, in their order, on every rank: where their number
     /// differs from the present one, each rank gets the mean of their residuals and of their shifts, so that both means
     /// are kept. (Not the sum of the residuals: an estimate divides by the number of ranks.) The state of a collective
     /// itself then starts anew. Throws agreement_error, too, where the states are not of one step.
-    void restore(std::span<std::vector<std::byte> const> saved) { detail::restore_any(step_, saved); }
+    void restore(std::span<std::vector<std::byte> const> saved) { step_.restore(saved); }
     /// Goes on over other ranks, such as those that are left after a comm_error; each of them calls it. It drops a step
     /// in progress. Residuals and shifts stay, what a collective remembers starts anew, and the mean shift becomes that
     /// of these ranks, whose shifts are sent in full. One rank may have completed a last step that the others have not:
@@ -161,7 +158,7 @@ class reducer {
     void rebind(C& comm) { step_.rebind(comm); }
 
     /// The number of steps that have succeeded.
-    std::uint64_t steps() const { return step_.round(); }
+    std::uint64_t steps() const { return step_.steps(); }
     /// The seed of all ranks: that of the options, or of a restored state, or drawn.
     std::uint64_t seed() const { return step_.layers().seed().value(); }
     /// The layers: name, size, reduction, and h_i and e_i in units of the gradient without a loss scale.
@@ -171,7 +168,7 @@ class reducer {
     reducer_statistics statistics() const { return step_.statistics(); }
 
   private:
-    detail::reduction_step<R, C, T, B> step_;
+    reduction_step<R, C, T, B> step_;
 };
 
 template <class R, Communicator C>

@@ -17,7 +17,7 @@ TEST_CASE("the exact mean of the ranks' vectors, and how far an estimate is from
         host on;
         detail::exact_mean<double, host> exact(2);
         std::vector<double> x{comm.rank() == 0 ? 8.0 : 16.0, 0};
-        exact.gather(on, comm, 0, 0.25, detail::caller_vector<double>(std::span(x)));  // 2 and 4: the mean is (3, 0)
+        exact.gather(on, comm, 0, 0.25, detail::caller_vector(std::span(x)));  // 2 and 4: the mean is (3, 0)
         detail::deviation far;
         std::vector<double> const estimate{3, 4};
         exact.compare(on, std::span<double const>(estimate), far);
@@ -27,8 +27,7 @@ TEST_CASE("the exact mean of the ranks' vectors, and how far an estimate is from
         CHECK(far.cosine() == doctest::Approx(0.6));
         CHECK(far.relative_error() == doctest::Approx(4.0 / 3));
         // A rank without numbers, or of weight 0, counts as zeros.
-        auto const absent =
-            comm.rank() == 0 ? detail::caller_vector<double>() : detail::caller_vector<double>(std::span(x));
+        auto const absent = comm.rank() == 0 ? detail::caller_vector() : detail::caller_vector(std::span(x));
         exact.gather(on, comm, 1, 0.5, absent);
         detail::deviation other;
         std::vector<double> const right{4, 0};

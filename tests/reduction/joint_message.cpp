@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/reduction/reduced_layers.hpp"
 
@@ -17,8 +18,8 @@ namespace {
 // How many layers each message of these sizes has, in this order.
 std::vector<std::size_t> joined(std::vector<std::size_t> const& sizes, std::vector<std::size_t> const& order,
                                 reducer_options const& options) {
-    detail::reduced_layers<error_feedback<top_k<>>, float, host> layers(
-        [](layer const&) { return error_feedback{top_k{1}}; }, layers_of(sizes), options);
+    detail::reduced_layers<error_feedback<top_k<>>, fibers::member, float, host> layers(
+        {}, [](layer const&) { return error_feedback{top_k{1}}; }, layers_of(sizes), options);
     std::vector<std::size_t> counts;
     for (auto const& m : detail::joined(layers, order, options)) counts.push_back(m.layers().size());
     return counts;

@@ -24,8 +24,8 @@ TEST_CASE("each rank of a node adds up its share, and all gather what becomes of
         CHECK(node.shares()[1].in_full);
         std::vector<double> a(7);
         for (std::size_t i = 0; i < 7; ++i) a[i] = 3.0 * double(i) * (comm.rank() + 1);
-        std::vector<detail::layer_vector<double>> held(2);
-        held[0].start(detail::caller_vector<double>(std::span(a)));
+        std::vector<detail::layer_vector> held(2);
+        held[0].start(detail::caller_vector(std::span(a)));
         std::vector<step_options> given(2);
         given[0].loss_scale = 2;
         auto const present = node.agree(held, given, {}, absent::skip, 0);
@@ -49,8 +49,8 @@ TEST_CASE("one rank's mistake, and one share's failure, are known to all of the 
         detail::node_sum<fibers::member, fibers::member, double> node(comm, alone, {{"", 4}}, {});
         std::vector<double> x(4, 1);
         if (comm.rank() == 1) x.pop_back();
-        std::vector<detail::layer_vector<double>> held(1);
-        held[0].start(detail::caller_vector<double>(std::span(x)));
+        std::vector<detail::layer_vector> held(1);
+        held[0].start(detail::caller_vector(std::span(x)));
         node.agree(held, std::vector<step_options>(1), {}, absent::raise, 0);
         CHECK(node.refused());
         CHECK(node.refusal().ends_with("a vector of 3 numbers, where the reducer has 4"));
@@ -69,8 +69,8 @@ TEST_CASE("a rank counts by its weight beside the others of its node") {
         auto alone = comm.split(comm.rank(), 0);
         detail::node_sum<fibers::member, fibers::member, double> node(comm, alone, {{"", 3}}, {.steps_vary = true});
         std::vector<double> x(3, double(1 << comm.rank()));
-        std::vector<detail::layer_vector<double>> held(1);
-        held[0].start(detail::caller_vector<double>(std::span(x)));
+        std::vector<detail::layer_vector> held(1);
+        held[0].start(detail::caller_vector(std::span(x)));
         step_options const now{.weight = comm.rank() == 2 ? 0 : 1.5 * (comm.rank() + 1)};
         node.agree(held, {now}, now, absent::raise, 0);
         CHECK_FALSE(node.refused());

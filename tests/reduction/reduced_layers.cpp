@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers have an identity by name, refuse what does not suit them, and no forged state makes them longer.
+// Layers refuse what does not suit them, and no forged state makes them longer.
 #include "laconic/reduction/reduced_layers.hpp"
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "laconic/collective/dense/ring.hpp"
+#include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "support/states.hpp"
 
@@ -19,7 +18,7 @@ using namespace laconic;
 namespace {
 
 using top_k_with_errors = error_feedback<top_k<>>;
-using layers = detail::reduced_layers<top_k_with_errors, float, host>;
+using layers = detail::reduced_layers<top_k_with_errors, fibers::member, float, host>;
 
 // The same reduction for all layers.
 template <class R>
@@ -29,74 +28,39 @@ auto always(R r) {
 
 }  // namespace
 
-TEST_CASE("the identity of a state has the layers by name, what ranks agree on has them as they are listed") {
-    layers const one(always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {}),
-        other(always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", 3}}, {});
-    CHECK(one.identity(0, 2, 5) == other.identity(0, 2, 5));
-    CHECK(one.items().lines() != other.items().lines());
-    CHECK(one.identity(0, 2, 5) != one.identity(1, 2, 5));
-    CHECK(one.identity(0, 2, 5) != one.identity(0, 3, 5));
-    CHECK(one.identity(0, 2, 5).find("layer a: 2 numbers, error_feedback(top_k(1))\nlayer b: 3 numbers") !=
-          std::string::npos);
-    CHECK(one.identity(0, 2, 5).starts_with("the seed: 5\n"));
-    CHECK(one.items().lines().find("seed") == std::string::npos);
-    layers share = one;
-    share.draw_as(detail::shared_seed(5), 1);
-    CHECK(share.identity(0, 2, 5) != one.identity(0, 2, 5));
-    layers const in_full(always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {.in_full = {"a"}});
-    CHECK(in_full.identity(0, 2, 5).find("layer a: 2 numbers, in full\n") != std::string::npos);
-}
-
 TEST_CASE("what does not suit a layer is refused") {
-    CHECK_THROWS_WITH_AS(layers(always(top_k_with_errors{top_k{1}}), {}, {}), "a reducer of no layers", argument_error);
-    CHECK_THROWS_WITH_AS(layers(always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", 2}, {"a", 2}}, {}),
+    CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{1}}), {}, {}), "a reducer of no layers",
+                         argument_error);
+    CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", 2}, {"a", 2}}, {}),
                          "two layers are named \"a\"", argument_error);
-    CHECK_THROWS_WITH_AS(layers(always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {}),
+    CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {}),
                          "layer b: top_k(3): k = 3 is above the dimension d = 2", argument_error);
-    CHECK_THROWS_WITH_AS(layers(always(top_k_with_errors{top_k{3}}), {{"", 2}}, {}),
+    CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{3}}), {{"", 2}}, {}),
                          "top_k(3): k = 3 is above the dimension d = 2", argument_error);
-    layers(always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {.dense_below = 3});  // sent in full
-    using around = detail::reduced_layers<plain<identity, ring>, float, host>;
-    CHECK_THROWS_AS(around(always(plain<identity, ring>{}), {{"a", 3}}, {.not_started = absent::skip}), argument_error);
-}
-
-TEST_CASE("the text of an order differs where the order does, whatever the names are") {
-    std::vector<std::vector<std::size_t>> const orders{{0, 1, 2}, {2, 0, 1}, {1, 0, 2}, {2, 1}, {0}, {2}, {0, 2}, {}};
-    for (std::vector<layer> const& names : {std::vector<layer>{{"a", 1}, {"b", 1}, {"a, b", 1}},
-                                            std::vector<layer>{{"a", 1}, {"; not started: a", 1}, {"", 1}},
-                                            std::vector<layer>{{"a\\", 1}, {"a\\, b", 1}, {"b", 1}}}) {
-        layers const all(always(top_k_with_errors{top_k{1}}), names, {});
-        std::vector<std::string> texts;
-        for (auto const& order : orders) {
-            detail::layer_order started(3);
-            for (auto const l : order) started.start(l);
-            texts.push_back(all.names(started));
-        }
-        std::sort(texts.begin(), texts.end());
-        CHECK(std::adjacent_find(texts.begin(), texts.end()) == texts.end());
-    }
-    layers const all(always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {});
-    detail::layer_order order(2);
-    order.start(1);
-    CHECK(all.names(order) == "a, ; not started: b");
-    order.start(0);
-    CHECK(all.names(order) == "a, b");
+    layers({}, always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {.dense_below = 3});  // sent in full
+    using around = detail::reduced_layers<plain<identity, ring>, fibers::member, float, host>;
+    CHECK_THROWS_AS(around({}, always(plain<identity, ring>{}), {{"a", 3}}, {.not_started = absent::skip}),
+                    argument_error);
 }
 
 TEST_CASE("a layer of more numbers than a coordinate counts is refused before there is memory for it") {
     auto const many = std::size_t{1} << 32;
-    CHECK_THROWS_WITH_AS(layers(always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", many}}, {}),
+    CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", many}}, {}),
                          doctest::Contains("layer b: "), argument_error);
     auto const most = std::numeric_limits<std::size_t>::max();
-    CHECK_THROWS_AS(layers(always(top_k_with_errors{top_k{1}}), {{"", most}}, {}), argument_error);
+    CHECK_THROWS_AS(layers({}, always(top_k_with_errors{top_k{1}}), {{"", most}}, {}), argument_error);
 }
 
 TEST_CASE("no state, forged with its checksum, makes a vector longer than its layer") {
-    using shifts = detail::reduced_layers<ef21_shift<top_k<>>, float, host>;
+    using shifts = detail::reduced_layers<ef21_shift<top_k<>>, fibers::member, float, host>;
     auto const by_top_1 = always(ef21_shift{top_k{1}});
-    shifts longer(by_top_1, {{"a", 2}, {"b", 4}}, {}), restored(by_top_1, {{"a", 2}, {"b", 3}}, {});
-    CHECK_THROWS_AS(restore(restored, ::saved(longer)), wire_error);
-    restore(restored, ::saved(restored));
+    shifts longer({}, by_top_1, {{"a", 2}, {"b", 4}}, {}), restored({}, by_top_1, {{"a", 2}, {"b", 3}}, {});
+    struct all_of {  // layers stay where they are, and this may be copied
+        shifts* layers;
+        void state(state_writer& archive) { layers->state(archive); }
+    };
+    CHECK_THROWS_AS(restore(restored, ::saved(all_of{&longer})), wire_error);
+    restore(restored, ::saved(all_of{&restored}));
     // The mean shift is empty before the first step, and as long as the layer after it.
     struct forged {
         std::size_t long_one;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of layers writes nothing before finish, and its messages are sent in the order of the first step.
+// A step of layers writes nothing before finish, and is committed or abandoned by hand.
 #include "laconic/reduction/step.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <span>
-#include <string>
+#include <exception>
 #include <vector>
 
 #include "laconic/comm/fibers.hpp"
@@ -16,95 +14,62 @@
 
 using namespace laconic;
 
-namespace {
-
-// Notes the all-gathers of a rank: [lane: numbers, without the tag behind them] where one starts, (lane) where it is
-// finished.
-struct noted_lanes {
-    fibers::member* inner;
-    std::string* notes;
-
-    int rank() const { return inner->rank(); }
-    int size() const { return inner->size(); }
-    void all_gather(payload mine) { inner->all_gather(mine); }
-    void gather(int root, payload mine) { inner->gather(root, mine); }
-    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
-    payload from(int r) const { return inner->from(r); }
-    void start_all_gather(payload mine, int lane = 0) {
-        auto const bytes = mine.bytes.first(mine.bytes.size() - detail::tag_length);
-        std::vector<float> numbers(bytes.size() / sizeof(float));
-        std::memcpy(numbers.data(), bytes.data(), bytes.size());
-        *notes += "[" + std::to_string(lane) + ":";
-        if (numbers.size() == 4) *notes += " order", numbers.clear();  // a digest, as no message has four numbers
-        for (float const v : numbers) *notes += " " + std::to_string(int(v));
-        *notes += "] ";
-        inner->start_all_gather(mine, lane);
-    }
-    void finish(int lane = 0) {
-        *notes += "(" + std::to_string(lane) + ") ";
-        inner->finish(lane);
-    }
-};
-
-}  // namespace
-
-TEST_CASE("the order in which messages are sent and received: eight in flight, and small layers in one") {
-    static_assert(most_in_flight == 8);
-    std::vector<std::size_t> const sizes{1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3};
-    std::vector<std::string> notes(3);
-    fibers::run(2, [&](fibers::member& inner) {
-        std::string mine;
-        noted_lanes comm{&inner, &mine};
-        reducer_options const options{.share_below = 3};
-        detail::reduction_step<plain<>, noted_lanes, float, host> step(
-            comm, options, host{}, {[](layer const&) { return plain<>{}; }, layers_of(sizes), options});
-        std::vector<std::vector<float>> x(sizes.size());
-        for (auto& steps : notes) {
-            mine.clear();
-            for (std::size_t l = sizes.size(); l-- > 0;) {
-                x[l].clear();
-                for (std::size_t i = 0; i < sizes[l]; ++i) x[l].push_back(float(10 * l + i));
-                mine += std::to_string(l) + " ";
-                step.start(l, detail::caller_vector<float>(std::span(x[l])), {});
-            }
-            mine += "end ";
-            step.finish();
-            if (inner.rank() == 0) steps = mine;
-        }
-    });
-    CHECK(notes[0] ==  // once the ranks have compared the order
-          "10 9 8 7 6 5 4 3 2 1 0 end [0: order] (0) [0: 100 101 102] [1: 90 91 92] [2: 80 81 82] [3: 70 71 72] [4: 60 "
-          "61 62] "
-          "[5: 50 51 52] [6: 40 41 42] [7: 30 31 32] (0) [0: 20 21 22] (1) [1: 10 11 0] "
-          "(2) (3) (4) (5) (6) (7) (0) (1) ");
-    CHECK(notes[1] ==
-          "10 [0: 100 101 102] 9 [1: 90 91 92] 8 [2: 80 81 82] 7 [3: 70 71 72] 6 [4: 60 61 62] 5 [5: 50 51 52] "
-          "4 [6: 40 41 42] 3 [7: 30 31 32] 2 (0) [0: 20 21 22] 1 0 (1) [1: 10 11 0] "
-          "end (2) (3) (4) (5) (6) (7) (0) (1) ");
-    CHECK(notes[2] == notes[1]);
-}
-
 TEST_CASE("a step: nothing is written before finish, and messages of later steps go as layers are started") {
     using with_errors = error_feedback<top_k<>>;
     fibers::run(2, [](fibers::member& comm) {
         reducer_options const options{.share_below = 0};
-        detail::reduction_step<with_errors, fibers::member, float, host> step(
-            comm, options, host{}, {[](layer const&) { return with_errors{top_k{1}}; }, layers_of({3, 3}), options});
+        reduction_step<with_errors, fibers::member> step(
+            comm, [](layer const&) { return with_errors{top_k{1}}; }, layers_of({3, 3}), options);
         std::vector<float> a, b;
-        auto const start = [&](std::size_t l, std::vector<float>& x) {
-            step.start(l, detail::caller_vector<float>(std::span(x)), {});
-        };
         for (int k = 0; k < 2; ++k) {
             a = {1, 5, 2}, b = {4, 3, 0};
-            start(1, b);
-            start(0, a);
+            step.start(1, b);
+            step.start(0, a);
             CHECK(a == std::vector<float>{1, 5, 2});
-            CHECK(step.round() == std::uint64_t(k));
+            CHECK(step.steps() == std::uint64_t(k));
             step.finish();
-            CHECK(step.round() == std::uint64_t(k + 1));
+            CHECK(step.steps() == std::uint64_t(k + 1));
         }
         CHECK(a == std::vector<float>{0, 5, 0});
         CHECK(b == std::vector<float>{0, 6, 0});  // 3 waited
         CHECK(step.statistics().steps == 2);
+    });
+}
+
+TEST_CASE(
+    "a step in its parts: once prepared it is committed, or abandoned without a change, and failed() says why not") {
+    using with_errors = error_feedback<top_k<>>;
+    fibers::run(2, [](fibers::member& comm) {
+        reduction_step<with_errors, fibers::member> step(comm, [](layer const&) { return with_errors{top_k{1}}; },
+                                                         layers_of({3}), {});
+        auto const residual = [&] {
+            auto const e = step.layers().all()[0].feedback().residual();
+            return std::vector<float>(e.begin(), e.end());
+        };
+        std::vector<float> x{1, 5, 2};
+        auto const before = x;
+        step.start(0, x);
+        step.prepare();
+        CHECK_FALSE(step.failed());
+        step.abandon();
+        CHECK(step.steps() == 0);
+        CHECK(x == before);
+        CHECK(residual() == std::vector<float>(3));
+        if (comm.rank() == 1)
+            step.refuse("no data");
+        else
+            step.start(0, x);
+        step.prepare();
+        REQUIRE(step.failed());
+        CHECK_THROWS_WITH_AS(std::rethrow_exception(step.failed()), "rank 1, round 0: no data", compression_error);
+        step.abandon();
+        CHECK(x == before);
+        step.open();
+        step.start(0, x);
+        step.prepare();
+        step.commit();
+        CHECK(step.steps() == 1);
+        CHECK(x == std::vector<float>{0, 5, 0});
+        CHECK(residual() == std::vector<float>{1, 0, 2});
     });
 }

@@ -47,87 +47,94 @@ T largest_before(T factor, T most) {
     return x;
 }
 
-/// The caller's vector in a step of a reducer that computes in T. It does not own the numbers. Cost: numbers of 16 bits
-/// are converted in one pass each way.
-template <Scalar T>
+/// The caller's vector in a step of a reducer, which computes in the vector's type of numbers, or in float where these
+/// have 16 bits. It does not own the numbers. Cost: numbers of 16 bits are converted in one pass each way.
 class caller_vector {
   public:
     caller_vector() = default;
-    template <ReducedAs<T> E>
-    explicit caller_vector(std::span<E> x)
-        : there_(x.data()), size_(x.size()), bytes_each_(sizeof(E)), is_there_(true) {
-        if constexpr (!std::same_as<E, T>) {
-            largest_ = largest_as<E>();
-            read_ = [](void const* from, std::span<T> to) {
-                for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(static_cast<E const*>(from)[i]);
-            };
-            write_ = [](std::span<T const> from, void* to) {
-                for (std::size_t i = 0; i < from.size(); ++i) static_cast<E*>(to)[i] = static_cast<E>(from[i]);
-            };
-        }
+    template <Scalar T>
+    explicit caller_vector(std::span<T> x) : caller_vector(x, std::numeric_limits<T>::max()) {}
+    template <Number16 E>
+    explicit caller_vector(std::span<E> x) : caller_vector(x, largest_as<E>()) {
+        read_ = [](void const* from, std::span<float> to) {
+            for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(static_cast<E const*>(from)[i]);
+        };
+        write_ = [](std::span<float const> from, void* to) {
+            for (std::size_t i = 0; i < from.size(); ++i) static_cast<E*>(to)[i] = static_cast<E>(from[i]);
+        };
     }
 
     std::size_t size() const { return size_; }
     bool is_there() const { return is_there_; }
     std::size_t size_bytes() const { return size_ * bytes_each_; }
     /// The largest magnitude that assign() writes as a finite number.
-    T largest() const { return largest_; }
-    /// The same vector, of numbers that become those of `later` once they are multiplied by `factor`.
+    double largest() const { return largest_; }
+    /// The same vector, of numbers of T that become those of `later` once they are multiplied by `factor`.
+    template <Scalar T>
     caller_vector on_the_way_to(caller_vector const& later, T factor) const {
         auto same = *this;
-        same.largest_ = largest_before(factor, later.largest_);
+        same.largest_ = largest_before(factor, static_cast<T>(later.largest_));
         same.bytes_each_ = later.bytes_each_;
         return same;
     }
+    /// The numbers themselves, if they are of T and any number of T can be written there; else none.
+    template <Scalar T>
+    std::span<T> in_place() const {
+        if (write_ || largest_ != std::numeric_limits<T>::max()) return {};
+        return {static_cast<T*>(there_), size_};
+    }
     /// The numbers themselves where they are of T, else converted into `room`, which has the same length.
+    template <Scalar T>
     std::span<T const> as_numbers(std::span<T> room) const {
-        if (!read_) return {static_cast<T const*>(there_), size_};
-        read_(there_, room);
-        return room;
+        if constexpr (std::same_as<T, float>)
+            if (read_) return read_(there_, room), room;
+        return {static_cast<T const*>(there_), size_};
     }
     /// Sets the caller's numbers to `from`, which has the same length: rounded, infinite beyond largest().
-    template <class B>
+    template <class B, Scalar T>
     void assign(B& on, std::span<T const> from) const {
-        if (write_)
-            write_(from, there_);
-        else
-            copy(on, from, std::span(static_cast<T*>(there_), size_));
+        if constexpr (std::same_as<T, float>)
+            if (write_) return write_(from, there_);
+        copy(on, from, std::span(static_cast<T*>(there_), size_));
     }
     /// Sets all of them to NaN; `room` has the same length.
-    template <class B>
+    template <class B, Scalar T>
     void assign_nan(B& on, std::span<T> room) const {
         fill(on, room, std::numeric_limits<T>::quiet_NaN());
         assign(on, std::span<T const>(room));
     }
 
   private:
+    template <class E>
+    caller_vector(std::span<E> x, double largest)
+        : there_(x.data()), size_(x.size()), bytes_each_(sizeof(E)), largest_(largest), is_there_(true) {}
+
     void* there_ = nullptr;
-    std::size_t size_ = 0, bytes_each_ = sizeof(T);
-    T largest_ = std::numeric_limits<T>::max();
-    bool is_there_ = false;                              // an empty vector may have no address
-    void (*read_)(void const*, std::span<T>) = nullptr;  // null where the numbers are of T
-    void (*write_)(std::span<T const>, void*) = nullptr;
+    std::size_t size_ = 0, bytes_each_ = 0;
+    double largest_ = std::numeric_limits<double>::max();
+    bool is_there_ = false;                                  // an empty vector may have no address
+    void (*read_)(void const*, std::span<float>) = nullptr;  // null unless the numbers have 16 bits
+    void (*write_)(std::span<float const>, void*) = nullptr;
 };
 
 /// The caller's vector of one layer: in a step the one that it starts or, for absent::zero, the one that is bound.
-template <Scalar T>
 class layer_vector {
   public:
     /// For all steps. Throws shape_error unless it has d numbers.
-    void bind(caller_vector<T> x, std::size_t d) {
+    void bind(caller_vector x, std::size_t d) {
         require_length(x.size(), d);
         bound_ = x;
     }
     /// For this step, until end_step().
-    void start(caller_vector<T> x) { held_ = x, is_started_ = true; }
+    void start(caller_vector x) { held_ = x, is_started_ = true; }
     /// Where none is started, the bound one is held: it gets the estimate, and its numbers are not read.
     void hold_bound() {
         if (!is_started_) held_ = bound_;
     }
     bool is_started() const { return is_started_; }
-    caller_vector<T> const& held() const { return held_; }
+    caller_vector const& held() const { return held_; }
     /// Throws argument_error where none is held, shape_error where it does not have d numbers.
-    void require(std::size_t d) const {
+    [[gnu::noinline]] void require(std::size_t d) const {
         if (!held_.is_there())
             throw argument_error(
                 "not started, and no vector is bound that would take its estimate, as absent::zero needs: call "
@@ -141,7 +148,7 @@ class layer_vector {
         if (n != d) throw shape_error(concat({"a vector of ", n, " numbers, where the reducer has ", d}));
     }
 
-    caller_vector<T> held_, bound_;
+    caller_vector held_, bound_;
     bool is_started_ = false;
 };
 

@@ -18,9 +18,9 @@
 
 namespace laconic::detail {
 
-/// The deviation of an estimate from the exact mean, over one or more layers.
+/// The deviation of an estimate from the exact mean, over one or more layers, and the residuals there.
 struct deviation {
-    double mean_squared = 0, estimate_squared = 0, difference_squared = 0;
+    double mean_squared = 0, estimate_squared = 0, difference_squared = 0, residual_squared = 0;
 
     double cosine() const {
         double const both = std::sqrt(mean_squared) * std::sqrt(estimate_squared);
@@ -28,6 +28,9 @@ struct deviation {
     }
     double relative_error() const {
         return mean_squared > 0 ? std::sqrt(difference_squared / mean_squared) : std::sqrt(difference_squared);
+    }
+    reducer_statistics::probe of_step(std::uint64_t step) const {
+        return {step, cosine(), relative_error(), std::sqrt(mean_squared), std::sqrt(residual_squared)};
     }
 };
 
@@ -47,7 +50,7 @@ class exact_mean {
 
     /// Gathers the mean of all ranks' scale x; an absent x counts as zeros. Throws comm_error.
     template <Communicator C>
-    void gather(B& on, C& comm, std::uint64_t round, T scale, caller_vector<T> const& x) {
+    void gather(B& on, C& comm, std::uint64_t round, T scale, caller_vector const& x) {
         mean_.resize(d_);
         std::span<T> const mean(mean_);
         round_context now;
@@ -58,7 +61,7 @@ class exact_mean {
             if (scale != 1) multiply(on, scale, mean);
         });
     }
-    /// Adds the deviation of the estimate to `far`, and overwrites the mean. Three passes.
+    /// Adds the deviation of the estimate to `apart`, and overwrites the mean. Three passes.
     void compare(B& on, std::span<T const> estimate, deviation& apart) {
         std::span<T> const mean(mean_);
         apart.mean_squared += sum_of_squares(on, std::span<T const>(mean));
@@ -72,17 +75,5 @@ class exact_mean {
     full_mean<gather_all, T, B> means_;
     typename B::template array<T> mean_;
 };
-
-/// The deviation of the estimates of all layers that were not skipped from their exact means, in that step.
-template <class B, class Layers>
-reducer_statistics::probe compare_exact(B& on, Layers& layers, std::uint64_t step) {
-    deviation apart;
-    double residual = 0;
-    layers.for_each([&](auto& l) {
-        l.compare_exact(on, apart);
-        residual += l.memory().residual_squared(on);
-    });
-    return {step, apart.cosine(), apart.relative_error(), std::sqrt(apart.mean_squared), std::sqrt(residual)};
-}
 
 }  // namespace laconic::detail

@@ -8,65 +8,83 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
+#include "laconic/collective/agreement.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/reduction/options.hpp"
+#include "laconic/reduction/step_communicator.hpp"
+#include "laconic/reduction/step_layer.hpp"
 #include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/message_tag.hpp"
-#include "laconic/transport/rank_messages.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
 
 /// One message of a step: that of one layer, or those of several layers one behind the other. Errors name the layer.
-template <class Layer>
 class joint_message {
   public:
-    explicit joint_message(std::vector<Layer*> layers, position_code positions)
+    joint_message(std::vector<step_layer*> layers, position_code positions)
         : layers_(std::move(layers)), sink_(positions) {}
 
-    std::vector<Layer*> const& layers() const { return layers_; }
+    std::vector<step_layer*> const& layers() const { return layers_; }
     /// Whether nothing else may be in flight from send() to receive(): the same on all ranks.
-    template <Communicator C>
-    bool travels_alone(C& comm) const {
-        return layers_.size() == 1 && layers_[0]->travels_alone(comm);
-    }
+    bool travels_alone() const { return layers_.size() == 1 && layers_[0]->travels_alone(); }
 
     /// Starts to send the message, or this rank's first error frame.
-    template <class B, Communicator C>
-    void send(B& on, C& comm, std::uint64_t round, int lane) {
-        if (layers_.size() == 1) return layers_[0]->send(on, comm, round, lane);
+    [[gnu::noinline]] void send(step_communicator& comm, std::uint64_t round, int lane) {
+        if (!is_payload()) return layers_[0]->send(round, lane);
+        std::size_t most = 0, before = 0;  // before: numbers of the layers before
+        for (auto* const l : layers_) most += l->most_bytes();
+        sink_.reserve(most);  // once: a later message may be longer than the first
         sink_.clear();
-        std::size_t before = 0;  // numbers of the layers before
         for (auto* const l : layers_) {
-            if (l->frame().is_set()) {
-                frame_ = l->frame();
-                if (frame_.is_not_finite()) frame_.not_finite(before + l->frame().coordinate());
-                sink_.put_bytes(frame_.bytes());
-                return start_all_gather(comm, {with_tag(sink_, tagged(round)), true}, lane);
-            }
+            if (l->frame().is_set()) return send_frame(comm, *l, before, round, lane);
             before += l->size();
         }
-        for (auto* const l : layers_) l->write(on, sink_);
-        start_all_gather(comm, {with_tag(sink_, tagged(round)), false}, lane);
+        for (auto* const l : layers_) l->write(sink_);
+        comm.start_all_gather({with_tag(sink_, tagged(round)), false}, lane);
     }
-    /// Waits for the messages of all ranks, and leaves the mean in each layer. Throws what reduced_layer::receive()
-    /// throws.
-    template <class B, Communicator C>
-    void receive(B& on, C& comm, std::uint64_t round, int lane) {
+    /// Waits for the messages of all ranks, and leaves the mean in each layer; `watched`: as step_layer::expect().
+    /// Throws on every rank what a rank's frame holds, tags_differ where the tags do, wire_error for bytes that are no
+    /// message, and comm_error.
+    [[gnu::noinline]] void receive(step_communicator& comm, std::uint64_t round, int lane, bool watched) {
         try {
-            if (layers_.size() == 1)
-                layers_[0]->receive(on, comm, round, lane);
-            else
-                receive_all(on, comm, round, lane);
+            for (auto* const l : layers_) l->expect(watched);
+            is_payload() ? read_all(comm, round, lane) : layers_[0]->receive(round, lane);
         } catch (error const&) {
             rethrow_with_title();
         }
     }
 
   private:
+    bool is_payload() const { return layers_.size() > 1 || layers_[0]->is_skipped() || layers_[0]->is_payload(); }
+    [[gnu::cold, gnu::noinline]] void send_frame(step_communicator& comm, step_layer const& of, std::size_t before,
+                                                 std::uint64_t round, int lane) {
+        frame_ = of.frame();
+        if (frame_.is_not_finite()) frame_.not_finite(before + frame_.coordinate());
+        sink_.put_bytes(frame_.bytes());
+        comm.start_all_gather({with_tag(sink_, tagged(round)), true}, lane);
+    }
+    void read_all(step_communicator& comm, std::uint64_t round, int lane) {
+        comm.finish(lane);
+        without_tags messages(comm, tagged(round));
+        messages.require_one();
+        if (layers_[0]->is_skipped()) return error_frame::raise_unless_left_out(messages, round);
+        error_frame::raise_first(messages, round);
+        messages.require_readable();
+        if (layers_.size() == 1 && layers_[0]->add_in_parts(round)) return;
+        int r = 0;
+        try {
+            for (; r < comm.size(); ++r) {
+                bit_reader source(messages.from(r).bytes);
+                for (auto* const l : layers_) l->read(round, r, source);
+                source.finish();
+            }
+        } catch (wire_error const& e) {
+            throw wire_error(e.bit, concat({"from rank ", r, ": ", e.why}));
+        }
+    }
     [[noreturn, gnu::cold, gnu::noinline]] void rethrow_with_title() const {
         try {
             throw;
@@ -84,25 +102,12 @@ class joint_message {
             throw comm_error(e.rank, concat({title(), ": ", e.what()}));
         }
     }
-    template <class B, Communicator C>
-    void receive_all(B& on, C& comm, std::uint64_t round, int lane) {
-        finish_all_gather(comm, lane);
-        without_tags messages(comm, tagged(round));
-        messages.require_one();
-        error_frame::raise_first(messages, round);
-        messages.require_readable();
-        for (int r = 0; r < comm.size(); ++r) try {
-                bit_reader source(messages.from(r).bytes);
-                for (auto* const l : layers_) l->read_and_add(on, comm, round, r, source);
-                source.finish();
-            } catch (wire_error const& e) {
-                throw wire_error(e.bit, concat({"from rank ", r, ": ", e.why}));
-            }
-    }
     // The number of the step, and the tag behind this rank's message.
     round_context tagged(std::uint64_t round) const {
-        std::uint64_t alike = 1;
-        for (auto* const l : layers_) alike = l->alike() == 0 || alike == 0 ? 0 : fingerprint({alike, l->alike()}) | 1;
+        std::uint64_t alike = layers_.size() == 1 ? layers_[0]->alike() : 1;
+        if (layers_.size() > 1)
+            for (auto* const l : layers_)
+                alike = l->alike() == 0 || alike == 0 ? 0 : fingerprint({alike, l->alike()}) | 1;
         round_context now;
         now.round = round;
         now.tag = message_tag(round, alike);
@@ -114,18 +119,17 @@ class joint_message {
         return layers_.size() == 1 ? first : concat({first, " to ", last});
     }
 
-    std::vector<Layer*> layers_;
+    std::vector<step_layer*> layers_;
     bit_writer sink_;
     error_frame frame_;
 };
 
 /// The messages of a step, in the order of layers: small layers next to each other share one.
 template <class Layers>
-[[gnu::cold, gnu::noinline]] auto joined(Layers& layers, std::vector<std::size_t> const& order,
-                                         reducer_options const& options) {
-    using layer_type = typename Layers::layer_type;
-    std::vector<joint_message<layer_type>> messages;
-    std::vector<layer_type*> together;
+[[gnu::cold, gnu::noinline]] std::vector<joint_message> joined(Layers& layers, std::vector<std::size_t> const& order,
+                                                               reducer_options const& options) {
+    std::vector<joint_message> messages;
+    std::vector<step_layer*> together;
     std::size_t numbers = 0;
     auto const end = [&] {
         if (!together.empty()) messages.emplace_back(std::exchange(together, {}), options.positions);

@@ -114,7 +114,7 @@ class node_sum {
     void throw_together(std::exception_ptr failed) { raise(first_error(inside_, error_of(failed))); }
     /// Returns which layers the node starts in this round: those that its ranks have started, all alike, or with
     /// absent::zero all. Compares these among its ranks, and their step numbers, options and whether the step is dense.
-    std::vector<char> const& agree(std::vector<layer_vector<T>> const& vectors, std::vector<step_options> const& given,
+    std::vector<char> const& agree(std::vector<layer_vector> const& vectors, std::vector<step_options> const& given,
                                    step_options const& step, absent missing, std::uint64_t round) {
         auto const count = layers_.size();
         mine_.assign(count, 0);
@@ -166,7 +166,7 @@ class node_sum {
     /// This rank's share of the mean over the node of x / loss_scale, in which each rank counts by its weight; one that
     /// is not started counts as zeros. Where a number of any rank is not finite after scaling, refused() is set. The
     /// numbers stay until the next step.
-    std::span<T> sum(std::size_t l, layer_vector<T> const& x, double loss_scale) {
+    std::span<T> sum(std::size_t l, layer_vector const& x, double loss_scale) {
         auto const p = parts(layers_[l].size);
         auto const n = static_cast<std::size_t>(size_);
         std::span<T> const all(numbers_.data(), p.d), mine(sums_[l]);
@@ -213,7 +213,7 @@ class node_sum {
         return {};
     }
     /// Gathers the shares of the estimate into the callers' numbers.
-    void gather(std::vector<layer_vector<T>> const& vectors, std::vector<step_options> const& given) {
+    void gather(std::vector<layer_vector> const& vectors, std::vector<step_options> const& given) {
         bytes_.clear();
         for (std::size_t l = 0; l < layers_.size(); ++l) {
             if (present_[l] == 0) continue;
@@ -238,7 +238,7 @@ class node_sum {
             vectors[l].held().assign(on_, std::span<T const>(all));
         }
     }
-    void assign_nan(std::vector<layer_vector<T>> const& vectors) {
+    void assign_nan(std::vector<layer_vector> const& vectors) {
         for (std::size_t l = 0; l < layers_.size(); ++l)
             if (auto const& x = vectors[l].held(); x.is_there() && x.size() == layers_[l].size)
                 x.assign_nan(on_, std::span<T>(numbers_.data(), x.size()));
@@ -263,7 +263,7 @@ class node_sum {
         if (!options_.steps_vary && (step.weight != 1 || step.dense))
             refuse("a weight other than 1, or .dense, which reducer_options::steps_vary must allow");
     }
-    void check(std::size_t l, layer_vector<T> const& x, step_options const& options) {
+    void check(std::size_t l, layer_vector const& x, step_options const& options) {
         try {
             x.require(layers_[l].size);
             detail::check<T>(options);

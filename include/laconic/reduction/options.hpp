@@ -101,9 +101,9 @@ struct reducer_options {
     /// Every so many steps all ranks' gradients are gathered in full, and the estimate is compared with their mean: see
     /// statistics(). 0: never, at no cost. Memory: 2 d numbers.
     std::uint64_t probe_every = 0;
-    /// Every so many steps the ranks compare digests of their estimates and shifts, 8 bytes a layer from each, and
-    /// finish() throws comm_error, which names a layer and a rank, where they differ. 0: never. Cost: a pass at about a
-    /// byte a cycle.
+    /// Every so many steps the ranks compare the numbers of their steps and digests of their estimates and shifts, 8
+    /// bytes from each and 8 a layer. finish() throws agreement_error where the first differ, comm_error, which names a
+    /// layer and a rank, where the others do. 0: never. Cost: a pass at about a byte a cycle.
     std::uint64_t verify_every = 0;
     position_code positions = position_code::smallest;
 };

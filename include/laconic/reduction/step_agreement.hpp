@@ -116,21 +116,30 @@ std::uint64_t latest_round(C& comm, std::uint64_t mine) {
     return latest;
 }
 
-/// Throws comm_error on all ranks where an estimate or mean shift differs from that of rank 0; it names the first such
-/// rank and its first such layer. 8 bytes a layer from each rank.
-template <class B, Communicator C, class Layers>
-[[gnu::cold, gnu::noinline]] void verify_estimates(B& on, C& comm, Layers const& layers, std::uint64_t round) {
-    std::vector<std::uint64_t> mine;
-    for (auto const& l : layers.all()) mine.push_back(l.is_skipped() ? 0 : l.digest_of_estimate(on));
+/// Compares the ranks' steps so far, estimates and mean shifts. Throws agreement_error on all ranks where the first
+/// differ, with both numbers; comm_error where an estimate or mean shift differs from that of rank 0, with the first
+/// such rank and its first such layer. 8 bytes from each rank, and 8 a layer.
+template <Communicator C, class Layers>
+[[gnu::cold, gnu::noinline]] void verify_estimates(C& comm, Layers const& layers, std::uint64_t round) {
+    std::vector<std::uint64_t> mine{round};
+    for (auto* const l : layers) mine.push_back(l->digest_of_estimate());
     comm.all_gather({std::as_bytes(std::span(mine))});
-    auto const digests_of = [&](int r) { return bytes_from(comm, r, 8 * mine.size(), "a digest of each layer"); };
-    for (int r = 0; r < comm.size(); ++r) digests_of(r);  // a wrong length comes before a difference
+    auto const words_of = [&](int r) { return bytes_from(comm, r, 8 * mine.size(), "a digest of each layer"); };
+    for (int r = 0; r < comm.size(); ++r) words_of(r);  // a wrong length comes before a difference
+    auto const word = [&](int r, std::size_t i) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, words_of(r).data() + 8 * i, 8);
+        return value;
+    };
     for (int r = 1; r < comm.size(); ++r)
-        for (std::size_t l = 0; l < layers.size(); ++l) {
-            if (std::memcmp(digests_of(0).data() + 8 * l, digests_of(r).data() + 8 * l, 8) == 0) continue;
-            throw comm_error(r, concat({"rank ", r, " has another estimate or mean shift than rank 0: ",
-                                        layers[l].title(), " in round ", round}));
-        }
+        if (auto const first = word(0, 0), other = word(r, 0); first != other)
+            throw agreement_error(r,
+                                  first_difference(layers.progress(first).lines(), layers.progress(other).lines(), r));
+    for (int r = 1; r < comm.size(); ++r)
+        for (std::size_t l = 0; l < layers.size(); ++l)
+            if (word(0, 1 + l) != word(r, 1 + l))
+                throw comm_error(r, concat({"rank ", r, " has another estimate or mean shift than rank 0: ",
+                                            layers[l].title(), " in round ", round}));
 }
 
 }  // namespace laconic::detail

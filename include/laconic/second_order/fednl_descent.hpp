@@ -54,8 +54,8 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
           method_(std::move(method)),
           mu_(mu),
           size_(symmetric_size(method_.as, x.size())),
-          gradients_(comm, of_gradients(), {}, layers_of_gradients()),
-          hessians_(comm, {.seed = seed}, {}, layers_of_hessian()),
+          gradients_(comm, [this](layer const&) { return method_.gradient; }, layers_of_gradients(), {.seed = seed}),
+          hessians_(comm, [this](layer const&) { return of_hessian(); }, {{"Hessian", size_}}, {.seed = seed}),
           first_means_({}, size_),
           values_({}, 2),
           mean_gradient_(x.size()),
@@ -83,19 +83,19 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
             if (wrong_)
                 hessians_.refuse(*wrong_);
             else
-                hessians_.start(0, detail::caller_vector<T>(std::span<T>(own_)), {});
+                hessians_.start(0, own_);
             prepare(hessians_);
             set_distance();
             copy(on_, here.gradient, std::span<T>(mean_gradient_));
-            gradients_.start(0, detail::caller_vector<T>(std::span<T>(mean_gradient_)), {});
-            if (lifts()) gradients_.start(1, detail::caller_vector<T>(std::span<T>(&distance_, 1)), {});
+            gradients_.start(0, mean_gradient_);
+            if (lifts()) gradients_.start(1, std::span<T>(&distance_, 1));
             prepare(gradients_);
         } catch (...) {
             gradients_.abandon(), hessians_.abandon();
             throw;
         }
         if (!method_.fresh) take_learned();
-        gradients_.complete(), hessians_.complete();
+        gradients_.commit(), hessians_.commit();
         if (method_.fresh) take_learned();
         ++round_;
         watch(at, here);
@@ -118,16 +118,12 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     static constexpr bool exact_gradients = std::same_as<decltype(decltype(M::gradient)::compressor), identity>;
 
     bool lifts() const { return method_.definite == definite_by::lift; }
-    reducer_options of_gradients() const { return {.seed = base::seed_.bits}; }
-    detail::reduced_layers<decltype(M::gradient), T, host> layers_of_gradients() const {
+    std::vector<layer> layers_of_gradients() const {
         std::vector<layer> all{{"gradient", x_.size()}};
         if (lifts()) all.push_back({"distance", 1}), all.back().in_full = true;
-        return {[&](layer const&) { return method_.gradient; }, all, of_gradients()};
+        return all;
     }
-    detail::reduced_layers<hessian_reduction, T, host> layers_of_hessian() const {
-        hessian_reduction const how{method_.compressor, method_.alpha, method_.over};
-        return {[&](layer const&) { return how; }, {{"Hessian", size_}}, {.seed = base::seed_.bits}};
-    }
+    hessian_reduction of_hessian() const { return {method_.compressor, method_.alpha, method_.over}; }
     auto const& layer_of_hessian() const { return hessians_.layers().all().front(); }
     auto const& feedback() const { return layer_of_hessian().feedback(); }
     static void prepare(auto& step) {
@@ -231,8 +227,8 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     M method_;
     double mu_;
     std::size_t size_;
-    detail::reduction_step<decltype(M::gradient), C, T, host> gradients_;
-    detail::reduction_step<hessian_reduction, C, T, host> hessians_;
+    reduction_step<decltype(M::gradient), C, T, host> gradients_;
+    reduction_step<hessian_reduction, C, T, host> hessians_;
     full_mean<gather_all, T> first_means_, values_;
     host::array<T> mean_gradient_, own_, left_;
     host::array<T> first_, first_mean_;  // with start_in_full, this rank's first Hessian and the mean of all

@@ -68,12 +68,8 @@ class gathered : public plain_transport {
         messages.require_one();
         error_frame::raise_first(messages, now.round);
         messages.require_readable();
-        if constexpr (OnHost<B> && detail::MayShare<C> && !CarriesMessages<C, M, B>) {
-            if (shared_.pays_for(messages, mean.size())) {  // as long as vectors in full: look what they are
-                blank(on, 0, theirs_);
-                if (detail::is_in_full<T, B>(theirs_)) return shared_(on, messages, mean);
-            }
-        }
+        if constexpr (!CarriesMessages<C, M, B>)
+            if (add_in_parts(on, messages, blank, mean)) return;
         auto const add = detail::adding_mean(on, comm.size(), mean);
         if constexpr (CarriesMessages<C, M, B>)
             arrays_.receive(on, comm, messages, blank, dimension_, add);
@@ -83,12 +79,30 @@ class gathered : public plain_transport {
 
     /// For several messages in one payload: this rank's is written to `sink`.
     void write(bit_writer& sink, B& on, M const& mine) { encoding_.write_message(sink, on, mine); }
+    /// Of messages in full that have been gathered in one process each rank adds up a part, where that pays, to a mean
+    /// of zeros. Returns whether it was done, the same on all ranks. Throws wire_error.
+    template <Communicator Messages, class Blank>
+    bool add_in_parts([[maybe_unused]] B& on, [[maybe_unused]] Messages& messages, [[maybe_unused]] Blank blank,
+                      [[maybe_unused]] std::span<T> mean) {
+        if constexpr (OnHost<B> && detail::MayShare<Messages> && MayBe<M, full_vector<T, B>>) {
+            if (shared_.pays_for(messages, mean.size())) {  // as long as vectors in full: look what they are
+                blank(on, 0, theirs_);
+                if (detail::is_in_full<T, B>(theirs_)) return shared_(on, messages, mean), true;
+            }
+        }
+        return false;
+    }
     /// Reads a message that write() wrote from `source`, and adds it to `out` with this weight; blank(on, m) makes m
     /// what is known of it beforehand. Throws wire_error.
     template <class Blank>
     void read_and_add(bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
+        add_message(on, out, weight, read(source, on, blank));
+    }
+    /// Reads such a message, which is valid until the next one is read.
+    template <class Blank>
+    M const& read(bit_reader& source, B& on, Blank blank) {
         encoding_.read_message(source, blank, on, theirs_);
-        add_message(on, out, weight, theirs_);
+        return theirs_;
     }
 
   private:

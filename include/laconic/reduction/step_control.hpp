@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "laconic/collective/agreement.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/reduction/caller_vector.hpp"
+#include "laconic/reduction/exact_mean.hpp"
+#include "laconic/reduction/joint_message.hpp"
+#include "laconic/reduction/layer_order.hpp"
+#include "laconic/reduction/options.hpp"
+#include "laconic/reduction/statistics.hpp"
+#include "laconic/reduction/step_agreement.hpp"
+#include "laconic/reduction/step_communicator.hpp"
+#include "laconic/reduction/step_failure.hpp"
+#include "laconic/reduction/step_layer.hpp"
+#include "laconic/reduction/step_layers.hpp"
+
+namespace laconic::detail {
+
+/// What controls the steps of a reducer, on one rank: messages are made and sent as layers are started, in the order of
+/// the first step, and all state changes at the end, when every message of every rank is there. It is compiled once,
+/// for all reductions, numbers, backends and communicators.
+class step_control : step_failure {
+  public:
+    /// `layers` outlive it, and have been or will be connected before the first step.
+    [[gnu::cold, gnu::noinline]] step_control(step_layers& layers, reducer_options options)
+        : options_(std::move(options)), layers_(&layers), order_(layers.size()) {
+        set_order(order_.fresh());
+    }
+    step_control(step_control const&) = delete;
+    step_control& operator=(step_control const&) = delete;
+    [[gnu::noinline]] ~step_control() {
+        layers_->make_whole();  // ends what uses the communicators on another thread
+        layers_->disconnect();
+    }
+
+    void bind(std::size_t l, caller_vector x) { layers_->at(l).bind(x); }
+    /// Opens a step, which start(), prepare() and refuse() do where it is not done. Where the steps vary, the ranks
+    /// compare their steps and weights.
+    [[gnu::noinline]] void open(step_options const& options, begins how = begins::with_layers) {
+        now_.is_open = true;
+        now_.given = options;
+        attempt([&] {
+            if (may_differ_ && order_.is_known() && layers_->uses_collective() && !compares_later())
+                require_agreement(comm(), layers_->progress(round_)), may_differ_ = false;  // its messages have no tags
+            if (!options_.steps_vary) return;
+            auto const all = agree_on_step(comm(), round_, options, how);
+            if (all.wrong) std::rethrow_exception(all.wrong);
+            now_.share = all.share, now_.is_dense = options.dense;
+        });
+        if (options_.steps_vary || failed_) return;
+        if (options.weight != 1 || options.dense)
+            mistake_ = "a weight other than 1, or .dense, which reducer_options::steps_vary must allow";
+    }
+    [[gnu::noinline]] void start(std::size_t l, caller_vector x, step_options const& options) {
+        if (!now_.is_open) require_whole();
+        auto& vector = layers_->at(l).vector();
+        if (!now_.is_open)
+            open(options);
+        else if (auto const* const why = trouble_between(now_.given, options, options_))
+            return fail(why);
+        if (order_.is_started(l)) return fail(concat({layers()[l].title(), " is started twice"}));
+        if (order_.is_known() && order_.is_over() && !failed_) return fail_as_out_of_order(l);  // throws, and x stays
+        order_.start(l);
+        vector.start(x);
+        if (failed_) return;
+        if (order_.is_known()) pass_over(l);
+        if (failed_ || mistake_) return;
+        {
+            timed const time(statistics_.seconds_compressing);
+            layers()[l].make_message(round_, now_.share, options, is_dense());
+        }
+        if (order_.is_known()) advance();
+    }
+    void finish(step_options const& options = {}) {
+        if (now_.is_open && options != step_options{} && options != now_.given)
+            throw argument_error("finish() has other options than the layers that were started: give it none");
+        prepare(options);
+        failed_ ? fail_step() : commit();
+    }
+    /// The first half of finish(): all messages are there, and no state has changed. If it throws, the step has ended;
+    /// else failed() is the reason why it cannot be completed, or null, and commit() or abandon() ends it.
+    void prepare(step_options const& options = {}) try {
+        receive_alone();
+        if (!failed_) require_whole();
+        if (!now_.is_open) open(options);
+        if (!order_.is_known() && !failed_) attempt([&] { agree_on_order(); });
+        while (!ended_ && !order_.is_over()) {
+            if (auto const l = order_.due(); !mistake_ && !order_.is_started(l)) make_absent(layers()[l]);
+            advance();
+        }
+        receive_all();
+        if (!failed_) watch();
+    } catch (...) {
+        abandon();
+        throw;
+    }
+    std::exception_ptr failed() const { return failed_; }
+    void commit() {
+        ending const however_it_ends{this};
+        broken_.rank_moves();
+        for (auto* const l : *layers_) l->commit(round_);
+        if (is_every(options_.probe_every)) compare_exact();
+        ++round_, ++statistics_.steps;
+        for (auto* const l : *layers_) statistics_.bytes_in_full += l->bytes_in_full();
+        broken_.make_whole();
+        for (auto* const l : *layers_) l->write_back();
+    }
+    void abandon() {
+        if (now_.is_open) ++ended_steps_;
+        order_.end_step();
+        for (auto* const l : *layers_) l->end_step();
+        step_failure::clear();
+        now_ = {};
+    }
+    /// Marks that this rank cannot take the step: finish() throws compression_error on all ranks, with this reason.
+    void refuse(std::string why, step_options const& options = {}) {
+        if (!now_.is_open) open(options, begins::with_error);
+        fail(std::move(why));
+    }
+    void drop() {
+        receive_alone(), require_whole();
+        ending const however_it_ends{this};
+        if (options_.steps_vary && !now_.is_open) open({}, begins::to_drop);
+        if (!now_.is_open) return;
+        if (failed_ || (order_.is_known() && order_.is_over())) {
+            receive_all();
+            if (!failed_) watch();  // as the others do, if they take the step
+            return;
+        }
+        fail("the step was dropped there");
+        if (!order_.is_known()) attempt([&] { agree_on_order(); });
+        while (!ended_ && order_.is_known() && !order_.is_over()) advance();
+        receive_all();
+    }
+    /// Waits for the message beside which nothing else may be in flight, if there is one.
+    void receive_alone() {
+        if (now_.travels_alone) receive_all();
+    }
+    /// Throws argument_error where a step is under way.
+    void require_no_step(char const* call) const {
+        if (now_.is_open) throw argument_error(concat({"a step is under way: finish() or drop() comes before ", call}));
+    }
+    void break_off() { broken_.rank_moves(); }
+    void make_whole() {
+        may_differ_ = true;
+        layers_->make_whole();
+        broken_.make_whole();
+        abandon();
+        if (!compares_later()) set_order(order_.fresh());  // other ranks may have no order yet
+    }
+    [[gnu::cold, gnu::noinline]] void set_order(layer_order order) {
+        order_ = std::move(order);
+        messages_.clear();
+        if (order_.is_known()) messages_ = joined(layers(), order_.all(), options_);
+    }
+    void require_whole() const {
+        layers_->require_whole();
+        broken_.require_whole(layers_->comm().rank(), round_);
+    }
+    std::uint64_t round() const { return round_; }
+    /// Without the bytes that were sent and received.
+    reducer_statistics const& statistics() const { return statistics_; }
+    /// Goes on over other ranks, to which the layers are connected now, in this round.
+    [[gnu::cold, gnu::noinline]] void rebind(std::uint64_t round, reducer_statistics const& so_far) {
+        statistics_ = so_far, round_ = round;
+        make_whole(), may_differ_ = false;
+        set_order(order_.fresh()), ended_steps_ = 0;
+    }
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(round_);
+    }
+
+  private:
+    step_layers& layers() const { return *layers_; }
+    step_communicator& comm() const { return layers_->comm(); }
+    std::size_t at_once() const { return layers_->at_once(); }
+    int lane(std::size_t message) const { return static_cast<int>(message % at_once()); }
+    bool is_dense() const { return now_.is_dense || round_ < options_.dense_rounds; }
+    void pass_over(std::size_t l) {
+        if (options_.not_started != absent::raise && order_.is_later(l))
+            for (; !failed_ && !mistake_ && order_.due() != l; advance()) make_absent(layers()[order_.due()]);
+        if (!failed_ && !mistake_ && (order_.is_over() || order_.due() != l)) fail_as_out_of_order(l);
+    }
+    [[gnu::cold, gnu::noinline]] void fail_as_out_of_order(std::size_t l) {
+        auto const where =
+            order_.is_over() ? "last" : concat({"where ", layers()[order_.due()].title(), " was in the first step"});
+        fail(concat({layers()[l].title(), " is started ", where}));
+    }
+    void make_absent(step_layer& l) {
+        if (options_.not_started == absent::raise) return l.make_no_message(l.was_not_started(), is_dense());
+        if (options_.not_started == absent::skip) return l.skip(is_dense());
+        timed const time(statistics_.seconds_compressing);
+        l.vector().hold_bound();
+        l.make_message(round_, now_.share, now_.given, is_dense());
+    }
+    [[gnu::cold, gnu::noinline]] void fail(std::string why) {
+        if (order_.is_known() && order_.is_over())
+            throw argument_error(concat({why, " after all messages of the step"}));
+        if (!mistake_) mistake_ = std::move(why);
+    }
+    // Called when the layer that is due has its message, or this rank has made a mistake.
+    void advance() {
+        auto& last = layers()[order_.due()];
+        if (mistake_) last.make_no_message(*mistake_, is_dense());
+        now_.made += 1;
+        order_.advance();
+        if (now_.made < messages_[now_.sent].layers().size()) return;
+        now_.made = 0;
+        auto& m = messages_[now_.sent];
+        bool const alone = m.travels_alone();
+        while (now_.sent - now_.received >= (alone || now_.travels_alone ? 1 : at_once())) receive_next();
+        if (ended_) return;
+        if (mistake_) last.make_no_message(*mistake_, is_dense());  // receive_next() may have made it
+        timed const time(statistics_.seconds_compressing);
+        attempt([&] { m.send(comm(), round_, lane(now_.sent)); });
+        ++now_.sent;
+        now_.travels_alone = alone;
+    }
+    void receive_next() {
+        auto const m = now_.received++;
+        timed const time(statistics_.seconds_waiting);
+        attempt([&] { messages_[m].receive(comm(), round_, lane(m), is_watched()); });
+    }
+    void receive_all() {
+        while (now_.received < now_.sent) receive_next();
+        if_they_differ([&] { name_difference(comm(), layers(), round_, now_.given, now_.sent, at_once()); });
+    }
+    [[gnu::cold, gnu::noinline]] void agree_on_order() {
+        now_.sent = now_.received = 1;  // for ranks whose order is known this meets their first message
+        tagged_texts texts(comm(), round_, tagged::order);
+        options_.not_started == absent::raise ? require_order(texts, order_, layers(), round_, mistake_)
+                                              : learn_if_complete(texts, order_, layers_->progress(round_));
+        may_differ_ = false, now_.sent = now_.received = 0;
+        if (order_.is_learned() || messages_.empty()) messages_ = joined(layers(), order_.all(), options_);
+    }
+    // Before any state changes: whether the estimates can be written, probes, and comparisons between ranks.
+    void watch() {
+        attempt([&] {
+            layers_->require_writable(round_);
+            if (is_every(options_.probe_every))
+                for (auto* const l : *layers_) l->gather_exact(round_);
+            if (is_every(options_.verify_every)) verify_estimates(layers_->watching(), layers(), round_);
+        });
+    }
+    // Steps are counted that all ranks take together, whatever each has restored.
+    bool is_every(std::uint64_t steps) const { return steps > 0 && (ended_steps_ + 1) % steps == 0; }
+    bool is_watched() const { return is_every(options_.probe_every) || is_every(options_.verify_every); }
+    [[gnu::cold, gnu::noinline]] void compare_exact() {
+        deviation apart;
+        for (auto* const l : *layers_) l->compare_exact(apart);
+        statistics_.last_probe = apart.of_step(round_ + 1);
+    }
+    // Whether this rank, where it has restored its state, leaves it to verify_estimates() to compare the steps so far:
+    // the others may have restored none, and be in the collective already.
+    bool compares_later() const {
+        return options_.verify_every > 0 && ended_steps_ > 0 && layers_->uses_collective() && order_.is_learned();
+    }
+    [[gnu::cold, gnu::noinline]] void fail_step() {
+        ending const however_it_ends{this};
+        try {
+            std::rethrow_exception(failed_);
+        } catch (non_finite_error const&) {
+            if (options_.non_finite == on_non_finite::raise) throw;
+            layers_->write_nan(options_.not_started == absent::zero);
+        }
+    }
+    // Of the current step, beside its failure.
+    struct progress {
+        bool is_open = false, is_dense = false;
+        bool travels_alone = false;          // the message that was sent last
+        step_options given{};                // of the first layer that is started
+        double share = 1;                    // of this rank's gradient: its weight relative to the mean weight
+        std::size_t made = 0;                // layers that are ready of the message that is sent next
+        std::size_t sent = 0, received = 0;  // messages
+    };
+    struct ending {
+        step_control* step;
+        ~ending() { step->abandon(); }
+    };
+    reducer_options options_;
+    step_layers* layers_;
+    layer_order order_;
+    std::vector<joint_message> messages_;  // once the order is known
+    std::uint64_t round_ = 0;
+    std::uint64_t ended_steps_ = 0;  // with success or without, over these ranks
+    bool may_differ_ = true;         // some ranks may have been restored, and others not
+    reducer_statistics statistics_;
+    progress now_;
+};
+
+}  // namespace laconic::detail

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "laconic/collective/agreement.hpp"
+#include "laconic/reduction/caller_vector.hpp"
+#include "laconic/reduction/exact_mean.hpp"
+#include "laconic/reduction/named_layer.hpp"
+#include "laconic/reduction/options.hpp"
+#include "laconic/transport/error_frame.hpp"
+#include "laconic/transport/message_tag.hpp"
+#include "laconic/wire/stream.hpp"
+
+namespace laconic::detail {
+
+/// One layer of a step as what controls the step sees it, whatever its reduction, its numbers and its backend are.
+/// Until commit() a step does not change the layer's state.
+class step_layer : public named_layer {
+  public:
+    step_layer(layer is, reducer_options const& options, std::size_t bytes_each)
+        : named_layer(std::move(is)), in_full_(is_in_full(is_, options)), bytes_each_(bytes_each) {}
+
+    layer_vector& vector() { return x_; }
+    void bind(caller_vector x) { x_.bind(x, is_.size); }
+    std::size_t bytes_in_full() const { return x_.held().is_there() ? x_.held().size_bytes() : is_.size * bytes_each_; }
+    /// The items of this layer on which ranks must agree, in one line.
+    std::string const& described() const { return described_; }
+    /// Whether a collective adds up its messages.
+    bool uses_collective() const { return uses_collective_; }
+
+    /// Makes this rank's message about its numbers, times `share`, or its error frame; of one that is not started the
+    /// numbers count as zeros. `in_full`: all numbers are sent.
+    virtual void make_message(std::uint64_t round, double share, step_options const& options, bool in_full) = 0;
+    /// Makes an error frame in place of a message, with this reason.
+    [[gnu::cold, gnu::noinline]] void make_no_message(std::string const& why, bool in_full) {
+        begin(in_full, options_);
+        frame_.because(why);
+    }
+    /// Sends no message: this layer stays as it is, on all ranks.
+    [[gnu::cold, gnu::noinline]] void skip(bool in_full) {
+        begin(in_full, {});
+        frame_.left_out(was_not_started());
+        skipped_ = true;
+    }
+    bool is_skipped() const { return skipped_; }
+    error_frame const& frame() const { return frame_; }
+    /// The options of this step, and a digest of what must be the same on all ranks in it: 0 where the frame is set.
+    step_options const& options() const { return options_; }
+    std::uint64_t alike() const {
+        return has_made_ && !frame_.is_set() ? fingerprint({step_digest(options_, x_.held().largest()), seed_.bits}) | 1
+                                             : 0;
+    }
+
+    /// Whether its message is a payload that all ranks gather, which write() makes and read() reads; else send() and
+    /// receive() have it.
+    virtual bool is_payload() const = 0;
+    /// Whether nothing else may be in flight while its message is: the same on all ranks.
+    virtual bool travels_alone() = 0;
+    virtual void write(bit_writer& sink) = 0;
+    /// The most bytes of a payload.
+    std::size_t most_bytes() const { return is_.size * (bytes_each_ + 1) + 64; }
+    /// Prepares for the messages of all ranks. `watched`: the mean is asked for before commit().
+    virtual void expect(bool watched) = 0;
+    /// Where the ranks of one process share the addition of the messages that have been gathered, does that, and
+    /// returns whether it was done. Throws wire_error.
+    virtual bool add_in_parts(std::uint64_t round) = 0;
+    /// Reads a rank's part of a payload, in the order of ranks, and adds it to the mean. Throws wire_error.
+    virtual void read(std::uint64_t round, int rank, bit_reader& source) = 0;
+    /// Starts to send what is no payload.
+    virtual void send(std::uint64_t round, int lane) = 0;
+    /// Waits for all ranks' messages and computes their mean. Throws what the transport throws, the same on all ranks.
+    virtual void receive(std::uint64_t round, int lane) = 0;
+
+    /// Gathers the mean in full, for a probe of this step.
+    virtual void gather_exact(std::uint64_t round) = 0;
+    /// After commit(): adds the deviation of the estimate from it to `apart`.
+    virtual void compare_exact(deviation& apart) = 0;
+    /// Before commit(): a digest of what must be the same on all ranks.
+    virtual std::uint64_t digest_of_estimate() = 0;
+    /// Before commit(): the first number of the estimate that write_back() could not write as a finite one; size()
+    /// where there is none. The same on all ranks whose vectors have one type of number and one loss scale.
+    virtual std::size_t first_not_writable(std::uint64_t round) = 0;
+    /// Completes the step: updates the state, and computes the estimate.
+    virtual void commit(std::uint64_t round) = 0;
+    /// Sets the caller's numbers to the estimate, on every rank, unless the layer was skipped; or to NaN.
+    virtual void write_back() = 0;
+    virtual void write_nan() = 0;
+    void end_step() { x_.end_step(), has_made_ = false; }
+
+    virtual void wait() const = 0;
+    virtual void require_whole() const = 0;
+    virtual void make_whole() = 0;
+
+  protected:
+    ~step_layer() = default;
+    void begin(bool in_full, step_options const& options) {
+        options_ = options;
+        frame_.clear();
+        goes_in_full_ = in_full || in_full_;
+        skipped_ = false, has_made_ = true;
+    }
+
+    bool in_full_, uses_collective_ = false;
+    std::size_t bytes_each_;
+    std::string described_;
+    // The state of the current step.
+    layer_vector x_;
+    step_options options_;
+    bool goes_in_full_ = false, skipped_ = false, has_made_ = false;  // a message or a frame
+    error_frame frame_;  // outlives send(), as an engine may send its bytes later
+};
+
+}  // namespace laconic::detail

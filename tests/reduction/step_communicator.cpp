@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step's communicator passes on what is sent and counts it, and starts all-gathers over one that cannot overlap them.
+#include "laconic/reduction/step_communicator.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <span>
+
+#include "laconic/comm/fibers.hpp"
+
+using namespace laconic;
+
+namespace tests_of_step_communicator {
+
+namespace {
+
+// Of a communicator what every one has.
+struct plain_ranks {
+    fibers::member* inner;
+
+    int rank() const { return inner->rank(); }
+    int size() const { return inner->size(); }
+    void all_gather(payload mine) { inner->all_gather(mine); }
+    void gather(int root, payload mine) { inner->gather(root, mine); }
+    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
+    payload from(int r) const { return inner->from(r); }
+};
+static_assert(!Overlapping<plain_ranks> && Overlapping<fibers::member> && Overlapping<detail::step_communicator>);
+
+std::byte byte_of(int r) { return static_cast<std::byte>(10 + r); }
+
+template <class C>
+void check_all(C& comm) {
+    detail::counted_communicator<C> typed(comm);
+    detail::step_communicator& ranks = typed;
+    CHECK(ranks.rank() == comm.rank());
+    CHECK(ranks.size() == 3);
+    std::byte const mine = byte_of(ranks.rank());
+    auto const has_all = [&] {
+        for (int r = 0; r < 3; ++r) CHECK(ranks.from(r).bytes[0] == byte_of(r));
+    };
+    ranks.all_gather({std::span(&mine, 1)});
+    has_all();
+    ranks.start_all_gather({std::span(&mine, 1)}, 3);
+    ranks.finish(3);
+    has_all();
+    CHECK(typed.counted().bytes_sent() == 2);
+    CHECK(typed.counted().bytes_received() == 4);
+    ranks.gather(1, {std::span(&mine, 1), true});
+    if (ranks.rank() == 1) has_all();
+    ranks.broadcast(2, {std::span(&mine, 1)});
+    CHECK(ranks.from(2).bytes[0] == byte_of(2));
+    CHECK(typed.counted().bytes_sent() == 3);
+}
+
+}  // namespace
+
+TEST_CASE("a step's communicator passes on what is sent and counts it, over any communicator") {
+    fibers::run(3, [](fibers::member& comm) {
+        check_all(comm);
+        plain_ranks without_lanes{&comm};
+        check_all(without_lanes);
+    });
+}
+
+}  // namespace tests_of_step_communicator

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer that has no message has an error frame, of which the ranks need not have the same.
+#include "laconic/reduction/step_layer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "laconic/comm/fibers.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/reduction/reduced_layer.hpp"
+
+using namespace laconic;
+
+namespace tests_of_step_layer {
+
+namespace {
+
+std::string text_of(error_frame const& frame) {
+    auto const bytes = frame.bytes().subspan(8);
+    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+TEST_CASE("a layer that has no message has an error frame, and what ranks have alike in a step follows its options") {
+    fibers::run(1, [](fibers::member& comm) {
+        detail::step_resources<fibers::member, host> with;
+        with.connect(comm);
+        detail::reduced_layer<error_feedback<top_k<>>, fibers::member, float, host> typed(
+            with, error_feedback{top_k{1}}, {"w", 4}, {});
+        detail::step_layer& l = typed;
+        CHECK(l.described() == "4 numbers, error_feedback(top_k(1))");
+        CHECK_FALSE(l.uses_collective());
+        CHECK(l.bytes_in_full() == 16);
+        CHECK(l.alike() == 0);
+        std::vector<float> x{1, 2, 3, 4}, longer(5);
+        CHECK_THROWS_AS(l.bind(detail::caller_vector(std::span(longer))), shape_error);
+        l.vector().start(detail::caller_vector(std::span(x)));
+        l.make_message(0, 1, {.step_size = 0.5}, false);
+        CHECK_FALSE(l.frame().is_set());
+        auto const alike = l.alike();
+        CHECK(alike != 0);
+        l.make_message(0, 1, {.step_size = 0.25}, false);
+        CHECK(l.alike() != alike);
+        l.make_message(0, 1, {.step_size = 0.5}, true);
+        CHECK(l.alike() == alike);
+        l.make_no_message("no data", false);
+        CHECK(text_of(l.frame()) == "no data");
+        CHECK(l.alike() == 0);
+        CHECK_FALSE(l.is_skipped());
+        l.skip(false);
+        CHECK(text_of(l.frame()) == "layer w was not started");
+        CHECK(l.is_skipped());
+        l.end_step();
+        CHECK_FALSE(l.vector().is_started());
+        l.make_message(0, 1, {}, false);  // no vector
+        CHECK(text_of(l.frame()).starts_with("layer w: not started"));
+    });
+}
+
+}  // namespace tests_of_step_layer
