@@ -146,8 +146,8 @@ class persistent_sum {
             detail::require_on_all<error>(*comm_, j < mine.values.size() ? beyond(mine.first + j) : "");
         return mine;
     }
-    template <class I>
-    sparse_vector<E>& add_up_sparse(sparse_view<E, I> x, int divisor, bool keeps_part) {
+    template <class Index>
+    sparse_vector<E>& add_up_sparse(sparse_view<E, Index> x, int divisor, bool keeps_part) {
         detail::require_on_all<argument_error>(*comm_, lists_.load(on_, x));
         for (std::size_t w = 0; w < words; ++w) {
             if (keeps_part)

@@ -21,8 +21,8 @@ struct summed_vector<sparse_vector<E>> {
     static constexpr bool is_sparse = true;
     using number = E;
 };
-template <class E, class I>
-struct summed_vector<sparse_view<E, I>> : summed_vector<sparse_vector<E>> {};
+template <class E, class Index>
+struct summed_vector<sparse_view<E, Index>> : summed_vector<sparse_vector<E>> {};
 template <class X>
 requires Contiguous<X>
 struct summed_vector<X> {

@@ -33,8 +33,8 @@ class addend_lists {
 
     /// <- the terms of x, sorted; of terms with the same index their sum, in their order. Returns what is wrong with x,
     /// or nothing; then the lists are unspecified.
-    template <std::integral I>
-    std::string load(host& on, sparse_view<E, I> const& x) {
+    template <std::integral Index>
+    std::string load(host& on, sparse_view<E, Index> const& x) {
         auto const n = x.indices.size();
         if (x.values.size() != n)
             return concat({"a sparse vector has ", n, " indices and ", x.values.size(), " values"});

@@ -23,17 +23,18 @@ struct sparse_vector {
 
 /// The same of a caller's own arrays, which must outlive it, with indices of any integral type:
 /// sparse_view(1000, indices, values).
-template <class E, std::integral I = coordinate>
+template <class E, std::integral Index = coordinate>
 struct sparse_view {
     std::size_t dimension = 0;
-    std::span<I const> indices{};
+    std::span<Index const> indices{};
     std::span<E const> values{};
 
     sparse_view() = default;
     template <Contiguous Indices, Contiguous Values>
     sparse_view(std::size_t d, Indices const& at, Values const& numbers)
         : dimension(d), indices(view(at)), values(view(numbers)) {}
-    sparse_view(sparse_vector<E> const& x) requires std::same_as<I, coordinate>  // NOLINT: implicit, as that of a span
+    sparse_view(
+        sparse_vector<E> const& x) requires std::same_as<Index, coordinate>  // NOLINT: implicit, as that of a span
         : sparse_view(x.dimension, x.indices, x.values) {}
 };
 template <Contiguous Indices, Contiguous Values>
