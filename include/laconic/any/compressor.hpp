@@ -7,7 +7,9 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 
+#include "laconic/any/holder.hpp"
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/core/text.hpp"
@@ -31,10 +33,8 @@ class any_message {
     /// The message inside if it is an M, otherwise a new M in its place.
     template <class M>
     M& as() {
-        if (holds<M>()) return static_cast<model<M>&>(*held_).message;
-        auto* const fresh = new model<M>();
-        held_.reset(fresh);
-        return fresh->message;
+        if (!holds<M>()) held_ = std::make_unique<model<M>>(M{});
+        return static_cast<model<M>&>(*held_).message();
     }
 
     /// Whether the message inside is an M.
@@ -45,7 +45,7 @@ class any_message {
     /// The message inside, which must be an M.
     template <class M>
     M const& get() const {
-        return static_cast<model<M> const&>(*held_).message;
+        return static_cast<model<M>&>(*held_).message();
     }
 
     friend void add_message(B& on, std::span<T> out, T w, any_message const& m) {
@@ -53,11 +53,11 @@ class any_message {
     }
     template <BitSink W>
     friend void write(W& sink, any_message const& m) requires OnHost<B> {
-        if (m.held_) m.held_->write_to(sink);
+        if (m.held_) m.held_->encode(&sink, false);
     }
     template <BitSink W>
     friend void write_shape(W& sink, any_message const& m) requires OnHost<B> {
-        if (m.held_) m.held_->shape_to(sink);
+        if (m.held_) m.held_->encode(&sink, true);
     }
     friend double bits_as_paper(any_message const& m) requires OnHost<B> { return m.held_ ? m.held_->as_paper() : 0; }
     template <BitSource R>
@@ -86,15 +86,12 @@ class any_message {
     template <class M>
     static inline char kind_of = 0;
 
-    struct face {
-        virtual ~face() = default;
+    using sink_pointer = std::variant<bit_writer*, ledger*>;
+    struct face : detail::face {
         virtual void const* kind() const = 0;
         virtual std::size_t dimension() const = 0;
         virtual void add_to(B& on, std::span<T> out, T w) const = 0;
-        virtual void write_to(bit_writer& sink) const = 0;
-        virtual void write_to(ledger& sink) const = 0;
-        virtual void shape_to(bit_writer& sink) const = 0;
-        virtual void shape_to(ledger& sink) const = 0;
+        virtual void encode(sink_pointer to, bool shape) const = 0;
         virtual double as_paper() const = 0;
         virtual void read_from(B& on, bit_reader& source) = 0;
         virtual bool equals(face const& other) const = 0;
@@ -103,49 +100,43 @@ class any_message {
     };
     // Messages on the host are encoded here, others are copied there first.
     template <class M>
-    struct model final : face {
-        M message;
+    struct model final : detail::model<face, detail::held_value<M>> {
+        using detail::model<face, detail::held_value<M>>::model;
+        M& message() { return *this->inside; }
+        M const& message() const { return *this->inside; }
         void const* kind() const override { return &kind_of<M>; }
-        std::size_t dimension() const override { return message.dimension(); }
-        void add_to(B& on, std::span<T> out, T w) const override { add_message(on, out, w, message); }
-        void write_to([[maybe_unused]] bit_writer& sink) const override {
-            if constexpr (OnHost<B>) write(sink, message);
+        std::size_t dimension() const override { return message().dimension(); }
+        void add_to(B& on, std::span<T> out, T w) const override { add_message(on, out, w, message()); }
+        void encode([[maybe_unused]] sink_pointer to, [[maybe_unused]] bool shape) const override {
+            if constexpr (OnHost<B>) std::visit([&](auto* sink) { encode_to(*sink, shape); }, to);
         }
-        void write_to([[maybe_unused]] ledger& sink) const override {
-            if constexpr (OnHost<B>) write(sink, message);
-        }
-        void shape_to(bit_writer& sink) const override { write_shape_to(sink); }
-        void shape_to(ledger& sink) const override { write_shape_to(sink); }
-        void write_shape_to([[maybe_unused]] auto& sink) const {
-            if constexpr (OnHost<B>) {
-                if constexpr (requires { write_shape(sink, message); })
-                    write_shape(sink, message);
-                else
-                    throw argument_error("this message has no self-describing form: it has no user_kind");
-            }
+        void encode_to(auto& sink, bool shape) const {
+            if (!shape) return write(sink, message());
+            if constexpr (requires { write_shape(sink, message()); })
+                write_shape(sink, message());
+            else
+                throw argument_error("this message has no self-describing form: it has no user_kind");
         }
         double as_paper() const override {
-            if constexpr (OnHost<B>)
-                return bits_as_paper(message);
-            else
-                return 0;
+            if constexpr (OnHost<B>) return bits_as_paper(message());
+            return 0;
         }
         void read_from([[maybe_unused]] B& on, [[maybe_unused]] bit_reader& source) override {
-            if constexpr (OnHost<B>) read(on, source, message);
+            if constexpr (OnHost<B>) read(on, source, message());
         }
         bool equals(face const& other) const override {
-            return other.kind() == &kind_of<M> && static_cast<model const&>(other).message == message;
+            return other.kind() == kind() && static_cast<model const&>(other).message() == message();
         }
         void copy_to([[maybe_unused]] B& on, [[maybe_unused]] host& to_on,
                      [[maybe_unused]] any_message<T, host>& to) const override {
-            if constexpr (!OnHost<B>) copy_message(on, message, to_on, to.template as<moved_to<host, M>>());
+            if constexpr (!OnHost<B>) copy_message(on, message(), to_on, to.template as<moved_to<host, M>>());
         }
         void copy_from([[maybe_unused]] host& from_on, [[maybe_unused]] any_message<T, host> const& from,
                        [[maybe_unused]] B& on) override {
-            if constexpr (!OnHost<B>) copy_message(from_on, from.template get<moved_to<host, M>>(), on, message);
+            if constexpr (!OnHost<B>) copy_message(from_on, from.template get<moved_to<host, M>>(), on, message());
         }
     };
-    std::unique_ptr<face> held_;
+    detail::owned<face> held_;
 };
 
 template <Scalar T, class B>
@@ -161,22 +152,64 @@ requires(!OnHost<B>) void copy_message(host& from_on, any_message<T, host> const
 
 namespace detail {
 
-[[noreturn]] inline void has_no_omega(std::string const& name) {
-    throw theory_error(concat({name, " is biased: it has no omega"}));
-}
-[[noreturn]] inline void has_no_delta(std::string const& name) {
-    throw theory_error(concat({name, " is not known to be contractive: it has no delta"}));
-}
+template <class T, class B>
+struct compressor_face : face {
+    template <Scalar S, class On>
+    using message = any_message<S, On>;
+
+    virtual void check(std::size_t d) const = 0;
+    virtual void blank(B& on, std::size_t d, key from, any_message<T, B>& m) const = 0;
+    virtual void operator()(B& on, std::span<T const> x, key from, any_message<T, B>& m) const = 0;
+    /// Whether the compressor inside has the constant.
+    virtual bool unbiased() const = 0;
+    virtual bool contractive() const = 0;
+    virtual double omega(std::size_t d) const = 0;
+    virtual double delta(std::size_t d) const = 0;
+
+    friend bool operator==(compressor_face const& a, compressor_face const& b) { return a.name() == b.name(); }
+};
+template <class Holder, class T, class B>
+struct compressor_model : model<compressor_face<T, B>, Holder> {
+    using C = held_by<Holder>;
+
+    using model<compressor_face<T, B>, Holder>::model;
+    void check(std::size_t d) const override { this->inside->check(d); }
+    void blank(B& on, std::size_t d, key from, any_message<T, B>& m) const override {
+        this->inside->blank(on, d, from, own_message(m));
+    }
+    void operator()(B& on, std::span<T const> x, key from, any_message<T, B>& m) const override {
+        (*this->inside)(on, x, from, own_message(m));
+    }
+    bool unbiased() const override { return is_unbiased(*this->inside); }
+    bool contractive() const override { return is_contractive(*this->inside); }
+    double omega(std::size_t d) const override {
+        if constexpr (Unbiased<C>)
+            if (unbiased()) return this->inside->omega(d);
+        throw theory_error(concat({this->name(), " is biased: it has no omega"}));
+    }
+    double delta(std::size_t d) const override {
+        if constexpr (Contractive<C>)
+            if (contractive()) return this->inside->delta(d);
+        throw theory_error(concat({this->name(), " is not known to be contractive: it has no delta"}));
+    }
+    C& value() { return *this->inside; }
+
+  private:
+    static auto& own_message(any_message<T, B>& m) {
+        if constexpr (std::same_as<message_of<C, T, B>, any_message<T, B>>)
+            return m;
+        else
+            return m.template as<message_of<C, T, B>>();
+    }
+};
 
 }  // namespace detail
 
 /// Any compressor of vectors of T. A constant that the compressor inside does not have throws theory_error, which names
 /// the compressor. Two are equal iff their texts are. Default: identity.
 template <Scalar T = double, class B = host>
-class any_compressor {
+class any_compressor final : public detail::compressor_model<detail::shared<detail::compressor_face<T, B>>, T, B> {
   public:
-    template <Scalar S, class On>
-    using message = any_message<S, On>;
     template <class Other>
     using for_backend = any_compressor<T, Other>;
 
@@ -184,80 +217,18 @@ class any_compressor {
     template <class C>
     requires(!std::same_as<C, any_compressor> && Compressor<C, T, B>)
         any_compressor(C compressor)  // NOLINT: implicit, like that of std::function
-        : held_(static_cast<face const*>(new model<C>(std::move(compressor)))) {}  // one shared_ptr for all C
-
-    void check(std::size_t d) const { held_->check(d); }
-    void blank(B& on, std::size_t d, key from, any_message<T, B>& m) const { held_->blank(on, d, from, m); }
-    void operator()(B& on, std::span<T const> x, key from, any_message<T, B>& m) const {
-        held_->compress(on, x, from, m);
-    }
-
-    /// Whether the compressor inside has the constant.
-    bool unbiased() const { return held_->unbiased(); }
-    bool contractive() const { return held_->contractive(); }
-    double omega(std::size_t d) const { return held_->omega(d); }
-    double delta(std::size_t d) const { return held_->delta(d); }
+        : any_compressor::compressor_model(detail::modelled<detail::compressor_model, T, B>(std::move(compressor))) {}
 
     /// The compressor inside, which must be a C; from then on this value alone owns it: for a level that tunes it.
     template <class C>
     C& own() {
-        if (!owned_.value) {
-            held_ = std::make_shared<model<C> const>(static_cast<model<C> const&>(*held_).inside);
-            owned_.value = true;
-        }
-        return const_cast<model<C>&>(static_cast<model<C> const&>(*held_)).inside;
-    }
-
-    // Templates, so that no other type is tried for conversion here, which would evaluate the constructor's constraint
-    // for it.
-    template <std::same_as<any_compressor> Self>
-    friend bool operator==(Self const& a, Self const& b) {
-        return a.held_->name() == b.held_->name();
-    }
-    template <std::same_as<any_compressor> Self>
-    friend std::string to_string(Self const& c) {
-        return c.held_->name();
+        using chosen = detail::compressor_model<detail::held_value<C>, T, B>;
+        if (!owned_.value) this->inside = std::make_unique<chosen>(static_cast<chosen const&>(*this->inside));
+        owned_.value = true;
+        return const_cast<chosen&>(static_cast<chosen const&>(*this->inside)).value();
     }
 
   private:
-    struct face {
-        virtual ~face() = default;
-        virtual void check(std::size_t d) const = 0;
-        virtual void blank(B& on, std::size_t d, key from, any_message<T, B>& m) const = 0;
-        virtual void compress(B& on, std::span<T const> x, key from, any_message<T, B>& m) const = 0;
-        virtual bool unbiased() const = 0;
-        virtual bool contractive() const = 0;
-        virtual double omega(std::size_t d) const = 0;
-        virtual double delta(std::size_t d) const = 0;
-        virtual std::string name() const = 0;
-    };
-    template <class C>
-    struct model final : face {
-        using message = message_of<C, T, B>;
-        C inside;
-
-        explicit model(C c) : inside(std::move(c)) {}
-        void check(std::size_t d) const override { inside.check(d); }
-        void blank(B& on, std::size_t d, key from, any_message<T, B>& m) const override {
-            inside.blank(on, d, from, m.template as<message>());
-        }
-        void compress(B& on, std::span<T const> x, key from, any_message<T, B>& m) const override {
-            inside(on, x, from, m.template as<message>());
-        }
-        bool unbiased() const override { return is_unbiased(inside); }
-        bool contractive() const override { return is_contractive(inside); }
-        double omega(std::size_t d) const override {
-            if constexpr (Unbiased<C>)
-                if (unbiased()) return inside.omega(d);
-            detail::has_no_omega(name());
-        }
-        double delta(std::size_t d) const override {
-            if constexpr (Contractive<C>)
-                if (contractive()) return inside.delta(d);
-            detail::has_no_delta(name());
-        }
-        std::string name() const override { return to_string(inside); }
-    };
     // Copies share the compressor until one is tuned; a copy owns nothing.
     struct mine {
         bool value = false;
@@ -268,7 +239,6 @@ class any_compressor {
             return *this;
         }
     };
-    std::shared_ptr<face const> held_;
     mine owned_;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "laconic/any/communicator.hpp"
+#include "laconic/any/holder.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/loop.hpp"
 
@@ -73,10 +74,7 @@ class any_loop {
 
         model(any_communicator comm, Start how)
             : handle(std::move(comm)), start(std::move(how)), inside(start(handle)) {}
-        std::uint64_t look() override {
-            last.emplace(inside.look());
-            return last->round;
-        }
+        std::uint64_t look() override { return last.emplace(inside.look()).round; }
         double value() override { return static_cast<double>(last->value()); }
         void round() override { inside.round(); }
         std::uint64_t rounds() const override { return inside.rounds(); }
@@ -91,7 +89,7 @@ class any_loop {
         }
         bool evaluates_together() const override { return together; }
     };
-    std::unique_ptr<face> held_;
+    detail::owned<face> held_;
 };
 
 }  // namespace laconic

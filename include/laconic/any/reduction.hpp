@@ -11,6 +11,7 @@
 #include "laconic/any/collective.hpp"
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/compressor.hpp"
+#include "laconic/any/holder.hpp"
 #include "laconic/any/transport.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/memory.hpp"
@@ -18,6 +19,46 @@
 #include "laconic/reduction/reduction.hpp"
 
 namespace laconic {
+
+namespace detail {
+
+template <class T, class B>
+struct reduction_face : face {
+    virtual void check_proof(std::size_t d) const = 0;
+    virtual memory<T, B> feedback(std::size_t d) const = 0;
+    virtual void weigh(B& on, T weight, any_message<T, B>& m) const = 0;
+    virtual void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const = 0;
+};
+template <class R, class T, class B>
+struct reduction_model final : model<reduction_face<T, B>, held_value<R>> {
+    using message = message_of<decltype(R::compressor), T, B>;
+
+    using model<reduction_face<T, B>, held_value<R>>::model;
+    void check_proof(std::size_t d) const override {
+        auto const name = this->name();
+        if constexpr (!R::is_proved)
+            throw theory_error(concat({"no theorem covers ", name, ": unproved(", name, ") takes it as it is"}));
+        else
+            this->inside->check_proof(d);
+    }
+    memory<T, B> feedback(std::size_t d) const override { return this->inside->template feedback<T, B>(d); }
+    void weigh([[maybe_unused]] B& on, [[maybe_unused]] T weight,
+               [[maybe_unused]] any_message<T, B>& m) const override {
+        if constexpr (WeighsMessages<R, any_message<T, B>, T, B>)
+            this->inside->weigh(on, weight, m);
+        else if constexpr (WeighsMessages<R, message, T, B>)
+            this->inside->weigh(on, weight, m.template as<message>());
+    }
+    void finish_estimate([[maybe_unused]] B& on, [[maybe_unused]] int ranks, [[maybe_unused]] std::span<T> mean,
+                         [[maybe_unused]] any_message<T, B>& scratch) const override {
+        if constexpr (FinishesEstimate<R, any_message<T, B>, T, B>)
+            this->inside->finish_estimate(on, ranks, mean, scratch);
+        else if constexpr (FinishesEstimate<R, message, T, B>)
+            this->inside->finish_estimate(on, ranks, mean, scratch.template as<message>());
+    }
+};
+
+}  // namespace detail
 
 /// A reduction of vectors of T that is chosen at run time: its compressor and its collective are behind one type. A
 /// reducer refuses one that has no theorem and no unproved{...} around it. It costs some virtual calls a message; the
@@ -32,72 +73,32 @@ class any_reduction {
 
     any_reduction() : any_reduction(plain<>{}) {}
     template <class R>
-    requires(!std::derived_from<R, any_reduction> && Reduction<R, T, B>) any_reduction(R how)  // NOLINT: implicit
-        : compressor(how.compressor), over(how.over), held_(std::make_shared<model<R> const>(std::move(how))) {}
-    /// unproved{...} around another.
-    any_reduction(unproved<any_reduction> how)  // NOLINT: implicit
+    requires(std::same_as<R, unproved<any_reduction>> || (!std::derived_from<R, any_reduction> && Reduction<R, T, B>))
+        any_reduction(R how)  // NOLINT: implicit, like that of std::function
         : compressor(how.compressor),
           over(how.over),
-          held_(std::make_shared<model<unproved<any_reduction>> const>(std::move(how))) {}
+          inside_(std::make_unique<detail::reduction_model<R, T, B>>(std::move(how))) {}
 
-    void check_proof(std::size_t d) const { held_->check_proof(d); }
+    void check_proof(std::size_t d) const { inside_->check_proof(d); }
     template <Scalar S, class On>
     requires(std::same_as<S, T>&& std::same_as<On, B>) memory<T, B> feedback(std::size_t d)
-    const { return held_->feedback(d); }
-    void weigh(B& on, T weight, any_message<T, B>& m) const { held_->weigh(on, weight, m); }
+    const { return inside_->feedback(d); }
+    void weigh(B& on, T weight, any_message<T, B>& m) const { inside_->weigh(on, weight, m); }
     void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const {
-        held_->finish_estimate(on, ranks, mean, scratch);
+        inside_->finish_estimate(on, ranks, mean, scratch);
     }
 
     template <std::same_as<any_reduction> Self>
     friend bool operator==(Self const& a, Self const& b) {
-        return a.held_->name() == b.held_->name();
+        return a.inside_->name() == b.inside_->name();
     }
     template <std::same_as<any_reduction> Self>
     friend std::string to_string(Self const& r) {
-        return r.held_->name();
+        return r.inside_->name();
     }
 
   private:
-    struct face {
-        virtual ~face() = default;
-        virtual void check_proof(std::size_t d) const = 0;
-        virtual memory<T, B> feedback(std::size_t d) const = 0;
-        virtual void weigh(B& on, T weight, any_message<T, B>& m) const = 0;
-        virtual void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const = 0;
-        virtual std::string name() const = 0;
-    };
-    template <class R>
-    struct model final : face {
-        using message = message_of<decltype(R::compressor), T, B>;
-        R inside;
-
-        explicit model(R r) : inside(std::move(r)) {}
-        void check_proof(std::size_t d) const override {
-            if constexpr (!R::is_proved)
-                throw theory_error(
-                    detail::concat({"no theorem covers ", name(), ": unproved(", name(), ") takes it as it is"}));
-            else
-                inside.check_proof(d);
-        }
-        memory<T, B> feedback(std::size_t d) const override { return inside.template feedback<T, B>(d); }
-        void weigh([[maybe_unused]] B& on, [[maybe_unused]] T weight,
-                   [[maybe_unused]] any_message<T, B>& m) const override {
-            if constexpr (WeighsMessages<R, any_message<T, B>, T, B>)
-                inside.weigh(on, weight, m);
-            else if constexpr (WeighsMessages<R, message, T, B>)
-                inside.weigh(on, weight, m.template as<message>());
-        }
-        void finish_estimate([[maybe_unused]] B& on, [[maybe_unused]] int ranks, [[maybe_unused]] std::span<T> mean,
-                             [[maybe_unused]] any_message<T, B>& scratch) const override {
-            if constexpr (FinishesEstimate<R, any_message<T, B>, T, B>)
-                inside.finish_estimate(on, ranks, mean, scratch);
-            else if constexpr (FinishesEstimate<R, message, T, B>)
-                inside.finish_estimate(on, ranks, mean, scratch.template as<message>());
-        }
-        std::string name() const override { return to_string(inside); }
-    };
-    std::shared_ptr<face const> held_;
+    detail::shared<detail::reduction_face<T, B>> inside_;
 };
 
 /// A reducer whose type depends neither on its reduction nor on its communicator, for a member of a class: it is made

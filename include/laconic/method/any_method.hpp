@@ -10,6 +10,7 @@
 
 #include "laconic/any/collective.hpp"
 #include "laconic/any/communicator.hpp"
+#include "laconic/any/holder.hpp"
 #include "laconic/any/loop.hpp"
 #include "laconic/any/objective.hpp"
 #include "laconic/any/recursion.hpp"
@@ -40,7 +41,7 @@ class any_method {
     template <class M>
     requires(!std::same_as<M, any_method> && (Method<M, T, host> || detail::ChosenLoopMethod<M, T>))
         any_method(M method)  // NOLINT: implicit, like that of std::function
-        : held_(std::make_shared<model<M> const>(std::move(method))) {}
+        : held_(std::make_unique<model<M>>(std::move(method))) {}
 
     template <Scalar S, class B>
     requires(std::same_as<S, T>&& std::same_as<B, host>) any_recursion<T> compose(problem const& p)
@@ -68,30 +69,28 @@ class any_method {
     friend std::string to_string(any_method const& m) { return m.held_->name(); }
 
   private:
-    struct face {
-        virtual ~face() = default;
+    struct face : detail::face {
         virtual any_recursion<T> compose(problem const& p, elastic_net const& prox, double beta) const = 0;
         virtual bool has_loop() const = 0;
         virtual any_loop<T> start(problem const& p, any_objective<T> const& f, any_communicator comm, std::span<T> x,
                                   std::uint64_t seed) const = 0;
         virtual any_method over(any_collective<T> const& collective) const = 0;
-        virtual std::string name() const = 0;
     };
     template <class M>
-    struct model final : face {
-        M inside;
-        explicit model(M m) : inside(std::move(m)) {}
+    struct model final : detail::model<face, detail::held_value<M>> {
+        using detail::model<face, detail::held_value<M>>::model;
+        using detail::model<face, detail::held_value<M>>::name;
 
         any_recursion<T> compose(problem const& p, elastic_net const& prox, double beta) const override {
             if constexpr (!Method<M, T, host>) {
                 throw argument_error(detail::concat({name(), " is no recursion: it makes its own loop"}));
-            } else if constexpr (requires { inside.compose(p, prox); }) {  // a method around an any_method
+            } else if constexpr (requires(M const& m) { m.compose(p, prox); }) {  // a method around an any_method
                 if (beta != 0)
                     throw argument_error(detail::concat({name(), ": the momentum belongs to the method inside"}));
-                auto const r = inside.compose(p, prox);
+                auto const r = this->inside->compose(p, prox);
                 return r.with_transport(any_transport<T>(r.transport));
             } else {
-                auto r = inside.template compose<T, host>(p);
+                auto r = this->inside->template compose<T, host>(p);
                 auto result = erased<T, host>(r);
                 if (beta == 0) return stepping(r, prox, std::move(result));
                 if constexpr (requires { with_momentum<T, host>(r, beta); }) {
@@ -110,13 +109,13 @@ class any_method {
             if constexpr (Method<M, T, host>)
                 throw argument_error(detail::concat({name(), " is a recursion: descend() and descent run it"}));
             else
-                return {comm, [&, f](any_communicator& handle) { return inside.start(p, f, handle, x, seed); }};
+                return {comm, [&, f](any_communicator& handle) { return this->inside->start(p, f, handle, x, seed); }};
         }
         any_method over([[maybe_unused]] any_collective<T> const& collective) const override {
             if constexpr (Method<M, T, host>) {
                 throw argument_error(detail::concat({name(), " is a recursion: its transport is a part of it"}));
             } else if constexpr (requires(M m) { m.over = collective; }) {
-                auto other = inside;
+                auto other = *this->inside;
                 other.over = collective;
                 return other;
             } else if constexpr (requires { requires !std::same_as<decltype(M::over), graph>; }) {
@@ -129,7 +128,6 @@ class any_method {
                     {name(), " has no collective: each of its messages goes from a rank to its neighbours"}));
             }
         }
-        std::string name() const override { return to_string(inside); }
 
       private:
         // The step of r for f + R, in place of that of `result`.
@@ -143,7 +141,7 @@ class any_method {
             return result;
         }
     };
-    std::shared_ptr<face const> held_;
+    detail::shared<face> held_;
 };
 
 }  // namespace laconic
