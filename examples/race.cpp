@@ -145,7 +145,8 @@ void parse(CLI::App& app, options& o) {
         "with gnuplot");
     app.add_flag(
         "--list", o.list,
-        "print the methods, the compressors and the collectives, with their parameters, what they do, and references");
+        "print the methods, the compressors, the collectives and the costs, with their parameters, what they do, and "
+        "references");
     app.add_flag("--quiet", o.quiet, "print errors only");
     app.set_version_flag("--version", fmt::format("race (laconic {}.{}.{})", laconic::version_major,
                                                   laconic::version_minor, laconic::version_patch));
@@ -298,7 +299,7 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
     if (o.list) {
         if (reports(job))
             output::print(lines_of(race::list_of_methods()) + "\n" + lines_of(race::list_of_compressors()) + "\n" +
-                          lines_of(race::list_of_collectives()));
+                          lines_of(race::list_of_collectives()) + "\n" + lines_of(laconic::list_costs()));
         return {};
     }
     auto data = loaded(o);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "named_collectives.hpp"
 
-namespace laconic::detail {
-template std::vector<named_collective<float, host>> const& named_collectives();
-template std::vector<named_collective<double, host>> const& named_collectives();
-}  // namespace laconic::detail
+namespace laconic::grammar {
+template std::vector<entry<any_collective<float, host>>> const& entries();
+template std::vector<entry<any_collective<double, host>>> const& entries();
+}  // namespace laconic::grammar

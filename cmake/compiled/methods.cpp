@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "named_methods.hpp"
 
-namespace laconic::detail {
-template std::vector<named_method<double>> const& named_methods();
-}  // namespace laconic::detail
+namespace laconic::grammar {
+template std::vector<entry<any_method<double>>> const& entries();
+}  // namespace laconic::grammar

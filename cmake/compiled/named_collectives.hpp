@@ -3,7 +3,7 @@
 
 #include "laconic/any/parse_collective.hpp"
 
-namespace laconic::detail {
-extern template std::vector<named_collective<float, host>> const& named_collectives();
-extern template std::vector<named_collective<double, host>> const& named_collectives();
-}  // namespace laconic::detail
+namespace laconic::grammar {
+extern template std::vector<entry<any_collective<float, host>>> const& entries();
+extern template std::vector<entry<any_collective<double, host>>> const& entries();
+}  // namespace laconic::grammar

@@ -5,6 +5,6 @@
 #include "named.hpp"
 #include "named_collectives.hpp"
 
-namespace laconic::detail {
-extern template std::vector<named_method<double>> const& named_methods();
-}  // namespace laconic::detail
+namespace laconic::grammar {
+extern template std::vector<entry<any_method<double>>> const& entries();
+}  // namespace laconic::grammar

@@ -5,6 +5,6 @@
 #include "named.hpp"
 #include "named_collectives.hpp"
 
-namespace laconic::detail {
-extern template std::vector<named_reduction<float, host>> const& named_reductions();
-}  // namespace laconic::detail
+namespace laconic::grammar {
+extern template std::vector<entry<any_reduction<float, host>>> const& entries();
+}  // namespace laconic::grammar

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "named_reductions.hpp"
 
-namespace laconic::detail {
-template std::vector<named_reduction<float, host>> const& named_reductions();
-}  // namespace laconic::detail
+namespace laconic::grammar {
+template std::vector<entry<any_reduction<float, host>>> const& entries();
+}  // namespace laconic::grammar

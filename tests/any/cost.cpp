@@ -69,6 +69,14 @@ TEST_CASE("what a cost is written as reads back as the same") {
     }
 }
 
+TEST_CASE("the list has every cost, with its parameters") {
+    std::string names;
+    for (auto const& c : list_costs()) names += c.name + c.parameters + " ";
+    CHECK(names ==
+          "bits affine(per_bit, per_message) packets(payload, header, fixed) energy(per_bit, per_packet, payload, "
+          "to_wake) air_time(rate, preamble, payload, wait) lossy(once, loss) two_way(up, down, answer=0, others=0) ");
+}
+
 TEST_CASE("what is no cost: the place, and what there is instead") {
     refused(
         "packet(1, 2, 3)", 1,
@@ -90,7 +98,7 @@ TEST_CASE("what is no cost: the place, and what there is instead") {
     refused("", 1, "a name is expected here");
     std::string const one_way = "; there are bits, affine, packets, energy, air_time or lossy";
     refused("lossy(0.5)", 7, "there is no cost of one way '0.5'" + one_way);
-    refused("lossy", 1, "lossy needs once: lossy(once=..., loss=...)");
+    refused("lossy", 1, "lossy needs once: lossy(once=...)");
     refused("lossy(bits)", 1, "lossy needs loss: lossy(loss=...)");
     refused("lossy(two_way(bits, bits), 0.5)", 7, "there is no cost of one way 'two_way'" + one_way);
     refused("lossy(bits, 1)", 1, "a loss of 1: it is in [0, 1)");
@@ -105,7 +113,7 @@ TEST_CASE("what is no cost: the place, and what there is instead") {
     refused("two_way(two_way(bits, bits), bits)", 9, "there is no cost of one way 'two_way'" + one_way);
     refused("two_way(bits, 3)", 15, "there is no cost of one way '3'" + one_way);
     refused("two_way(bits, affine(1))", 15, "affine needs per_message: affine(per_message=...)");
-    refused("two_way(bits, bits | bits)", 22, "a cost cannot be part of a pipe");
+    refused("two_way(bits, bits | bits)", 22, "a cost of one way cannot be part of a pipe");
     refused("two_way(bits, bits, many)", 21, "answer is a number");
     refused("two_way(bits, bits, 1, 2, 3)", 27, "two_way takes up, down, answer or others; this is none of them");
 }

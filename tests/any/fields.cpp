@@ -65,6 +65,10 @@ TEST_CASE("fields come by position or by name, and to_string writes what is read
 
 TEST_CASE("what is no value of a field is refused, with its place") {
     CHECK(refused("machine") == "machine needs k: machine(k=...) at 1");
+    CHECK(refused("machine(x)") == "k is a number at 9");
+    CHECK(refused("machine(k=y(3))") == "k is a number at 11");
+    CHECK(refused("machine(3|4)") == "k is a number at 9");
+    CHECK(refused("machine(1, rate=inf)") == "rate is a number at 17");
     CHECK(refused("machine(1, 10)") == "count is a whole number from 1 to 9 at 12");
     CHECK(refused("machine(1, 0)") == "count is a whole number from 1 to 9 at 12");
     CHECK(refused("machine(1, how=fast)") == "how is slow or quick at 16");
@@ -76,38 +80,26 @@ TEST_CASE("what is no value of a field is refused, with its place") {
 
 namespace {
 
-struct plain_machine {
+struct machine_inside {
     machine inner{};
     static constexpr void description(auto&& describe) {
-        describe("both", "", "", field("inner", &plain_machine::inner).needed(), decided_field<false>("fast"));
+        describe("both", "", "", field("inner", &machine_inside::inner).needed(), decided_field<false>("fast"));
     }
 };
-struct fast_machine {
-    static constexpr void description(auto&& describe) { describe("both", "", "", decided_field<true>("fast")); }
-};
-struct entry {
-    listed_value about;
+struct machines {
+    std::vector<machine> all{};
+    static constexpr void description(auto&& describe) {
+        describe("all", "", "", field("all", &machines::all).needed());
+    }
 };
 
 }  // namespace
 
-TEST_CASE("a described value may hold another, and of two with one name the arguments choose") {
+TEST_CASE("a described value may hold another") {
     std::string const text = "both(machine(2, loud=yes))";
     auto const calls = grammar::read_pipe(text);
     grammar::arguments a(text, calls[0]);
-    CHECK(grammar::read_fields<plain_machine>(a).inner == machine{.k = 2, .loud = true});
-    std::vector<entry> const all{{listed<plain_machine>()}, {listed<fast_machine>()}, {listed<machine>()}};
-    auto const chosen = [&](std::string const& one) {
-        auto const pipe = grammar::read_pipe(one);
-        return &grammar::find_named(all, grammar::arguments(one, pipe[0]), "toy") - all.data();
-    };
-    CHECK(chosen("both") == 0);
-    CHECK(chosen("both(fast=no)") == 0);
-    CHECK(chosen("both(fast=yes)") == 1);
-    CHECK(chosen("machine") == 2);
-    CHECK_THROWS_WITH_AS(chosen("bath"),
-                         doctest::Contains("there is no toy 'bath' (did you mean both?); there are both or machine"),
-                         parse_error);
+    CHECK(grammar::read_fields<machine_inside>(a).inner == machine{.k = 2, .loud = true});
     for (auto const& [wrong, why] : {std::pair{"both(machine(2, loud=3))", "column 22: loud is yes or no"},
                                      {"both(engine)", "inner is machine"},
                                      {"both(machine(2) | machine(3))", "inner is machine"},
@@ -116,6 +108,14 @@ TEST_CASE("a described value may hold another, and of two with one name the argu
         std::string const bad = wrong;
         auto const pipe = grammar::read_pipe(bad);
         grammar::arguments b(bad, pipe[0]);
-        CHECK_THROWS_WITH_AS(grammar::read_fields<plain_machine>(b), doctest::Contains(why), parse_error);
+        CHECK_THROWS_WITH_AS(grammar::read_fields<machine_inside>(b), doctest::Contains(why), parse_error);
     }
+}
+
+TEST_CASE("the fields of a list follow one another until all arguments are taken") {
+    std::string const text = "all(1, 2, quick, rate=3, 0.5)";
+    auto const calls = grammar::read_pipe(text);
+    grammar::arguments a(text, calls[0]);
+    CHECK(grammar::read_fields<machines>(a).all == std::vector<machine>{{1, 2, mode::quick, false, 0.5, 3}, {0.5}});
+    CHECK_NOTHROW(a.finish());
 }

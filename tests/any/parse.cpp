@@ -112,7 +112,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("fp16(16)", 6, "fp16 takes no arguments");
     refused("vote | fp16", 8, "'vote' is a quantizer, which leaves nothing to what follows it");
     refused("two_means | fp16", 13, "'two_means' is a quantizer, which leaves nothing to what follows it");
-    refused("parts(3)", 1, "parts takes lengths and compressors by turns: parts(6, scaled_sign, 2, identity)");
+    refused("parts(3)", 1, "parts needs a compressor: parts(compressor=...)");
     refused("parts(identity, 3)", 7, "length is a whole number from 0 to 4294967296");
     refused("parts(3, identity, 4, foo)", 23, "there is no compressor 'foo'; there are " + names);
     refused("parts(3, identity, 2, 4)", 23, "there is no compressor '4'; there are " + names);

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "laconic/any/fields.hpp"
 #include "laconic/method/gd_sec.hpp"
 #include "laconic/method/ibcd.hpp"
 #include "laconic/method/lag_wk.hpp"
@@ -21,8 +22,18 @@ auto from(std::string const& text, Read read) {
     a.finish();
     return result;
 }
+struct all_known {
+    rates given{};
+    static constexpr void description(auto&& describe) {
+        describe("m", "", "", detail::step_field, detail::memory_field, detail::batch_field);
+    }
+};
+struct step_known {
+    rates given{};
+    static constexpr void description(auto&& describe) { describe("m", "", "", detail::step_field); }
+};
 rates all_rates(std::string const& text) {
-    return from(text, [](auto& a) { return detail::rates_arguments(a, {.memory = true, .batch = true}); });
+    return from(text, [](auto& a) { return grammar::read_fields<all_known>(a).given; });
 }
 
 }  // namespace
@@ -31,7 +42,7 @@ TEST_CASE("steps, memory rates and batches, in any order, each only where a meth
     CHECK(all_rates("m") == rates{});
     CHECK(all_rates("m(batch=3, step=0.5/L, memory=0.25)") == rates{step_size{.5, true}, .25, 3});
     CHECK(all_rates("m(step=2)") == rates{.step = 2});
-    auto const no_more = [](auto& a) { return detail::rates_arguments(a); };
+    auto const no_more = [](auto& a) { return grammar::read_fields<step_known>(a).given; };
     CHECK(from("m(step=2)", no_more) == rates{.step = 2});
     CHECK_THROWS_AS(from("m(memory=0.5)", no_more), parse_error);
     CHECK_THROWS_AS(from("m(batch=2)", no_more), parse_error);

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
 
 #include "laconic/adapt/message_sizes.hpp"
 #include "laconic/any/compressor.hpp"
@@ -11,87 +19,109 @@
 #include "laconic/compress/best_level.hpp"
 #include "laconic/compress/one_of.hpp"
 #include "laconic/compress/quantizer_levels.hpp"
+#include "laconic/core/description.hpp"
+#include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 
+/// What the texts of best_level and cat say: a family, a cost, and how sizes are counted.
 namespace laconic::detail {
 
-/// Reads the argument cost=...; the default is bits.
-inline two_way_cost cost_argument(grammar::arguments& a) {
-    auto const* const price = a.find("cost", false);
-    return price ? make_cost(a.text(), price->calls) : two_way_cost{};
+/// A family that is written without its level, such as top_k | scaled_sign.
+struct level_family {
+    std::variant<top_k<>, top_k<scaled_sign>, proportional<identity, true>, damped_quantize, top_blocks<>> c{};
+    bool operator==(level_family const&) const = default;
+    friend std::string to_string(level_family const& f) {
+        return std::visit([](auto const& one) { return levels<std::remove_cvref_t<decltype(one)>>::family(one); }, f.c);
+    }
+};
+
+/// Reads an argument that is a family (any/fields.hpp). bernoulli means proportional, which has the best probabilities.
+inline void read_item(grammar::arguments& a, grammar::item const& i, level_family& f) {
+    auto const& calls = i.calls;
+    auto const is = [&](std::initializer_list<char const*> names) {
+        return std::equal(calls.begin(), calls.end(), names.begin(), names.end(),
+                          [](auto const& call, char const* name) { return call.name == name; });
+    };
+    auto const read = [&]<class V>(std::size_t piece, V value) {
+        grammar::arguments of_piece(a.text(), calls[piece]);
+        if constexpr (Described<V>) grammar::read_fields(of_piece, value);
+        of_piece.finish();
+        return value;
+    };
+    struct no_fields {};
+    if (is({"top_k"}))
+        read(0, no_fields{}), f.c = top_k<>{1};
+    else if (is({"top_k", "scaled_sign"}))
+        read(0, no_fields{}), f.c = top_k<scaled_sign>{1, read(1, scaled_sign{})};
+    else if (is({"proportional"}) || is({"bernoulli"}))
+        read(0, no_fields{}), f.c = proportional<identity, true>{1};
+    else if (is({"quantize"}))
+        f.c = read(0, levels<damped_quantize>::family_text{}).c;
+    else if (is({"top_blocks"}))
+        f.c = read(0, levels<top_blocks<>>::family_text{}).c;
+    else
+        a.refuse(i.position,
+                 "a level can be chosen for top_k, top_k | scaled_sign, top_blocks(block=...), proportional and "
+                 "quantize, which are written without their own");
 }
 
-/// Calls f(C) with the family that is written without its level, such as top_k | scaled_sign. bernoulli means
-/// proportional, which has the best probabilities.
-template <class F>
-auto with_family_of(grammar::arguments& a, grammar::item const& family, F f) {
-    auto const& calls = family.calls;
-    grammar::arguments first(a.text(), calls[0]), second(a.text(), calls.back());
-    if (calls[0].name == "top_k" && calls.size() == 1) {
-        first.finish();
-        return f(top_k<>{1});
-    }
-    if (calls[0].name == "top_k" && calls.size() == 2 && calls[1].name == "scaled_sign") {
-        first.finish();
-        auto const signs = grammar::read_fields<scaled_sign>(second);
-        second.finish();
-        return f(top_k<scaled_sign>{1, signs});
-    }
-    if ((calls[0].name == "proportional" || calls[0].name == "bernoulli") && calls.size() == 1) {
-        first.finish();
-        return f(proportional<identity, true>{1});
-    }
-    if (calls[0].name == "quantize" && calls.size() == 1) {
-        auto const chosen = grammar::read_fields<levels<damped_quantize>::family_text>(first);
-        first.finish();
-        return f(chosen.c);
-    }
-    if (calls[0].name == "top_blocks" && calls.size() == 1) {
-        auto const chosen = grammar::read_fields<levels<top_blocks<>>::family_text>(first);
-        first.finish();
-        return f(chosen.c);
-    }
-    a.refuse(family.position,
-             "a level can be chosen for top_k, top_k | scaled_sign, top_blocks(block=...), proportional and quantize, "
-             "which are written without their own");
+/// Another family, of which each vector uses the better one: top_k | scaled_sign beside top_k.
+struct second_family {
+    top_k<scaled_sign> c{};
+    bool operator==(second_family const&) const = default;
+    friend std::string to_string(second_family const& f) { return levels<top_k<scaled_sign>>::family(f.c); }
+};
+inline constexpr char const* no_pair = "only top_k goes with another, top_k | scaled_sign; in C++ one_of takes any two";
+inline void read_item(grammar::arguments& a, grammar::item const& i, second_family& f) {
+    auto const& calls = i.calls;
+    if (calls.size() != 2 || calls[0].name != "top_k" || calls[1].name != "scaled_sign") a.refuse(i.position, no_pair);
+    level_family read;
+    read_item(a, i, read);
+    f.c = std::get<top_k<scaled_sign>>(read.c);
 }
 
-/// Calls f(C) with one family, or with top_k and top_k | scaled_sign, of which each round uses the better one.
-template <class F>
-auto with_families_of(grammar::arguments& a, grammar::item const& family, F f) {
-    auto const* const other = a.find("or");
-    if (!other) return with_family_of(a, family, f);
-    auto const& one = family.calls;
-    auto const& two = other->calls;
-    if (one.size() != 1 || one[0].name != "top_k" || two.size() != 2 || two[0].name != "top_k" ||
-        two[1].name != "scaled_sign")
-        a.refuse(other->position, "only top_k goes with another, top_k | scaled_sign; in C++ one_of takes any two");
-    for (auto const* const call : {&one[0], &two[0]}) grammar::arguments(a.text(), *call).finish();
-    grammar::arguments signs(a.text(), two[1]);
-    auto const scaled = grammar::read_fields<scaled_sign>(signs);
-    signs.finish();
-    return f(one_of{top_k<>{1}, top_k<scaled_sign>{1, scaled}});
-}
+/// How sizes are counted: as papers do, or as they are written.
+enum class counted_sizes { formula, written };
+constexpr std::array<std::string_view, 2> words_of(counted_sizes) { return {"formula", "written"}; }
 
-/// Reads the argument sizes=formula or sizes=written; the default is formula, the sizes that papers count.
-inline message_sizes sizes_argument(grammar::arguments& a) {
-    auto const* const i = a.find("sizes", false);
-    if (i && i->word != "formula" && i->word != "written") a.refuse(i->position, "sizes is formula or written");
-    return {i && i->word == "written"};
-}
+/// The fields that best_level and cat have in common.
+struct level_choice {
+    level_family compressor{};
+    std::optional<second_family> other{};
+    two_way_cost cost{};
+    counted_sizes sizes = counted_sizes::formula;
 
-inline std::string best_level_parameters() {
-    return concat({"(C or C, C, cost=", to_string(two_way_cost{}), ", sizes=", to_string(message_sizes{false}),
-                   ", sort_up_to=", best_level<top_k<>>::sorted_by_default, ")"});
-}
-template <Scalar T, class B>
-any_compressor<T, B> make_best_level(grammar::arguments& a) {
-    return with_families_of(a, a.needed("compressor", true, "a "), [&](auto const& family) -> any_compressor<T, B> {
-        auto const cost = cost_argument(a);
-        best_level chosen{family, cost, sizes_argument(a)};
-        chosen.sort_up_to = a.whole("sort_up_to", chosen.sort_up_to, 0, 0x1p53, false);
-        return chosen;
-    });
-}
+    static constexpr void describe_as(auto&& describe, std::string_view name, std::string_view about, auto... more) {
+        describe(name, about, costs::source, field("compressor", &level_choice::compressor).needed(),
+                 field("or", &level_choice::other), field("cost", &level_choice::cost).by_name(),
+                 field("sizes", &level_choice::sizes).by_name(), more...);
+    }
+    message_sizes counted() const { return {sizes == counted_sizes::written}; }
+    /// Returns use(C) with the family, or with both.
+    template <class Use>
+    auto with(Use use) const {
+        if (!other) return std::visit(use, compressor.c);
+        if (!std::holds_alternative<top_k<>>(compressor.c)) throw argument_error(no_pair);
+        return use(one_of{top_k<>{1}, other->c});
+    }
+};
+
+/// The text of best_level.
+template <class T, class B>
+struct best_level_text : level_choice {
+    std::size_t sort_up_to = best_level<top_k<>>::sorted_by_default;
+
+    static constexpr void description(auto&& describe) {
+        level_choice::describe_as(describe, "best_level", "the level of most progress for the cost; contractive",
+                                  field("sort_up_to", &best_level_text::sort_up_to).by_name());
+    }
+    operator any_compressor<T, B>() const {
+        return with([&](auto const& family) -> any_compressor<T, B> {
+            best_level chosen{family, cost, counted()};
+            chosen.sort_up_to = sort_up_to;
+            return chosen;
+        });
+    }
+};
 
 }  // namespace laconic::detail

@@ -154,9 +154,6 @@ namespace detail {
 
 template <class T, class B>
 struct compressor_face : face {
-    template <Scalar S, class On>
-    using message = any_message<S, On>;
-
     virtual void check(std::size_t d) const = 0;
     virtual void blank(B& on, std::size_t d, key from, any_message<T, B>& m) const = 0;
     virtual void operator()(B& on, std::span<T const> x, key from, any_message<T, B>& m) const = 0;
@@ -171,6 +168,7 @@ struct compressor_face : face {
 template <class Holder, class T, class B>
 struct compressor_model : model<compressor_face<T, B>, Holder> {
     using C = held_by<Holder>;
+    static constexpr bool is_face = std::same_as<C, compressor_face<T, B>>;
 
     using model<compressor_face<T, B>, Holder>::model;
     void check(std::size_t d) const override { this->inside->check(d); }
@@ -180,15 +178,21 @@ struct compressor_model : model<compressor_face<T, B>, Holder> {
     void operator()(B& on, std::span<T const> x, key from, any_message<T, B>& m) const override {
         (*this->inside)(on, x, from, own_message(m));
     }
-    bool unbiased() const override { return is_unbiased(*this->inside); }
-    bool contractive() const override { return is_contractive(*this->inside); }
+    bool unbiased() const override {
+        if constexpr (is_face) return this->inside->unbiased();
+        return is_unbiased(*this->inside);
+    }
+    bool contractive() const override {
+        if constexpr (is_face) return this->inside->contractive();
+        return is_contractive(*this->inside);
+    }
     double omega(std::size_t d) const override {
-        if constexpr (Unbiased<C>)
+        if constexpr (is_face || Unbiased<C>)
             if (unbiased()) return this->inside->omega(d);
         throw theory_error(concat({this->name(), " is biased: it has no omega"}));
     }
     double delta(std::size_t d) const override {
-        if constexpr (Contractive<C>)
+        if constexpr (is_face || Contractive<C>)
             if (contractive()) return this->inside->delta(d);
         throw theory_error(concat({this->name(), " is not known to be contractive: it has no delta"}));
     }
@@ -196,7 +200,7 @@ struct compressor_model : model<compressor_face<T, B>, Holder> {
 
   private:
     static auto& own_message(any_message<T, B>& m) {
-        if constexpr (std::same_as<message_of<C, T, B>, any_message<T, B>>)
+        if constexpr (is_face)
             return m;
         else
             return m.template as<message_of<C, T, B>>();
@@ -210,6 +214,8 @@ struct compressor_model : model<compressor_face<T, B>, Holder> {
 template <Scalar T = double, class B = host>
 class any_compressor final : public detail::compressor_model<detail::shared<detail::compressor_face<T, B>>, T, B> {
   public:
+    template <Scalar S, class On>
+    using message = any_message<S, On>;
     template <class Other>
     using for_backend = any_compressor<T, Other>;
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -14,84 +14,120 @@
 #include "laconic/any/grammar.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/portion.hpp"
+#include "laconic/core/text.hpp"
 
 /// Values read from texts by their descriptions (core/description.hpp).
-namespace laconic::grammar {
+namespace laconic {
+
+template <class V>
+struct registry;  // any/registry.hpp
+
+namespace grammar {
+
+/// A value that a text names, such as a compressor (any/registry.hpp).
+template <class V>
+concept Registered = requires {
+    registry<V>::kind;
+};
+template <class V>
+V make(std::string_view text, pipe const& calls);
 
 namespace detail {
 
-template <class F>
-constexpr bool is_whole = std::integral<F> && !std::same_as<F, bool>;
-
-// The words of an enumeration as a list of strings.
-template <class E>
-std::vector<std::string> words_in_list() {
-    std::vector<std::string> all;
-    for (std::string_view const w : words_of(E{})) all.emplace_back(w);
-    return all;
-}
-
-// A value that a text names, such as a compressor: read_item(a, i, value) beside its type reads one argument.
+// read_item(a, i, value) beside a type reads an argument of that type.
 template <class F>
 concept ReadFromItem = requires(arguments& a, item const& i, F& value) {
     read_item(a, i, value);
 };
+
+// A list of described values, whose fields follow one another.
+template <class F>
+constexpr bool is_list = false;
+template <Described E>
+constexpr bool is_list<std::vector<E>> = true;
+
+// What stands before the name of what is needed: "a compressor", where that is what it is, but "k" and "once".
+template <class F>
+char const* article([[maybe_unused]] std::string_view name) {
+    if constexpr (Registered<F>)
+        return std::string_view(registry<F>::kind).ends_with(name) ? "a " : "";
+    else
+        return std::is_arithmetic_v<F> || std::same_as<F, portion> ? "" : "a ";
+}
+
+// The value of a number, from least to most; `most` is the largest double where there is no end.
+inline double number_in(arguments const& a, item const& i, field_facts const& f, bool whole, double least,
+                        double most) {
+    double value = 0;
+    bool const is = a.is_word(i) && read_number(i.word, value);
+    bool const in_range = value >= least && value <= most;
+    auto const refuse = [&](laconic::detail::text_pieces why) { a.refuse(i.position, laconic::detail::concat(why)); };
+    if (whole && !(is && in_range && value == std::floor(value)))
+        refuse({f.name, " is a whole number from ", least, " to ", most});
+    if (!is) refuse({f.name, " is a number"});
+    if (!in_range && most < std::numeric_limits<double>::max()) refuse({f.name, " is from ", least, " to ", most});
+    if (!in_range) refuse({f.name, " is at least ", least});
+    return value;
+}
 
 }  // namespace detail
 
 template <Described V>
 void read_fields(arguments& a, V& v);
 
-/// Takes one field from the arguments of a call; where it is absent, `value` keeps its default. Throws parse_error with
-/// the place.
+/// Reads an argument as the value of a field. Throws parse_error with the place.
 template <class F>
-void read_field(arguments& a, field_facts const& f, F& value) {
-    std::string const name(f.name);
-    if constexpr (std::is_const_v<F>) {  // the type decides it
-        auto const* const i = a.peek(name, !f.named);
-        std::remove_const_t<F> read{};
-        read_field(a, f, read);
-        if (read != value)
-            a.refuse(i ? i->position : a.from().position,
-                     laconic::detail::concat({name, " is ", laconic::detail::text_of_field(value), " here"}));
+void read_value(arguments& a, item const& i, field_facts const& f, F& value) {
+    if constexpr (Registered<F>) {
+        value = make<F>(a.text(), i.calls);
     } else if constexpr (detail::ReadFromItem<F>) {
-        if (auto const* const i = f.required ? &a.needed(name, !f.named, "a ") : a.find(name, !f.named))
-            read_item(a, *i, value);
+        read_item(a, i, value);
     } else if constexpr (Described<F>) {
-        auto const* const i = f.required ? &a.needed(name, !f.named, "a ") : a.find(name, !f.named);
-        if (!i) return;
-        arguments inside(a.text(), i->calls[0]);
-        if (i->calls.size() > 1 || i->calls[0].name != laconic::detail::name_of_type<F>())
-            a.refuse(i->position, laconic::detail::concat({name, " is ", laconic::detail::name_of_type<F>()}));
+        auto const name = laconic::detail::name_of_type<F>();
+        arguments inside(a.text(), i.calls[0]);
+        if (i.calls.size() > 1 || i.calls[0].name != name)
+            a.refuse(i.position, laconic::detail::concat({f.name, " is ", name}));
         read_fields(inside, value);
         inside.finish();
     } else if constexpr (laconic::detail::is_optional<F>) {
-        if (a.peek(name, !f.named))
-            read_field(a, f, value.emplace());
-        else
-            a.find(name, !f.named);  // so that errors list it
+        read_value(a, i, f, value.emplace());
     } else if constexpr (std::same_as<F, bool>) {
-        if (auto const* const i = a.find(name, false)) value = a.yes_or_no(*i, name);
+        if (i.word != "yes" && i.word != "no") a.refuse(i.position, laconic::detail::concat({f.name, " is yes or no"}));
+        value = i.word == "yes";
     } else if constexpr (laconic::detail::HasWords<F>) {
-        auto const* const i = a.find(name, !f.named);
-        if (!i) return;
-        auto const words = detail::words_in_list<F>();
-        for (std::size_t w = 0; w < words.size(); ++w)
-            if (a.is_word(*i) && i->word == words[w]) return static_cast<void>(value = static_cast<F>(w));
-        a.refuse(i->position, laconic::detail::concat({name, " is ", list(words)}));
-    } else if constexpr (detail::is_whole<F>) {
+        auto const words = words_of(F{});
+        auto const w = a.is_word(i) ? std::find(words.begin(), words.end(), i.word) : words.end();
+        if (w == words.end())
+            a.refuse(i.position, laconic::detail::concat({f.name, " is ", list({words.begin(), words.end()})}));
+        value = static_cast<F>(w - words.begin());
+    } else if constexpr (std::integral<F>) {
         double const largest = std::min(0x1p53, static_cast<double>(std::numeric_limits<F>::max()));
-        value = static_cast<F>(a.whole(name, f.required ? std::nullopt : std::optional(static_cast<std::size_t>(value)),
-                                       std::max(f.least, 0.0), std::min(f.most, largest), !f.named));
+        value = static_cast<F>(detail::number_in(a, i, f, true, std::max(f.least, 0.0), std::min(f.most, largest)));
     } else {
-        auto const by_default = [&]() -> std::optional<double> {
-            if (f.required) return std::nullopt;
-            if constexpr (std::same_as<F, portion>)
-                return value.value;
-            else
-                return value;
-        }();
-        value = F(a.number(name, by_default, !f.named, f.least, f.most));
+        value = F(detail::number_in(a, i, f, false, f.least, f.most));
+    }
+}
+
+/// Takes one field from the arguments of a call; where it is absent, `value` keeps its default. A list takes all that
+/// are left. Throws parse_error with the place.
+template <class F>
+void read_field(arguments& a, field_facts const& f, F& value) {
+    if constexpr (detail::is_list<F>) {
+        while (!a.all_taken()) read_fields(a, value.emplace_back());
+    } else {
+        std::string const name(f.name);
+        bool const by_position = !f.named && !std::same_as<F, bool>;
+        auto const* const i =
+            f.required ? &a.needed(name, by_position, detail::article<F>(name)) : a.find(name, by_position);
+        if constexpr (std::is_const_v<F>) {  // the type decides it
+            std::remove_const_t<F> read{};
+            if (i) read_value(a, *i, f, read);
+            if (read != value)
+                a.refuse(i ? i->position : a.from().position,
+                         laconic::detail::concat({name, " is ", laconic::detail::text_of_field(value), " here"}));
+        } else if (i) {
+            read_value(a, *i, f, value);
+        }
     }
 }
 
@@ -109,45 +145,5 @@ V read_fields(arguments& a) {
     return v;
 }
 
-/// Whether the arguments say what the type of a listed value decides, so that they are its own and not those of another
-/// type with its name.
-inline bool chooses(arguments const& a, listed_value const& v) {
-    auto const* const i = v.decided.name.empty() ? nullptr : a.peek(v.decided.name, false);
-    return i ? i->word == v.decided.word : v.decided.is_default;
-}
-
-/// The entry of a list that has a call's name as its about.name (about is a listed_value); of several, the one that the
-/// arguments choose. Throws parse_error with the place and the valid names.
-template <class Entry>
-Entry const& find_named(std::vector<Entry> const& all, arguments const& a, std::string const& kind) {
-    std::vector<std::string> names;
-    Entry const* found = nullptr;
-    for (auto const& e : all) {
-        if (e.about.name == a.from().name && !(found && chooses(a, found->about))) found = &e;
-        if (names.empty() || names.back() != e.about.name) names.push_back(e.about.name);
-    }
-    if (!found) a.refuse(a.from().position, no_such(kind, a.from().name, names));
-    return *found;
-}
-
-/// Makes what the one call of a text names, by the entry with that name, which has make(arguments). `kind` is the kind
-/// of the entries, with its article. Throws parse_error with the place and the valid names.
-template <class Entries>
-auto make_named(Entries const& all, std::string_view text, pipe const& calls, std::string const& kind) {
-    arguments a(text, calls[0]);
-    auto const& found = find_named(all, a, kind.substr(kind.find(' ') + 1));
-    if (calls.size() > 1) a.refuse(calls[1].position, laconic::detail::concat({kind, " cannot be part of a pipe"}));
-    auto made = found.make(a);
-    a.finish();
-    return made;
-}
-
-/// What lists have of such entries.
-template <class Entries>
-std::vector<listed_value> abouts(Entries const& all) {
-    std::vector<listed_value> list;
-    for (auto const& e : all) list.push_back(e.about);
-    return list;
-}
-
-}  // namespace laconic::grammar
+}  // namespace grammar
+}  // namespace laconic

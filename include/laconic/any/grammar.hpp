@@ -5,8 +5,6 @@
 #include <cctype>
 #include <cmath>
 #include <cstddef>
-#include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -201,11 +199,6 @@ class arguments {
         return nullptr;
     }
 
-    /// The argument that find() would take; it is not taken.
-    item const* peek(std::string const& name, bool by_position = true) const {
-        return arguments(*this).find(name, by_position);
-    }
-
     /// The same where the argument is required: throws parse_error where it is absent. `article` is "a " for what is no
     /// number.
     item const& needed(std::string const& name, bool by_position = true, char const* article = "") {
@@ -214,39 +207,7 @@ class arguments {
                laconic::detail::concat({from_->name, " needs ", article, name, ": ", from_->name, "(", name, "=...)"}));
     }
 
-    /// Takes a number from least to most; throws parse_error where it is none, or absent without a default.
-    double number(std::string const& name, std::optional<double> by_default = {}, bool by_position = true,
-                  double least = std::numeric_limits<double>::lowest(),
-                  double most = std::numeric_limits<double>::max()) {
-        auto const* const i = by_default ? find(name, by_position) : &needed(name, by_position);
-        if (!i) return *by_default;
-        double value = 0;
-        if (!is_word(*i) || !read_number(i->word, value))
-            refuse(i->position, laconic::detail::concat({name, " is a number"}));
-        if (!(value >= least && value <= most))
-            refuse(i->position, most < std::numeric_limits<double>::max()
-                                    ? laconic::detail::concat({name, " is from ", least, " to ", most})
-                                    : laconic::detail::concat({name, " is at least ", least}));
-        return value;
-    }
-
-    /// Takes a whole number from least to largest; throws parse_error where it is none.
-    std::size_t whole(std::string const& name, std::optional<std::size_t> by_default, double least, double largest,
-                      bool by_position = true) {
-        auto const* const i = by_default ? find(name, by_position) : &needed(name, by_position);
-        if (!i) return *by_default;
-        double value = 0;
-        if (!is_word(*i) || !read_number(i->word, value) || !(value >= least && value <= largest) ||
-            value != std::floor(value))
-            refuse(i->position, laconic::detail::concat({name, " is a whole number from ", least, " to ", largest}));
-        return static_cast<std::size_t>(value);
-    }
-
-    /// Whether an argument called `name` is yes; throws parse_error where it is neither yes nor no.
-    bool yes_or_no(item const& i, std::string const& name) const {
-        if (i.word != "yes" && i.word != "no") refuse(i.position, laconic::detail::concat({name, " is yes or no"}));
-        return i.word == "yes";
-    }
+    bool all_taken() const { return std::find(used_.begin(), used_.end(), char(false)) == used_.end(); }
 
     /// Whether an argument is one word alone.
     static bool is_word(item const& i) { return i.calls.size() == 1 && !i.calls[0].parentheses; }

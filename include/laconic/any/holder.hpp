@@ -52,6 +52,7 @@ class model<Face, Holder> : public Face {
     Holder inside;
 };
 
+/// The value itself. (No std::optional, whose constructors try every type for conversion to V.)
 template <class V>
 class held_value {
   public:

@@ -61,40 +61,34 @@ class any_mean {
     any_mean(any_transport<T, B> const& how, std::size_t d, position_code positions) : held_(make(how, d, positions)) {}
 
     bool uses_collective() const { return std::holds_alternative<summing>(held_); }
-    template <Communicator C>
-    bool travels_alone(C& comm) const {
+    bool travels_alone(Communicator auto& comm) const {
         return std::visit([&](auto& tr) { return tr.travels_alone(comm); }, held_);
     }
-    template <class F>
-    void require_beside(F const& feedback, std::string const& described) const {
+    void require_beside(auto const& feedback, std::string const& described) const {
         std::visit([&](auto& tr) { tr.require_beside(feedback, described); }, held_);
     }
-    template <Communicator C>
-    void start(C& comm) {
+    void start(Communicator auto& comm) {
         std::visit([&](auto& tr) { tr.start(comm); }, held_);
     }
-    template <Communicator C>
-    void send(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, int lane = 0) {
+    void send(B& on, Communicator auto& comm, round_context const& now, M const& mine, error_frame const& frame,
+              int lane = 0) {
         std::visit([&](auto& tr) { tr.send(on, comm, now, mine, frame, lane); }, held_);
     }
-    template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, Blank blank,
-                 F const& feedback, std::span<T> mean, int lane = 0) {
+    void receive(B& on, Communicator auto& comm, round_context const& now, M const& mine, error_frame const& frame,
+                 auto blank, auto const& feedback, std::span<T> mean, int lane = 0) {
         std::visit([&](auto& tr) { tr.receive(on, comm, now, mine, frame, blank, feedback, mean, lane); }, held_);
     }
-    template <class F>
-    void give_back(B& on, F& feedback) const {
+    void give_back(B& on, auto& feedback) const {
         std::visit([&](auto& tr) { tr.give_back(on, feedback); }, held_);
     }
-    template <Communicator C, class F>
-    void reconstruct(B& on, C const& comm, round_context const& now, F& feedback, std::span<T> mean) {
+    void reconstruct(B& on, Communicator auto const& comm, round_context const& now, auto& feedback,
+                     std::span<T> mean) {
         std::visit([&](auto& tr) { tr.reconstruct(on, comm, now, feedback, mean); }, held_);
     }
     void write(bit_writer& sink, B& on, M const& mine) {
         std::visit([&](auto& tr) { tr.write(sink, on, mine); }, held_);
     }
-    template <class Blank>
-    void read_and_add(bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
+    void read_and_add(bit_reader& source, B& on, auto blank, T weight, std::span<T> out) {
         std::visit([&](auto& tr) { tr.read_and_add(source, on, blank, weight, out); }, held_);
     }
     void wait() const {}  // none of them has a thread of its own
@@ -104,8 +98,7 @@ class any_mean {
     void make_whole() {
         std::visit([](auto& tr) { tr.make_whole(); }, held_);
     }
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         std::visit([&](auto& tr) { tr.state(archive); }, held_);
     }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "laconic/compress/pipe.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/parts.hpp"
 
@@ -26,6 +27,17 @@ struct parts {
     struct piece {
         std::size_t length = 0;
         C compressor{};
+
+        static constexpr void description(auto&& describe) {
+            describe("part", "", "", field("length", &piece::length).between(0, 0x1p32).needed(),
+                     field("compressor", &piece::compressor).needed());
+        }
+        friend std::string to_string(std::vector<piece> const& all) {
+            std::string text;
+            for (auto const& p : all)
+                text += detail::concat({(text.empty() ? "" : ", "), p.length, ", ", to_string(p.compressor)});
+            return text;
+        }
         bool operator==(piece const&) const = default;
     };
     std::vector<piece> pieces;
@@ -33,6 +45,11 @@ struct parts {
     parts() = default;
     parts(std::initializer_list<piece> list) : pieces(list) {}
     explicit parts(std::vector<piece> list) : pieces(std::move(list)) {}
+
+    static constexpr void description(auto&& describe) {
+        describe("parts", "consecutive parts, each with its own C", "",
+                 field("length, C, length, C, ...", &parts::pieces).needed());
+    }
 
     template <Scalar T, class B>
     using message = parts_of<message_of<C, T, B>>;
@@ -92,12 +109,6 @@ struct parts {
     }
 
     bool operator==(parts const&) const = default;
-    friend std::string to_string(parts const& c) {
-        std::string text;
-        for (auto const& p : c.pieces)
-            text += detail::concat({(text.empty() ? "" : ", "), p.length, ", ", to_string(p.compressor)});
-        return detail::concat({"parts(", text, ")"});
-    }
 
   private:
     void require_sum(std::size_t d) const {

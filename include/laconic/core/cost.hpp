@@ -5,6 +5,7 @@
 #include <concepts>
 #include <string>
 
+#include "laconic/core/description.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 
@@ -37,19 +38,7 @@ struct message_cost {
     }
 
     bool operator==(message_cost const&) const = default;
-    friend std::string to_string(message_cost const& c) {
-        if (c.loss > 0) {
-            message_cost once = c;
-            once.loss = 0;
-            return detail::concat({"lossy(", to_string(once), ", ", c.loss, ")"});
-        }
-        if (c.payload == 0 && c.per_message == 0 && c.per_bit == 1) return "bits";
-        if (c.payload == 0) return detail::concat({"affine(", c.per_bit, ", ", c.per_message, ")"});
-        double const header = c.per_packet - c.payload;
-        if (c.per_bit == 0 && header >= 0 && c.payload + header == c.per_packet)
-            return detail::concat({"packets(", c.payload, ", ", header, ", ", c.per_message, ")"});
-        return detail::concat({"energy(", c.per_bit, ", ", c.per_packet, ", ", c.payload, ", ", c.per_message, ")"});
-    }
+    friend std::string to_string(message_cost const& c);
 };
 
 namespace detail {
@@ -125,12 +114,7 @@ struct two_way_cost {
     }
 
     bool operator==(two_way_cost const&) const = default;
-    friend std::string to_string(two_way_cost const& c) {
-        if (c == two_way_cost(c.up)) return to_string(c.up);
-        return detail::concat({"two_way(", to_string(c.up), ", ", to_string(c.down),
-                               (c.answer == 0 ? "" : detail::concat({", answer=", c.answer})),
-                               (c.others == 0 ? "" : detail::concat({", others=", c.others})), ")"});
-    }
+    friend std::string to_string(two_way_cost const& c);
 };
 
 /// The cost on a link that loses each bit independently with probability `loss`, in [0, 1): a message that does not
@@ -141,6 +125,90 @@ inline message_cost lossy_cost(message_cost once, double loss) {
     if (once.loss > 0) throw argument_error(detail::concat({"a loss of ", to_string(once), ": it has one already"}));
     once.loss = loss;
     return once;
+}
+
+/// The costs as texts have them: what they convert to is what the functions above return.
+namespace costs {
+
+inline constexpr char const* source = "Khirirat, Magnusson, Aytekin, Johansson, arXiv:2003.06377";
+
+struct bits {
+    static constexpr void description(auto&& describe) { describe("bits", "the number of bits", ""); }
+    operator message_cost() const { return {}; }
+};
+struct affine {
+    double per_bit = 0, per_message = 0;
+    static constexpr void description(auto&& describe) {
+        describe("affine", "a price for each bit and one for the message", source,
+                 field("per_bit", &affine::per_bit).needed(), field("per_message", &affine::per_message).needed());
+    }
+    operator message_cost() const { return affine_cost(per_bit, per_message); }
+};
+struct packets {
+    double payload = 0, header = 0, fixed = 0;
+    static constexpr void description(auto&& describe) {
+        describe("packets", "bytes of packets, each of payload + header bytes, and of the message", source,
+                 field("payload", &packets::payload).needed(), field("header", &packets::header).needed(),
+                 field("fixed", &packets::fixed).needed());
+    }
+    operator message_cost() const { return packet_cost(payload, header, fixed); }
+};
+struct energy {
+    double per_bit = 0, per_packet = 0, payload = 0, to_wake = 0;
+    static constexpr void description(auto&& describe) {
+        describe("energy", "joules of a radio: for each bit, each packet of payload bytes, and the message", source,
+                 field("per_bit", &energy::per_bit).needed(), field("per_packet", &energy::per_packet).needed(),
+                 field("payload", &energy::payload).needed(), field("to_wake", &energy::to_wake).needed());
+    }
+    operator message_cost() const { return energy_cost(per_bit, per_packet, payload, to_wake); }
+};
+struct air_time {
+    double rate = 0, preamble = 0, payload = 0, wait = 0;
+    static constexpr void description(auto&& describe) {
+        describe("air_time", "seconds of a radio channel of `rate` bits a second, with packets of payload bytes", "",
+                 field("rate", &air_time::rate).needed(), field("preamble", &air_time::preamble).needed(),
+                 field("payload", &air_time::payload).needed(), field("wait", &air_time::wait).needed());
+    }
+    operator message_cost() const { return air_time_cost(rate, preamble, payload, wait); }
+};
+struct lossy {
+    message_cost once{};
+    double loss = 0;
+    static constexpr void description(auto&& describe) {
+        describe("lossy", "a cost on a link that loses each bit with a probability, and its message with it", "",
+                 field("once", &lossy::once).needed(), field("loss", &lossy::loss).needed());
+    }
+    operator message_cost() const { return lossy_cost(once, loss); }
+};
+struct two_way {
+    message_cost up{}, down{};
+    double answer = 0, others = 0;
+    static constexpr void description(auto&& describe) {
+        describe("two_way", "what is sent, and what comes back: an answer of so many bits, so many others' messages",
+                 "", field("up", &two_way::up).needed(), field("down", &two_way::down).needed(),
+                 field("answer", &two_way::answer), field("others", &two_way::others));
+    }
+    operator two_way_cost() const { return {up, down, answer, others}; }
+};
+
+}  // namespace costs
+
+inline std::string to_string(message_cost const& c) {
+    if (c.loss > 0) {
+        message_cost once = c;
+        once.loss = 0;
+        return to_string(costs::lossy{once, c.loss});
+    }
+    if (c == message_cost{}) return to_string(costs::bits{});
+    if (c.payload == 0) return to_string(costs::affine{c.per_bit, c.per_message});
+    double const header = c.per_packet - c.payload;
+    if (c.per_bit == 0 && header >= 0 && c.payload + header == c.per_packet)
+        return to_string(costs::packets{c.payload, header, c.per_message});
+    return to_string(costs::energy{c.per_bit, c.per_packet, c.payload, c.per_message});
+}
+inline std::string to_string(two_way_cost const& c) {
+    if (c == two_way_cost(c.up)) return to_string(c.up);
+    return to_string(costs::two_way{c.up, c.down, c.answer, c.others});
 }
 
 }  // namespace laconic

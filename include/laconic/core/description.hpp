@@ -118,12 +118,6 @@ struct listed_value {
     std::string name{};
     std::string parameters{};  ///< such as "(k=0.01, seed=0)"
     std::string about{}, source{};
-    /// What its type decides, which its texts must say: "damped" is "yes", and need not be where it is the default.
-    struct decided_word {
-        std::string name{}, word{};
-        bool is_default = true;
-    };
-    decided_word decided{};
 };
 
 namespace detail {
@@ -252,10 +246,9 @@ described_value fields_of(V const& v) {
 }
 
 [[gnu::cold, gnu::noinline]] inline listed_value as_listed(described_value const& v) {
-    listed_value l{std::string(v.name), "", std::string(v.about), std::string(v.source), {}};
+    listed_value l{std::string(v.name), "", std::string(v.about), std::string(v.source)};
     for (auto const& i : v) {
         l.parameters += concat({(l.parameters.empty() ? "(" : ", "), i.facts.name});
-        if (i.is_decided) l.decided = {std::string(i.facts.name), i.text(i.value), i.is_default};
         if (!i.facts.required) l.parameters += concat({"=", i.text(i.value)});
     }
     if (!l.parameters.empty()) l.parameters += ")";

@@ -115,12 +115,13 @@ struct file_error : error {
 
 /// A written composition, such as "diana(rand_k(0.1))", cannot be read; `column` counts characters from 1.
 struct parse_error : error {
-    std::string text;
+    std::string text, why;
     std::size_t column;
 
-    parse_error(std::string text_, std::size_t column_, std::string const& why)
-        : error(detail::concat({"'", text_, "', column ", column_, ": ", why})),
+    parse_error(std::string text_, std::size_t column_, std::string why_)
+        : error(detail::concat({"'", text_, "', column ", column_, ": ", why_})),
           text(std::move(text_)),
+          why(std::move(why_)),
           column(column_) {}
 };
 

@@ -9,4 +9,18 @@ namespace laconic {
 template <class... V>
 struct type_list {};
 
+namespace detail {
+
+template <class First, class Second>
+struct join;
+template <class... A, class... B>
+struct join<type_list<A...>, type_list<B...>> {
+    using type = type_list<A..., B...>;
+};
+/// The types of both lists.
+template <class First, class Second>
+using types_of_both = typename join<First, Second>::type;
+
+}  // namespace detail
+
 }  // namespace laconic

@@ -3,14 +3,12 @@
 
 #include <string_view>
 
-#include "laconic/any/fields.hpp"
 #include "laconic/any/grammar.hpp"
 #include "laconic/method/rates.hpp"
 
-/// Arguments that the texts of several methods have in common.
 namespace laconic {
 
-/// Reads an argument that is a step: step=0.1 or step=0.5/L.
+/// Reads an argument that is a step (any/fields.hpp): step=0.1 or step=0.5/L.
 inline void read_item(grammar::arguments& a, grammar::item const& i, step_size& s) {
     std::string_view word = i.word;
     s.over_smoothness = word.ends_with("/L");
@@ -19,19 +17,4 @@ inline void read_item(grammar::arguments& a, grammar::item const& i, step_size& 
         a.refuse(i.position, "step is a number above 0, such as 0.1, or 0.5/L for half of 1 over the smoothness");
 }
 
-namespace detail {
-
-// Reads step=..., and memory=... and batch=... where the method has them.
-struct known_rates {
-    bool memory = false, batch = false;
-};
-inline rates rates_arguments(grammar::arguments& a, known_rates known = {}) {
-    rates r;
-    grammar::read_field(a, step_field.facts, r.step);
-    if (known.memory) grammar::read_field(a, memory_field.facts, r.memory);
-    if (known.batch) grammar::read_field(a, batch_field.facts, r.batch);
-    return r;
-}
-
-}  // namespace detail
 }  // namespace laconic

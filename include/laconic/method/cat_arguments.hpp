@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
+#include <type_traits>
+#include <variant>
 
 #include "laconic/any/best_level.hpp"
 #include "laconic/any/compressor.hpp"
+#include "laconic/any/fields.hpp"
 #include "laconic/any/grammar.hpp"
+#include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/method/any_method.hpp"
 #include "laconic/method/arguments.hpp"
 #include "laconic/method/cat.hpp"
 #include "laconic/recursion.hpp"
 
+/// The two texts of cat: of a family, and of a method.
 namespace laconic::detail {
 
 // A method whose recursion has its compressor behind any_compressor, so that any_method compiles it once for all.
@@ -30,58 +36,80 @@ struct of_any_compressor {
 template <class M>
 of_any_compressor(M) -> of_any_compressor<M>;
 
-// Reads cat(METHOD(rand_k), cost=...), for a method of unbiased compressors.
-template <Scalar T, template <class...> class Method>
-any_method<T> cat_of_rand_k(grammar::arguments& a, grammar::call const& method) {
-    grammar::arguments of_method(a.text(), method);
-    auto const& family = of_method.needed("compressor", true, "a ");
-    auto const given = rates_arguments(of_method, {.memory = true, .batch = true});
-    of_method.finish();
-    auto const cost = cost_argument(a);
-    auto const& calls = family.calls;
+template <class T>
+struct cat_of_family : level_choice {
+    rates given{};
+
+    static constexpr void description(auto&& describe) {
+        level_choice::describe_as(describe, "cat", "g full, C at its best level for the cost, alpha 0", step_field);
+    }
+    operator any_method<T>() const {
+        return with([&](auto const& c) -> any_method<T> { return of_any_compressor{cat{c, cost, given, counted()}}; });
+    }
+};
+
+// rand_k or rand_k | natural, written without k.
+struct rand_k_family {
+    std::variant<rand_k<>, rand_k<natural>> c{};
+};
+inline void read_item(grammar::arguments& a, grammar::item const& i, rand_k_family& f) {
+    auto const& calls = i.calls;
     bool const natural_too = calls.size() == 2 && calls[1].name == "natural";
     if (calls[0].name != "rand_k" || (calls.size() > 1 && !natural_too))
-        a.refuse(family.position, concat({method.name,
-                                          ": k can be chosen for rand_k and rand_k | natural, which are written "
-                                          "without their own"}));
+        a.refuse(i.position, concat({a.from().name,
+                                     ": k can be chosen for rand_k and rand_k | natural, which are written without "
+                                     "their own"}));
     for (auto const& piece : calls) grammar::arguments(a.text(), piece).finish();
-    if (natural_too) return of_any_compressor{cat{Method<rand_k<natural>>{{}, given, {}}, cost}};
-    return of_any_compressor{cat{Method<rand_k<>>{{}, given, {}}, cost}};
+    if (natural_too) f.c = rand_k<natural>{};
 }
 
-// Reads cat(ef_sgd(top_k), cost=...), or of another family.
-template <Scalar T>
-any_method<T> cat_of_ef_sgd(grammar::arguments& a, grammar::call const& method) {
-    grammar::arguments of_method(a.text(), method);
-    auto const& family = of_method.needed("compressor", true, "a ");
-    auto const given = rates_arguments(of_method, {.batch = true});
+// A method with such a compressor, of which the cost makes cat.
+template <class T>
+struct method_of_family {
+    std::function<any_method<T>(two_way_cost const&)> with_cost{};
+    friend std::string to_string(method_of_family const& m) { return to_string(m.with_cost({})); }
+};
+template <class T, template <class...> class Method, class Family>
+void read_method(grammar::arguments& a, grammar::item const& i, method_of_family<T>& m) {
+    if (i.calls.size() > 1) a.refuse(i.calls[1].position, "a method cannot be part of a pipe");
+    grammar::arguments of_method(a.text(), i.calls[0]);
+    Family family;
+    grammar::read_field(of_method, field("compressor", 0).needed().facts, family);
+    std::visit(
+        [&](auto const& c) {
+            Method<std::remove_cvref_t<decltype(c)>> method{c};
+            for_each_field(method, [&](auto const& f, auto& value) {
+                if (f.facts.name != "compressor") grammar::read_field(of_method, f.facts, value);
+            });
+            m.with_cost = [=](two_way_cost const& cost) -> any_method<T> {
+                return of_any_compressor{cat{method, cost}};
+            };
+        },
+        family.c);
     of_method.finish();
-    auto const cost = cost_argument(a);
-    return with_family_of(a, family, [&](auto const& c) -> any_method<T> {
-        return of_any_compressor{cat{ef_sgd{c, given}, cost}};
-    });
+}
+// error_feedback means ef_sgd.
+template <class T>
+void read_item(grammar::arguments& a, grammar::item const& i, method_of_family<T>& m) {
+    auto const& name = i.calls[0].name;
+    if (name == "diana") return read_method<T, diana, rand_k_family>(a, i, m);
+    if (name == "vr_diana") return read_method<T, vr_diana, rand_k_family>(a, i, m);
+    if (name == "vr_diana_saga") return read_method<T, vr_diana_saga, rand_k_family>(a, i, m);
+    if (name == "ef_sgd" || name == "error_feedback") return read_method<T, ef_sgd, level_family>(a, i, m);
+    a.refuse(i.position, "a method is diana, vr_diana, vr_diana_saga or ef_sgd of such a compressor");
 }
 
-/// Reads cat(FAMILY, cost=..., step=...), for a family written without its level, or cat(METHOD(FAMILY), cost=...),
-/// where the method may have arguments of its own. error_feedback means ef_sgd.
-template <Scalar T>
-any_method<T> cat_argument(grammar::arguments& a) {
-    auto const& what = a.needed("compressor", true, "a ");
-    auto const& first = what.calls[0];
-    bool const unbiased = first.name == "diana" || first.name == "vr_diana" || first.name == "vr_diana_saga";
-    bool const feedback = first.name == "ef_sgd" || first.name == "error_feedback";
-    if ((unbiased || feedback) && what.calls.size() > 1)
-        a.refuse(what.calls[1].position, "a method cannot be part of a pipe");
-    if (feedback) return cat_of_ef_sgd<T>(a, first);
-    if (first.name == "diana") return cat_of_rand_k<T, diana>(a, first);
-    if (first.name == "vr_diana") return cat_of_rand_k<T, vr_diana>(a, first);
-    if (first.name == "vr_diana_saga") return cat_of_rand_k<T, vr_diana_saga>(a, first);
-    return with_families_of(a, what, [&](auto const& c) -> any_method<T> {
-        auto const cost = cost_argument(a);
-        auto const sizes = sizes_argument(a);
-        auto const given = rates_arguments(a);
-        return of_any_compressor{cat{c, cost, given, sizes}};
-    });
-}
+template <class T>
+struct cat_of_method {
+    method_of_family<T> method{};
+    two_way_cost cost{};
+
+    static constexpr void description(auto&& describe) {
+        describe("cat", "diana, vr_diana or vr_diana_saga of rand_k, or ef_sgd of a family, with C at its best level",
+                 costs::source, field("compressor", &cat_of_method::method).needed(),
+                 field("cost", &cat_of_method::cost).by_name());
+    }
+    operator any_method<T>() const { return method.with_cost(cost); }
+};
 
 }  // namespace laconic::detail

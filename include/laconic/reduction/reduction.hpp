@@ -204,10 +204,17 @@ template <class R>
 struct unproved : R {
     static constexpr bool is_proved = true;
     void check_proof(std::size_t) const {}
-    bool operator==(unproved const&) const = default;
-    friend std::string to_string(unproved const& r) {
-        return detail::concat({"unproved(", to_string(static_cast<R const&>(r)), ")"});
+    static constexpr void description(auto&& describe) {
+        auto const inside = [](auto& u) -> auto& {
+            if constexpr (std::is_const_v<std::remove_reference_t<decltype(u)>>)
+                return static_cast<R const&>(u);
+            else
+                return static_cast<R&>(u);
+        };
+        describe("unproved", "one of these for which there is no theorem, as it is", "",
+                 field("reduction", inside).needed());
     }
+    bool operator==(unproved const&) const = default;
 };
 template <class R>
 unproved(R) -> unproved<R>;

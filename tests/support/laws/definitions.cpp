@@ -2,9 +2,9 @@
 // The parser on the reference backend, which defines the messages that all tests are held against.
 #include "support/laws/definitions.hpp"
 
-namespace laconic::detail {
+namespace laconic::grammar {
 
-template any_compressor<double, reference> make_compressor(std::string_view, grammar::pipe const&);
-template any_compressor<float, reference> make_compressor(std::string_view, grammar::pipe const&);
+template any_compressor<double, reference> make(std::string_view, pipe const&);
+template any_compressor<float, reference> make(std::string_view, pipe const&);
 
-}  // namespace laconic::detail
+}  // namespace laconic::grammar

@@ -5,9 +5,9 @@
 #include "laconic/backend/reference.hpp"
 
 // The parser on the reference backend, compiled once, in definitions.cpp.
-namespace laconic::detail {
+namespace laconic::grammar {
 
-extern template any_compressor<double, reference> make_compressor(std::string_view, grammar::pipe const&);
-extern template any_compressor<float, reference> make_compressor(std::string_view, grammar::pipe const&);
+extern template any_compressor<double, reference> make(std::string_view, pipe const&);
+extern template any_compressor<float, reference> make(std::string_view, pipe const&);
 
-}  // namespace laconic::detail
+}  // namespace laconic::grammar
