@@ -71,6 +71,15 @@ TEST_CASE("layers of one step share weight and dense, and where some may count a
     }
 }
 
+TEST_CASE("a step's digest is that of its loss scale, step size and largest number") {
+    auto const one = detail::step_digest({.loss_scale = 2, .step_size = 1}, 3);
+    CHECK(one != 0);
+    CHECK(one == detail::step_digest({.loss_scale = 2, .step_size = 1}, 3));
+    CHECK(one != detail::step_digest({.loss_scale = 2, .step_size = 3}, 3));
+    CHECK(one != detail::step_digest({.loss_scale = 4, .step_size = 1}, 3));
+    CHECK(one != detail::step_digest({.loss_scale = 2, .step_size = 1}, 5));
+}
+
 TEST_CASE("a pattern that matches no layer is refused with the layers' names, the first eight of them") {
     std::vector<layer> all{{"conv.weight", 4}, {"conv.bias", 2}};
     CHECK_NOTHROW(detail::require_matches(all, {.in_full = {"*.bias", "conv.*", "*"}}));
