@@ -103,10 +103,7 @@ class delayed {
         if (received.bytes.size() < sizeof there) no_times_from(from);
         std::memcpy(&there, received.bytes.data(), sizeof there);
         auto const bytes = received.bytes.subspan(sizeof there);
-        if (from == rank())
-            mine_.now = std::max(mine_.now, there);
-        else
-            mine_.receive(there, net_.busy(bytes.size()));
+        mine_.receive(there, net_.busy(bytes.size()), from == rank());
         return {bytes, received.is_error};
     }
 

@@ -108,8 +108,10 @@ struct port_clock {
     }
     /// The same; returns when it arrives, if the port there is free.
     double send(network const& net, double busy) { return leave(net, busy) + net.latency; }
-    /// Waits for a message.
-    void receive(double there, double busy) { now = std::max(now, in.serve(there, busy)); }
+    /// Waits for a message, which passes no port where the rank has sent it to itself.
+    void receive(double there, double busy, bool own = false) {
+        now = std::max(now, own ? there : in.serve(there, busy));
+    }
 };
 
 }  // namespace detail

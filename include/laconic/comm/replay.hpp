@@ -179,10 +179,7 @@ class replayer {
         if (first == my.here.end() || first->first != from) return false;
         auto const [there, bytes] = first->second;
         my.here.erase(first);
-        if (from.first == rank)
-            my.at.now = std::max(my.at.now, there);
-        else
-            my.at.receive(there, how_.ports.busy(bytes));
+        my.at.receive(there, how_.ports.busy(bytes), from.first == rank);
         return true;
     }
     seat& at(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
