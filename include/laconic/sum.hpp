@@ -57,7 +57,7 @@ void require_on_all(C& comm, std::string const& why) {
 /// before allocates nothing, and what the ranks have agreed on. Every rank makes one with the same arguments, and the
 /// same calls. The communicator must outlive it. Memory: one vector, two of double for integers of 64 bits, and what
 /// the collective has.
-template <Addend E, class How = automatic, Communicator C = detail::some_ranks>
+template <Addend E, Communicator C, class How = automatic>
 class persistent_sum {
     using T = detail::addend_type<E>;
     static constexpr std::size_t words = detail::addend_words<E>;
@@ -197,9 +197,9 @@ class persistent_sum {
     sparse_vector<E> result_;
 };
 template <class C, class X>
-persistent_sum(C&, X const&) -> persistent_sum<detail::number_of<X>, automatic, C>;
+persistent_sum(C&, X const&) -> persistent_sum<detail::number_of<X>, C>;
 template <class C, class X, class How>
-persistent_sum(C&, X const&, How) -> persistent_sum<detail::number_of<X>, How, C>;
+persistent_sum(C&, X const&, How) -> persistent_sum<detail::number_of<X>, C, How>;
 
 namespace detail {
 
