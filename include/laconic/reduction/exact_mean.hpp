@@ -9,12 +9,17 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/identity.hpp"
+#include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/round_context.hpp"
+#include "laconic/core/text.hpp"
+#include "laconic/message/full_vector.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/statistics.hpp"
 #include "laconic/transport/error_frame.hpp"
-#include "laconic/transport/full_mean.hpp"
+#include "laconic/transport/gathered.hpp"
+#include "laconic/transport/message_arrays.hpp"
+#include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
 
@@ -40,26 +45,57 @@ struct blank_in_full {
 
     void operator()(auto& there, int, auto& m) const { identity{}.blank(there, d, key{}, m); }
 };
+/// The same for one rank's message, of whatever `blank` makes one.
+template <class Blank>
+struct blank_of_rank {
+    int rank;
+    Blank blank;
+
+    void operator()(auto& there, auto& m) const { blank(there, rank, m); }
+};
+template <class Blank>
+blank_of_rank(int, Blank) -> blank_of_rank<Blank>;
 
 /// The mean in full of the gradients that the ranks' messages compress, to compare an estimate with. Memory: 2 d
 /// numbers, from its first use on.
 template <Scalar T, class B>
 class exact_mean {
-  public:
-    explicit exact_mean(std::size_t d) : d_(d), means_({}, d) {}
+    using full_type = full_vector<T, B>;
 
-    /// Gathers the mean of all ranks' scale x; an absent x counts as zeros. Throws comm_error.
+  public:
+    explicit exact_mean(std::size_t d) : d_(d), means_({}, d, position_code::smallest) {}
+
+    /// Gathers the mean of all ranks' scale x, whose numbers are finite; an absent x counts as zeros. Throws
+    /// comm_error, and wire_error for bytes that are no message.
     template <Communicator C>
     void gather(B& on, C& comm, std::uint64_t round, T scale, caller_vector const& x) {
         mean_.resize(d_);
         std::span<T> const mean(mean_);
-        round_context now;
-        now.round = round;
-        means_(on, comm, now, mean, [&](error_frame&) {
-            if (!x.is_there() || scale == 0) return fill(on, mean, T(0));
-            if (auto const numbers = x.as_numbers(mean); numbers.data() != mean.data()) copy(on, numbers, mean);
-            if (scale != 1) multiply(on, scale, mean);
-        });
+        set(on, scale, x, mean);
+        identity{}(on, std::span<T const>(mean), key{}, mine_);
+        blank_in_full const blank{d_};
+        if constexpr (CarriesMessages<C, full_type, B>) {
+            round_context now;
+            now.round = round;
+            means_.send(on, comm, now, mine_, none_);
+            means_.receive(on, comm, now, mine_, none_, blank, nullptr, mean);
+        } else {
+            sink_.clear();
+            means_.write(sink_, on, mine_);
+            comm.all_gather({sink_.finish()});
+            fill(on, mean, T(0));
+            if (means_.add_in_parts(on, comm, blank, mean)) return;
+            int r = 0;
+            try {
+                for (; r < comm.size(); ++r) {
+                    bit_reader source(comm.from(r).bytes);
+                    means_.read_and_add(source, on, blank_of_rank{r, blank}, T(1) / static_cast<T>(comm.size()), mean);
+                    source.finish();
+                }
+            } catch (wire_error const& e) {
+                throw wire_error(e.bit, concat({"from rank ", r, ": ", e.why}));
+            }
+        }
     }
     /// Adds the deviation of the estimate to `apart`, and overwrites the mean. Three passes.
     void compare(B& on, std::span<T const> estimate, deviation& apart) {
@@ -71,8 +107,17 @@ class exact_mean {
     }
 
   private:
+    static void set(B& on, T scale, caller_vector const& x, std::span<T> mean) {
+        if (!x.is_there() || scale == 0) return fill(on, mean, T(0));
+        if (auto const numbers = x.as_numbers(mean); numbers.data() != mean.data()) copy(on, numbers, mean);
+        if (scale != 1) multiply(on, scale, mean);
+    }
+
     std::size_t d_;
-    full_mean<gather_all, T, B> means_;
+    gathered<full_type, T, B> means_;
+    full_type mine_;
+    bit_writer sink_;
+    error_frame none_;
     typename B::template array<T> mean_;
 };
 

@@ -126,9 +126,10 @@ class reduced_layer final : public step_layer {
     void read(std::uint64_t round, int rank, bit_reader& source) override {
         std::span<T> const mean(mean_);
         T const share = T(1) / static_cast<T>(comm().size());
-        if (goes_in_full_) return full_means_.read_and_add(source, on(), of_rank(rank, full_blank()), share, mean);
+        if (goes_in_full_)
+            return full_means_.read_and_add(source, on(), blank_of_rank{rank, full_blank()}, share, mean);
         if constexpr (estimate_is_list) {
-            auto const& theirs = means_.read(source, on(), of_rank(rank, blank(round)));
+            auto const& theirs = means_.read(source, on(), blank_of_rank{rank, blank(round)});
             if (lists_ && terms_.append(theirs.terms())) return;
             if (std::exchange(lists_, false)) {  // too many terms
                 fill(on(), mean, T(0));
@@ -136,7 +137,7 @@ class reduced_layer final : public step_layer {
             }
             add_message(on(), mean, share, theirs);
         } else {
-            means_.read_and_add(source, on(), of_rank(rank, blank(round)), share, mean);
+            means_.read_and_add(source, on(), blank_of_rank{rank, blank(round)}, share, mean);
         }
     }
     void send([[maybe_unused]] std::uint64_t round, [[maybe_unused]] int lane) override {
@@ -261,9 +262,6 @@ class reduced_layer final : public step_layer {
             if (weights_differ_) how_.weigh(there, weight, m);
     }
     blank_in_full full_blank() const { return {is_.size}; }
-    static auto of_rank(int rank, auto blank) {
-        return [=](auto& there, auto& m) { blank(there, rank, m); };
-    }
     void make_from(std::uint64_t round, std::span<T const> x, T weight) {
         auto const at = now(round);
         std::span<T> const delta(delta_);
