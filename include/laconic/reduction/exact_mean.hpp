@@ -19,6 +19,7 @@
 #include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/message_arrays.hpp"
+#include "laconic/transport/message_tag.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
@@ -68,7 +69,7 @@ class exact_mean {
     /// Gathers the mean of all ranks' scale x, whose numbers are finite; an absent x counts as zeros. Throws
     /// comm_error, and wire_error for bytes that are no message.
     template <Communicator C>
-    void gather(B& on, C& comm, std::uint64_t round, T scale, caller_vector const& x) {
+    [[gnu::cold, gnu::noinline]] void gather(B& on, C& comm, std::uint64_t round, T scale, caller_vector const& x) {
         mean_.resize(d_);
         std::span<T> const mean(mean_);
         set(on, scale, x, mean);
@@ -84,7 +85,8 @@ class exact_mean {
             means_.write(sink_, on, mine_);
             comm.all_gather({sink_.finish()});
             fill(on, mean, T(0));
-            if (means_.add_in_parts(on, comm, blank, mean)) return;
+            without_tags messages(comm, {});
+            if (means_.add_in_parts(on, messages, blank, mean)) return;
             int r = 0;
             try {
                 for (; r < comm.size(); ++r) {

@@ -32,7 +32,7 @@ class joint_message {
     bool travels_alone() const { return layers_.size() == 1 && layers_[0]->travels_alone(); }
 
     /// Starts to send the message, or this rank's first error frame.
-    [[gnu::noinline]] void send(step_communicator& comm, std::uint64_t round, int lane) {
+    [[gnu::cold]] void send(step_communicator& comm, std::uint64_t round, int lane) {
         if (!is_payload()) return layers_[0]->send(round, lane);
         std::size_t most = 0, before = 0;  // before: numbers of the layers before
         for (auto* const l : layers_) most += l->most_bytes();
@@ -48,7 +48,7 @@ class joint_message {
     /// Waits for the messages of all ranks, and leaves the mean in each layer; `watched`: as step_layer::expect().
     /// Throws on every rank what a rank's frame holds, tags_differ where the tags do, wire_error for bytes that are no
     /// message, and comm_error.
-    [[gnu::noinline]] void receive(step_communicator& comm, std::uint64_t round, int lane, bool watched) {
+    [[gnu::cold]] void receive(step_communicator& comm, std::uint64_t round, int lane, bool watched) {
         try {
             for (auto* const l : layers_) l->expect(watched);
             is_payload() ? read_all(comm, round, lane) : layers_[0]->receive(round, lane);
@@ -66,7 +66,7 @@ class joint_message {
         sink_.put_bytes(frame_.bytes());
         comm.start_all_gather({with_tag(sink_, tagged(round)), true}, lane);
     }
-    void read_all(step_communicator& comm, std::uint64_t round, int lane) {
+    [[gnu::cold]] void read_all(step_communicator& comm, std::uint64_t round, int lane) {
         comm.finish(lane);
         without_tags messages(comm, tagged(round));
         messages.require_one();

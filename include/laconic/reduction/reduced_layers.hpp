@@ -53,11 +53,11 @@ class reduced_layers final : public step_layers {
     step_communicator& comm() override { return with_.over->messages; }
     step_communicator& watching() override { return with_.over->watching; }
     std::size_t at_once() const override { return OnHost<B> && Overlapping<C> ? most_in_flight : 1; }
-    void disconnect() override { with_.over.reset(); }
+    [[gnu::cold]] void disconnect() override { with_.over.reset(); }
     /// To be called before the first step over these ranks, which they duplicate: throws agreement_error on all of them
     /// where they disagree on the layers, the reductions, the options or the seed, argument_error where a transport
     /// does not suit the communicator.
-    void connect(C& comm) {
+    [[gnu::cold]] void connect(C& comm) {
         with_.connect(comm);
         agree();
         for (auto& l : all_) l.start();

@@ -36,7 +36,7 @@ class step_control : step_failure {
     }
     step_control(step_control const&) = delete;
     step_control& operator=(step_control const&) = delete;
-    [[gnu::noinline]] ~step_control() {
+    [[gnu::cold]] ~step_control() {
         layers_->make_whole();  // ends what uses the communicators on another thread
         layers_->disconnect();
     }
@@ -44,7 +44,7 @@ class step_control : step_failure {
     void bind(std::size_t l, caller_vector x) { layers_->at(l).bind(x); }
     /// Opens a step, which start(), prepare() and refuse() do where it is not done. Where the steps vary, the ranks
     /// compare their steps and weights.
-    [[gnu::noinline]] void open(step_options const& options, begins how = begins::with_layers) {
+    [[gnu::cold]] void open(step_options const& options, begins how = begins::with_layers) {
         now_.is_open = true;
         now_.given = options;
         attempt([&] {
@@ -59,7 +59,7 @@ class step_control : step_failure {
         if (options.weight != 1 || options.dense)
             mistake_ = "a weight other than 1, or .dense, which reducer_options::steps_vary must allow";
     }
-    [[gnu::noinline]] void start(std::size_t l, caller_vector x, step_options const& options) {
+    [[gnu::cold]] void start(std::size_t l, caller_vector x, step_options const& options) {
         if (!now_.is_open) require_whole();
         auto& vector = layers_->at(l).vector();
         if (!now_.is_open)
@@ -79,7 +79,7 @@ class step_control : step_failure {
         }
         if (order_.is_known()) advance();
     }
-    void finish(step_options const& options = {}) {
+    [[gnu::cold]] void finish(step_options const& options = {}) {
         if (now_.is_open && options != step_options{} && options != now_.given)
             throw argument_error("finish() has other options than the layers that were started: give it none");
         prepare(options);
@@ -87,7 +87,7 @@ class step_control : step_failure {
     }
     /// The first half of finish(): all messages are there, and no state has changed. If it throws, the step has ended;
     /// else failed() is the reason why it cannot be completed, or null, and commit() or abandon() ends it.
-    void prepare(step_options const& options = {}) try {
+    [[gnu::cold]] void prepare(step_options const& options = {}) try {
         receive_alone();
         if (!failed_) require_whole();
         if (!now_.is_open) open(options);
@@ -103,7 +103,7 @@ class step_control : step_failure {
         throw;
     }
     std::exception_ptr failed() const { return failed_; }
-    void commit() {
+    [[gnu::cold]] void commit() {
         ending const however_it_ends{this};
         broken_.rank_moves();
         for (auto* const l : *layers_) l->commit(round_);
@@ -113,7 +113,7 @@ class step_control : step_failure {
         broken_.make_whole();
         for (auto* const l : *layers_) l->write_back();
     }
-    void abandon() {
+    [[gnu::cold]] void abandon() {
         if (now_.is_open) ++ended_steps_;
         order_.end_step();
         for (auto* const l : *layers_) l->end_step();
@@ -121,11 +121,11 @@ class step_control : step_failure {
         now_ = {};
     }
     /// Marks that this rank cannot take the step: finish() throws compression_error on all ranks, with this reason.
-    void refuse(std::string why, step_options const& options = {}) {
+    [[gnu::cold]] void refuse(std::string why, step_options const& options = {}) {
         if (!now_.is_open) open(options, begins::with_error);
         fail(std::move(why));
     }
-    void drop() {
+    [[gnu::cold]] void drop() {
         receive_alone(), require_whole();
         ending const however_it_ends{this};
         if (options_.steps_vary && !now_.is_open) open({}, begins::to_drop);
@@ -149,7 +149,7 @@ class step_control : step_failure {
         if (now_.is_open) throw argument_error(concat({"a step is under way: finish() or drop() comes before ", call}));
     }
     void break_off() { broken_.rank_moves(); }
-    void make_whole() {
+    [[gnu::cold]] void make_whole() {
         may_differ_ = true;
         layers_->make_whole();
         broken_.make_whole();
@@ -185,7 +185,7 @@ class step_control : step_failure {
     std::size_t at_once() const { return layers_->at_once(); }
     int lane(std::size_t message) const { return static_cast<int>(message % at_once()); }
     bool is_dense() const { return now_.is_dense || round_ < options_.dense_rounds; }
-    void pass_over(std::size_t l) {
+    [[gnu::cold]] void pass_over(std::size_t l) {
         if (options_.not_started != absent::raise && order_.is_later(l))
             for (; !failed_ && !mistake_ && order_.due() != l; advance()) make_absent(layers()[order_.due()]);
         if (!failed_ && !mistake_ && (order_.is_over() || order_.due() != l)) fail_as_out_of_order(l);
@@ -195,7 +195,7 @@ class step_control : step_failure {
             order_.is_over() ? "last" : concat({"where ", layers()[order_.due()].title(), " was in the first step"});
         fail(concat({layers()[l].title(), " is started ", where}));
     }
-    void make_absent(step_layer& l) {
+    [[gnu::cold]] void make_absent(step_layer& l) {
         if (options_.not_started == absent::raise) return l.make_no_message(l.was_not_started(), is_dense());
         if (options_.not_started == absent::skip) return l.skip(is_dense());
         timed const time(statistics_.seconds_compressing);
@@ -208,7 +208,7 @@ class step_control : step_failure {
         if (!mistake_) mistake_ = std::move(why);
     }
     // Called when the layer that is due has its message, or this rank has made a mistake.
-    void advance() {
+    [[gnu::cold]] void advance() {
         auto& last = layers()[order_.due()];
         if (mistake_) last.make_no_message(*mistake_, is_dense());
         now_.made += 1;
@@ -225,12 +225,12 @@ class step_control : step_failure {
         ++now_.sent;
         now_.travels_alone = alone;
     }
-    void receive_next() {
+    [[gnu::cold]] void receive_next() {
         auto const m = now_.received++;
         timed const time(statistics_.seconds_waiting);
         attempt([&] { messages_[m].receive(comm(), round_, lane(m), is_watched()); });
     }
-    void receive_all() {
+    [[gnu::cold]] void receive_all() {
         while (now_.received < now_.sent) receive_next();
         if_they_differ([&] { name_difference(comm(), layers(), round_, now_.given, now_.sent, at_once()); });
     }
@@ -243,7 +243,7 @@ class step_control : step_failure {
         if (order_.is_learned() || messages_.empty()) messages_ = joined(layers(), order_.all(), options_);
     }
     // Before any state changes: whether the estimates can be written, probes, and comparisons between ranks.
-    void watch() {
+    [[gnu::cold]] void watch() {
         attempt([&] {
             layers_->require_writable(round_);
             if (is_every(options_.probe_every))

@@ -26,7 +26,7 @@ namespace laconic::detail {
 /// The layers of a step as what controls it sees them, on one rank, in the order in which the caller lists them.
 class step_layers {
   public:
-    step_layers(std::vector<layer> const& layers, reducer_options const& options, std::size_t bytes_each)
+    [[gnu::cold]] step_layers(std::vector<layer> const& layers, reducer_options const& options, std::size_t bytes_each)
         : seed_(options.seed),
           common_{{"the bytes of a number", bytes_each}, {"the version of the wire format", wire_version}} {
         if (layers.empty()) throw argument_error("a reducer of no layers");
@@ -116,13 +116,13 @@ class step_layers {
     }
     /// Throws non_finite_error where finish() would write a number that is not finite: on all ranks where they have the
     /// same types of numbers and loss scales.
-    void require_writable(std::uint64_t round) {
+    [[gnu::cold]] void require_writable(std::uint64_t round) {
         for (auto* const l : list_)
             if (auto const i = l->first_not_writable(round); i < l->size())
                 throw non_finite_error(-1, round, i, l->name().empty() ? "" : l->title());
     }
     /// Makes the callers' vectors NaN: those that are started and, with `bound`, those that are bound to the others.
-    void write_nan(bool bound) {
+    [[gnu::cold]] void write_nan(bool bound) {
         for (auto* const l : list_) {
             if (bound) l->vector().hold_bound();
             l->write_nan();
@@ -151,11 +151,11 @@ class step_layers {
         common_.add(detail::described(options));
     }
     /// Throws agreement_error on all ranks where they disagree on the layers, the reductions, the options or the seed.
-    void agree() {
+    [[gnu::cold]] void agree() {
         seed_.agree(comm(), items());
         draw();
     }
-    std::vector<std::size_t> by_name() const {
+    [[gnu::cold]] std::vector<std::size_t> by_name() const {
         std::vector<std::size_t> places(size());
         std::iota(places.begin(), places.end(), std::size_t{0});
         std::sort(places.begin(), places.end(), [&](auto a, auto b) { return list_[a]->name() < list_[b]->name(); });

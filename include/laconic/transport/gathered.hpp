@@ -82,8 +82,8 @@ class gathered : public plain_transport {
     /// Of messages in full that have been gathered in one process each rank adds up a part, where that pays, to a mean
     /// of zeros. Returns whether it was done, the same on all ranks. Throws wire_error.
     template <Communicator Messages, class Blank>
-    bool add_in_parts([[maybe_unused]] B& on, [[maybe_unused]] Messages& messages, [[maybe_unused]] Blank blank,
-                      [[maybe_unused]] std::span<T> mean) {
+    [[gnu::noinline]] bool add_in_parts([[maybe_unused]] B& on, [[maybe_unused]] Messages& messages,
+                                        [[maybe_unused]] Blank blank, [[maybe_unused]] std::span<T> mean) {
         if constexpr (OnHost<B> && detail::MayShare<Messages> && MayBe<M, full_vector<T, B>>) {
             if (shared_.pays_for(messages, mean.size())) {  // as long as vectors in full: look what they are
                 blank(on, 0, theirs_);
