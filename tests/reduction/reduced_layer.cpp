@@ -144,25 +144,30 @@ TEST_CASE(
         fibers::run(3, [&](fibers::member& comm) {
             one_layer::resources with;
             with.connect(comm);
-            one_layer lists(with, how{top_k{k}}, {"", d}, {}), means(with, how{top_k{k}}, {"", d}, {});
+            one_layer lists(with, how{top_k{k}}, {"", d}, {}), means(with, how{top_k{k}}, {"", d}, {}),
+                scaled(with, how{top_k{k}}, {"", d}, {});
             for (std::uint64_t step = 0; step < 4; ++step) {
                 std::vector<double> x(d);
                 auto const of_rank = key{3}.child(step).child(std::uint64_t(comm.rank()));
                 for (std::size_t i = 0; i < d; ++i) x[i] = of_rank.uniform(i) - 0.5;
-                auto y = x;
-                auto const before = x;
-                auto const take = [&](one_layer& l, std::vector<double>& v, bool watched) {
+                auto y = x, z = x;
+                for (double& v : z) v *= 4;
+                auto const take = [&](one_layer& l, std::vector<double>& v, bool watched, double loss_scale) {
+                    auto const before = v;
                     l.vector().start(numbers(v));
-                    l.make_message(step, 1, {}, false);
+                    l.make_message(step, 1, {.loss_scale = loss_scale}, false);
                     exchange(l, with, step, watched);
                     CHECK(v == before);
                     l.commit(step);
                     l.write_back();
                     l.end_step();
                 };
-                take(lists, x, false);
-                take(means, y, true);
+                take(lists, x, false, 1);
+                take(means, y, true, 1);
+                take(scaled, z, false, 4);
                 CHECK(x == y);
+                for (double& v : y) v *= 4;
+                CHECK(z == y);
                 CHECK(residual_of(lists) == residual_of(means));
                 std::size_t written = 0;
                 for (double const v : x) written += v != 0;
