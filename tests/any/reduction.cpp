@@ -93,6 +93,27 @@ TEST_CASE("a reduction that is chosen while the program runs does what its type 
     same(unproved{plain{top_k{4}}});
 }
 
+TEST_CASE(
+    "layers that share a message have the estimates of each alone, where the reduction is chosen at run time, too") {
+    std::vector<layer> const layers{{"a", 20}, {"b", 20}};
+    auto const how = error_feedback{top_k{4}};
+    fibers::run(2, [&](fibers::member& comm) {
+        reducer<error_feedback<top_k<>>, fibers::member> alone(how, comm, layers, {.seed = 0, .share_below = 0});
+        reducer<any_reduction<>, fibers::member> chosen(any_reduction<>(how), comm, layers, {.seed = 0});
+        for (int step = 0; step < 3; ++step) {
+            std::vector<float> a = gradient(comm.rank(), step), b = a;
+            auto const reduce = [](auto& by, std::vector<float>& g) {
+                by.start(0, std::span(g).first(20));
+                by.start(1, std::span(g).last(20));
+                by.finish();
+            };
+            reduce(alone, a);
+            reduce(chosen, b);
+            CHECK(a == b);
+        }
+    });
+}
+
 TEST_CASE("any_reducer is a member of a class, over any communicator") {
     fibers::run(2, [](fibers::member& inner) {
         any_communicator comm(inner);

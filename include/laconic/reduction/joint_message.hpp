@@ -50,8 +50,9 @@ class joint_message {
     /// message, and comm_error.
     [[gnu::cold]] void receive(step_communicator& comm, std::uint64_t round, int lane, bool watched) {
         try {
+            if (!is_payload()) return layers_[0]->receive(round, lane);
             for (auto* const l : layers_) l->expect(watched);
-            is_payload() ? read_all(comm, round, lane) : layers_[0]->receive(round, lane);
+            read_all(comm, round, lane);
         } catch (error const&) {
             rethrow_with_title();
         }

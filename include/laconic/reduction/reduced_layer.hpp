@@ -89,7 +89,7 @@ class reduced_layer final : public step_layer {
     layer_memory<feedback_type, T, B> const& memory() const { return memory_; }
 
     void make_message(std::uint64_t round, double share, step_options const& options, bool in_full) override {
-        begin(in_full, options);
+        begin(in_full, options), lists_ = false;
         try {
             x_.require(is_.size);
             memory_.check_share(share);
@@ -112,7 +112,7 @@ class reduced_layer final : public step_layer {
         with_message([&](auto& by, auto const& m) { by.write(sink, on(), m); });
     }
     void expect(bool watched) override {
-        if (skipped_ || !is_payload()) return;
+        if (skipped_) return;
         lists_ = may_list() && !watched;
         lists_ ? terms_.clear() : fill(on(), std::span<T>(mean_), T(0));
     }
