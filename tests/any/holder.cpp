@@ -41,6 +41,14 @@ struct counter {
     }
     friend std::string to_string(counter const&) { return "a counter"; }
 };
+struct described_counter {
+    int at = 0;
+    int next() { return ++at; }
+    int last() const { return at; }
+    static constexpr void description(auto&& describe) {
+        describe("counter", "", "", laconic::field("at", &described_counter::at).written());
+    }
+};
 struct nameless {
     int next() { return 0; }
     int last() const { return 0; }
@@ -66,6 +74,7 @@ TEST_CASE("copies of what is copied share nothing, names and states pass through
     CHECK(moved.next() == 5);
     CHECK(std::as_const(moved).last() == 5);
     CHECK(to_string(a) == "a counter");
+    CHECK(to_string(held(described_counter{3})) == "counter(3)");  // described outside of the library's namespace
     CHECK(to_string(held(nameless{})) == "of the user's own making");
     a = held(nameless{});
     CHECK(held(a).next() == 0);

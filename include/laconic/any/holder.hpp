@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/wire/state.hpp"
 
@@ -29,13 +30,22 @@ struct face_with_state : face {
     virtual void state(state_reader& archive) = 0;
 };
 
+/// The text of a value, also of a described one in a namespace of its user's, where described() does not find it.
+template <class V>
+std::string text_of_held(V const& value) {
+    if constexpr (requires { to_string(value); })
+        return to_string(value);
+    else
+        return described(value);
+}
+
 /// The base of all models: of the one for a value, Holder is held_value<V>, of a user's class one of the pointers
 /// below.
 template <class Face, class Holder>
 class model : public Face {
   public:
     explicit model(Holder held) : inside(std::move(held)) {}
-    std::string name() const override { return described(*inside); }
+    std::string name() const override { return text_of_held(*inside); }
 
   protected:
     Holder inside;
@@ -44,7 +54,7 @@ template <std::derived_from<face_with_state> Face, class Holder>
 class model<Face, Holder> : public Face {
   public:
     explicit model(Holder held) : inside(std::move(held)) {}
-    std::string name() const override { return described(*inside); }
+    std::string name() const override { return text_of_held(*inside); }
     void state(state_writer& archive) override { archive(*inside); }
     void state(state_reader& archive) override { archive(*inside); }
 
