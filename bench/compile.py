@@ -53,6 +53,9 @@ int main() {
 }
 """
 LOOPS = ["comm/threads.hpp", "compress/top_k.hpp", "reducer.hpp"]
+# The same over nodes of two ranks.
+NODES = LOOP.replace("        laconic::reducer", """        auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
+        laconic::reducer""").replace("comm, gradient)", "laconic::hierarchy{inside, across}, gradient)")
 
 # What the README's example uses of laconic.hpp.
 EXAMPLE = ["comm/metered.hpp", "comm/threads.hpp", "compress/natural.hpp", "compress/rand_k.hpp", "method/diana.hpp", "run.hpp"]
@@ -115,7 +118,8 @@ def main():
              (f"the README's example, {len(EXAMPLE)} headers",
               example.replace("#include <laconic/laconic.hpp>\n", include(*EXAMPLE) + "#include <vector>\n")),
              ("the README's example, `laconic::compiled`", compiled_example(example)),
-             (f"a loop with a reducer, {len(LOOPS)} headers", include(*LOOPS) + LOOP)]
+             (f"a loop with a reducer, {len(LOOPS)} headers", include(*LOOPS) + LOOP),
+             (f"the same over a hierarchy, {len(LOOPS) + 1} headers", include(*LOOPS, "hierarchy.hpp") + NODES)]
     headers = [h for h in headers if h not in ("laconic.hpp", "all.hpp")]
     rows = [(name, *measure(how, text)) for name, text in todo]
     rows += sorted(((f"`{h}`", *measure(how, include(h))) for h in headers), key=lambda row: -row[1])
