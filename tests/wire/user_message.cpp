@@ -2,21 +2,6 @@
 // Users' messages are written, read, limited and refused like the library's, also by decoder.py.
 #include "laconic/wire/user_message.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "laconic/any/compressor.hpp"
 #include "laconic/backend/reference.hpp"
 #include "laconic/check_compressor.hpp"
@@ -28,6 +13,7 @@
 #include "laconic/compress/zero_blocks.hpp"
 #include "support/decoder.hpp"
 #include "support/own_messages.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 
@@ -248,9 +234,9 @@ namespace {
 enum class flaw { none, reads_less, reads_more, length, not_finite, throws, throws_early, memory, steps };
 
 std::size_t living = 0;  // numbers of messages that have not been freed
+flaw present = flaw::none;
 
-// A byte for each number, read with a flaw.
-template <flaw F>
+// A byte for each number, read with the flaw that is present.
 struct flawed {
     using value_type = float;
     static constexpr unsigned user_kind = 128;
@@ -265,39 +251,36 @@ struct flawed {
     };
     std::vector<counted> alive{};
 
-    std::size_t dimension() const { return F == flaw::length ? length + 1 : length; }
+    std::size_t dimension() const { return present == flaw::length ? length + 1 : length; }
     bool operator==(flawed const& other) const { return values == other.values; }
     reading_bounds per_number() const {
         return {.least_bits = 8,
-                .most_bytes = F == flaw::memory ? ~std::uint64_t{0} : 6,
-                .most_steps = F == flaw::steps ? ~std::uint64_t{0} : 0};
+                .most_bytes = present == flaw::memory ? ~std::uint64_t{0} : 6,
+                .most_steps = present == flaw::steps ? ~std::uint64_t{0} : 0};
     }
     void resize(std::size_t n) {
         length = n;
         values.resize(n);
         alive.resize(n);
-        if (F == flaw::throws_early) throw std::logic_error("not today");
+        if (present == flaw::throws_early) throw std::logic_error("not today");
     }
     friend void write(auto& sink, flawed const& m) {
         for (float const v : m.values) sink.put(static_cast<std::uint64_t>(v), 8);
     }
     friend void read(auto&, bit_reader& source, flawed& m) {
-        for (float& v : m.values) v = static_cast<float>(source.take(F == flaw::reads_less ? 7 : 8));
-        if (F == flaw::reads_more) source.take(3);
-        if (F == flaw::not_finite && !m.values.empty()) m.values.back() = std::numeric_limits<float>::infinity();
-        if (F == flaw::throws) throw std::runtime_error("no");
+        for (float& v : m.values) v = static_cast<float>(source.take(present == flaw::reads_less ? 7 : 8));
+        if (present == flaw::reads_more) source.take(3);
+        if (present == flaw::not_finite && !m.values.empty()) m.values.back() = std::numeric_limits<float>::infinity();
+        if (present == flaw::throws) throw std::runtime_error("no");
     }
     friend void add_message(auto&, std::span<float> out, float w, flawed const& m) {
         for (std::size_t i = 0; i < out.size(); ++i) out[i] += w * m.values[i];
     }
 };
-template <flaw F>
 struct of_flawed {
     template <Scalar, class>
-    using message = flawed<F>;
+    using message = flawed;
 };
-template <flaw F>
-constexpr auto given = user_messages<of_flawed<F>>;
 
 // Three numbers of a byte, whole or with a bit before them, alone or as the first part.
 std::vector<std::byte> three(std::vector<decoder::word> more = {}) {
@@ -309,20 +292,36 @@ std::vector<std::byte> three(std::vector<decoder::word> more = {}) {
 }  // namespace
 
 TEST_CASE("what a user's functions do wrong is a wire_error, or their own exception") {
-    std::uint64_t const begin = 8 * (4 + 1 + 1 + 1 + 1 + 2);
-    CHECK(read_described(three(), {}, given<flaw::none>).values == std::vector<double>{1, 2, 3});
-    refused(three(), "it is shorter than announced", {}, given<flaw::reads_less>, begin + 21);
-    refused(three(), "it ends 3 bits too early", {}, given<flaw::reads_more>, begin + 24);
-    refused(three({{0, 1}}), "it is longer than announced", {}, given<flaw::reads_more>, begin + 27);
-    refused(three({{0, 1}}), "it is shorter than announced", {}, given<flaw::none>, begin + 24);
-    refused(three(), "user kind 128 of 4 numbers, where 3 are due", {}, given<flaw::length>);
-    refused(three(), "user kind 128 with a number that is not finite", {}, given<flaw::not_finite>);
-    refused(three(), "more memory than the limit", {}, given<flaw::memory>, begin);
-    refused(three(), "more work than the limit", {}, given<flaw::steps>, begin);
-    refused(three(), "more work than the limit", {.work = 2}, given<flaw::none>);  // no steps are stated: one each
+    auto const read_with = [](flaw which, std::span<std::byte const> file, reading_limits limits = {}) {
+        present = which;
+        return read_described(file, limits, user_messages<of_flawed>);
+    };
+    CHECK(read_with(flaw::none, three()).values == std::vector<double>{1, 2, 3});
+    std::uint64_t const begin = 8 * (4 + 1 + 1 + 1 + 1 + 2), any = ~std::uint64_t{0};
+    struct {
+        flaw which;
+        std::vector<std::byte> file;
+        std::string why;
+        std::uint64_t bit;
+        reading_limits limits = {};
+    } const rows[] = {
+        {flaw::reads_less, three(), "it is shorter than announced", begin + 21},
+        {flaw::reads_more, three(), "it ends 3 bits too early", begin + 24},
+        {flaw::reads_more, three({{0, 1}}), "it is longer than announced", begin + 27},
+        {flaw::none, three({{0, 1}}), "it is shorter than announced", begin + 24},
+        {flaw::length, three(), "user kind 128 of 4 numbers, where 3 are due", any},
+        {flaw::not_finite, three(), "user kind 128 with a number that is not finite", any},
+        {flaw::memory, three(), "more memory than the limit", begin},
+        {flaw::steps, three(), "more work than the limit", begin},
+        {flaw::none, three(), "more work than the limit", any, {.work = 2}},  // no steps are stated: one each
+    };
+    for (auto const& row : rows) {
+        present = row.which;
+        refused(row.file, row.why, row.limits, user_messages<of_flawed>, row.bit);
+    }
     CHECK(living == 0);
-    CHECK_THROWS_WITH_AS(read_described(three(), {}, given<flaw::throws>), "no", std::runtime_error);
-    CHECK_THROWS_WITH_AS(read_described(three(), {}, given<flaw::throws_early>), "not today", std::logic_error);
+    CHECK_THROWS_WITH_AS(read_with(flaw::throws, three()), "no", std::runtime_error);
+    CHECK_THROWS_WITH_AS(read_with(flaw::throws_early, three()), "not today", std::logic_error);
     CHECK(living == 0);
     // Half read as the first part, what follows is not where it should be.
     auto const parts = decoder::by_hand(0, 4,
@@ -338,8 +337,9 @@ TEST_CASE("what a user's functions do wrong is a wire_error, or their own except
                                          of_byte(2),
                                          of_byte(3),
                                          {1, 1}});
-    CHECK(read_described(parts, {}, given<flaw::none>).values == std::vector<double>{1, 2, 3, -1});
-    refused(parts, "it is shorter than announced", {}, given<flaw::reads_less>);
+    CHECK(read_with(flaw::none, parts).values == std::vector<double>{1, 2, 3, -1});
+    CHECK_THROWS_WITH_AS(read_with(flaw::reads_less, parts), doctest::Contains("it is shorter than announced"),
+                         wire_error);
 }
 
 namespace {
