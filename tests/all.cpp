@@ -2,7 +2,7 @@
 // Every header of the library can be included at once.
 #include "laconic/all.hpp"
 
-#include <doctest/doctest.h>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,18 +2,13 @@
 // No pipeline allocates after its first message, and a message holds the multiple of its vector that docs state.
 #include "support/allocations.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <new>
-#include <string>
 
 #include "support/laws/definitions.hpp"
 #include "support/laws/messages.hpp"
 #include "support/laws/pipelines.hpp"
+#include "support/test.hpp"
 
 namespace {
 thread_local std::size_t so_far = 0;

@@ -2,15 +2,12 @@
 // The host can read the memory of `apart` only while a kernel runs, and compressors encode there as on the host.
 #include "support/apart.hpp"
 
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "support/laws/messages_on.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using laconic_test::apart;

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimators, steps, feedbacks and levels compute on `apart` the bits that they compute on the host.
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "laconic/adapt/follow_last_move.hpp"
 #include "laconic/adapt/lag.hpp"
 #include "laconic/adapt/warm_start.hpp"
@@ -34,6 +26,7 @@
 #include "laconic/wire/state.hpp"
 #include "support/apart.hpp"
 #include "support/laws/messages.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

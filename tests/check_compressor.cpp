@@ -2,23 +2,13 @@
 // `check_compressor` accepts the library's compressors and reports which law a user's own compressor breaks.
 #include "laconic/check_compressor.hpp"
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

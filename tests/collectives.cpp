@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // No collective allocates after its first rounds, holds more than docs/scaling.md states, or is late on a network.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "laconic/collective/dense/halving_doubling.hpp"
 #include "laconic/collective/dense/omni_reduce.hpp"
 #include "laconic/collective/dense/ring.hpp"
@@ -21,6 +15,7 @@
 #include "laconic/comm/delayed.hpp"
 #include "support/allocations.hpp"
 #include "support/sparse_vectors.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

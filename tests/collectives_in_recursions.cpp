@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A descent over any collective reaches what it reaches over gathered messages, and loses nothing of a sum.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <initializer_list>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "laconic/any/recursion.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -18,6 +8,7 @@
 #include "named_collectives.hpp"
 #include "support/allocations.hpp"
 #include "support/sparse_vectors.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 // Descents whose messages are added up on their way.

@@ -2,11 +2,7 @@
 // What laconic::compiled holds computes the same bits, and sends the same bytes, as the headers do.
 #include "laconic/compiled.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <algorithm>
-#include <string>
 
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
@@ -16,6 +12,7 @@
 #include "laconic/method/diana.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/run.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,7 @@
 // The statistics behind the compressor laws are right by hand, and find broken bounds and damage that is accepted.
 #include "laconic/compressor_laws.hpp"
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic::compressor_laws;
 

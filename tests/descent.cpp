@@ -2,15 +2,6 @@
 // `descent` gives one run for one seed, goes on from saved states bit for bit, and undoes a round that throws.
 #include "laconic/descent.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <stdexcept>
-#include <string>
-
 #include "laconic/adapt/warm_start.hpp"
 #include "laconic/any/recursion.hpp"
 #include "laconic/compress/low_rank.hpp"
@@ -36,6 +27,7 @@
 #include "laconic/optim/momentum.hpp"
 #include "support/allocations.hpp"
 #include "support/samples.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

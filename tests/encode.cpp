@@ -2,13 +2,7 @@
 // encode() gives the bytes that a reducer would send, decode() and add_decoded() read them, and nothing else.
 #include "laconic/encode.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <cstddef>
-#include <limits>
-#include <span>
-#include <vector>
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/identity.hpp"
@@ -16,6 +10,7 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_encode {
 

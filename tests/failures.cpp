@@ -2,14 +2,11 @@
 // The table of failures over threads and fibers; tests/mpi/failures.cpp has the same over MPI.
 #include "support/failures.hpp"
 
-#include <doctest/doctest.h>
-
 #include <chrono>
-#include <cstddef>
-#include <vector>
 
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_failures {
 

@@ -2,20 +2,13 @@
 // Methods with loops of their own are read from texts, run by descend() as typed ones are, and reach the optimum.
 #include "laconic/families.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "laconic/any/objective.hpp"
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/run.hpp"
 #include "named_methods.hpp"
 #include "support/samples.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where other codes of sparse collectives hang, crash or add up wrongly, each here ends with the sum or an error.
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <cstddef>
-#include <functional>
-#include <span>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "laconic/compress/about_top_k.hpp"
 #include "named_collectives.hpp"
 #include "support/sparse_vectors.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_hangs {
 

@@ -2,9 +2,9 @@
 // One include of laconic.hpp is all that two ranks need to reach the optimum of their mean.
 #include "laconic/laconic.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
+
+#include "support/test.hpp"
 
 using namespace laconic;
 

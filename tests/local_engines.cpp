@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What threads and fibers have in common: errors name the rank that throws or leaves, in pairs, lanes and groups.
-#include <doctest/doctest.h>
-
 #include <atomic>
 #include <chrono>
-#include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
 #include "support/failed_schedule.hpp"
 #include "support/schedules.hpp"
 #include "support/subgroups.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -3,15 +3,12 @@
 // states.
 #include "laconic/loop.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/comm/threads.hpp"
 #include "laconic/descent.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/run.hpp"
 #include "support/pulled_left.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

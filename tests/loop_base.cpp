@@ -3,13 +3,7 @@
 // their first round.
 #include "laconic/loop_base.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/objective.hpp"
@@ -20,6 +14,7 @@
 #include "laconic/second_order/ds_lsr1.hpp"
 #include "laconic/second_order/fednl.hpp"
 #include "support/allocations.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,20 +2,7 @@
 // Every method in the list survives saving, forged states, gradients that are not finite and numbers that overflow.
 #include "support/methods.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
 #include <atomic>
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/threads.hpp"
@@ -27,6 +14,7 @@
 #include "support/allocations.hpp"
 #include "support/samples.hpp"
 #include "support/states.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 // What every method promises, whatever it is: each by its text, over one loop of faces.

@@ -2,9 +2,7 @@
 // One include reads a table of data, makes a model of it and finds the model's optimum.
 #include "laconic/objective.hpp"
 
-#include <doctest/doctest.h>
-
-#include <sstream>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a loop computes between send() and receive() overlaps with its messages' way, and changes none of them.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <span>
-#include <vector>
-
 #include "laconic/any/communicator.hpp"
 #include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
@@ -19,6 +10,7 @@
 #include "laconic/descent.hpp"
 #include "laconic/method/diana.hpp"
 #include "support/allocations.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // One include has the machines of both packet protocols.
 #include "laconic/packet.hpp"
 
-#include <doctest/doctest.h>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defects that were found in other libraries of this field do not occur here.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/about_top_k.hpp"
@@ -17,6 +10,7 @@
 #include "laconic/transport/gathered.hpp"
 #include "support/laws/messages.hpp"
 #include "support/laws/pipelines.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that exchange in pairs allocate nothing once messages of every length have been sent.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <span>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "support/allocations.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,6 @@
 // `recursion` computes its equation as worked out by hand, and changing one of its parts changes no other.
 #include "laconic/recursion.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <span>
-#include <string>
-
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -17,6 +10,7 @@
 #include "laconic/method/gd.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "laconic/transport/served.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;
@@ -205,7 +199,7 @@ TEST_CASE("what the server's compressor leaves out, it sends later, by hand") {
 TEST_CASE("with a server that compresses, a run still converges to the optimum, and all ranks hold the same iterate") {
     auto const f = random_ridges(3, 6, 1, 4);
     auto const p = constants(f);
-    toys::optimum const best(f);
+    known_optimum const best(f);
     auto const comes_there = [&](auto const& down, double step) {
         CAPTURE(to_string(down));
         auto const method = recursion<identity>{{}, {}, {step / p.smoothness}}.with_transport(down);

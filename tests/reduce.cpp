@@ -2,10 +2,7 @@
 // One include of reduce.hpp is all that a training loop needs, over nodes of ranks, too.
 #include "laconic/reduce.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <vector>
+#include "support/test.hpp"
 
 namespace tests_of_reduce {
 

@@ -2,13 +2,6 @@
 // `descend` shows every iterate to its watch, stops at the first limit that is reached, and keeps a true trace.
 #include "laconic/run.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/metered.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -16,6 +9,7 @@
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/transport/served.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;
@@ -134,7 +128,7 @@ TEST_CASE("a watch that returns nothing, no rounds at all, and a look that costs
         CHECK(descend(gd{}, constants(f), mine, x, comm, {.rounds = 2}).rounds == 2);
         CHECK(descend(composed(gd{}, f), f[0], x, comm, {.rounds = 3}, [](auto const&) {}).rounds == 3);
         CHECK(descend(gd{}, f[0], x, comm).rounds == 1000);  // the objective knows its constants
-        CHECK(distance2(x, toys::optimum(f).x) < 1e-12);
+        CHECK(distance2(x, known_optimum(f).x) < 1e-12);
     });
 }
 
@@ -210,7 +204,7 @@ TEST_CASE("x may be a vector of Eigen, an array or a span, of doubles or floats"
     std::vector<quadratic<float>> single;
     for (auto const& q : f) single.push_back({q.h.cast<float>(), q.b.cast<float>(), float(q.c)});
     auto const p = constants(f);
-    toys::optimum const best(f);
+    known_optimum const best(f);
     std::array<bool, 2> same{};
     std::vector<Eigen::VectorXf> far(2);
     std::vector<std::uint64_t> bytes(2), bytes_single(2);

@@ -2,10 +2,7 @@
 // Why a run ended has a name, and settings limit nothing but the rounds by themselves.
 #include "laconic/run_settings.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <string>
+#include "support/test.hpp"
 
 using namespace laconic;
 

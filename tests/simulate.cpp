@@ -2,9 +2,8 @@
 // One include measures traffic by simulated clocks, records it and plays it on another network.
 #include "laconic/simulate.hpp"
 
-#include <doctest/doctest.h>
-
 #include "laconic/comm/threads.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -3,16 +3,7 @@
 // threads and fibers; tests/mpi/sums.cpp has the same over MPI.
 #include "laconic/sum.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "laconic/any/collective.hpp"
 #include "laconic/any/communicator.hpp"
@@ -22,6 +13,7 @@
 #include "laconic/comm/threads.hpp"
 #include "support/allocations.hpp"
 #include "support/sum_calls.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_sum {
 

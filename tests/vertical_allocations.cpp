@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FedBCD allocates nothing after its first round.
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/vertical/fed_bcd.hpp"
 #include "support/allocations.hpp"
 #include "support/parties.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

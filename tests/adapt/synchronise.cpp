@@ -2,12 +2,8 @@
 // All ranks send the whole vector in the same rounds, which have probability p, and compress in the others.
 #include "laconic/adapt/synchronise.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <vector>
-
 #include "laconic/compress/rand_k.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,16 +2,13 @@
 // Low-rank compression that starts from its last factors reaches the best approximation, which cold starts miss.
 #include "laconic/adapt/warm_start.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <cmath>
-#include <vector>
 
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/parts.hpp"
 #include "support/laws/messages.hpp"
 #include "support/states.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

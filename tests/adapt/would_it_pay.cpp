@@ -2,13 +2,9 @@
 // Whether compression pays follows from a link's price and measured times, with the break-even price of a bit.
 #include "laconic/adapt/would_it_pay.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
 #include "laconic/compress/dense.hpp"
 #include "laconic/compress/natural.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

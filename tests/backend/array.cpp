@@ -2,15 +2,10 @@
 // Elements and spans of every backend's arrays reach the host by copies, made only where the host cannot read them.
 #include "laconic/backend/array.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/reference.hpp"
 #include "support/apart.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using laconic_test::apart;

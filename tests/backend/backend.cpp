@@ -2,11 +2,8 @@
 // A type is a `Backend` if every kernel is found for it by argument-dependent lookup, derived types included.
 #include "laconic/backend/backend.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,17 +2,8 @@
 // One device serves floats and doubles; each kernel waits as often as documented and allocates in its first call only.
 #include "laconic/backend/device.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,7 @@
 // `each_bucket` visits every bucket once, in order, with its number and first coordinate; the last may be shorter.
 #include "laconic/backend/each_bucket.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <limits>
-#include <span>
-#include <tuple>
-#include <vector>
+#include "support/test.hpp"
 
 namespace {
 

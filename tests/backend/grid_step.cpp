@@ -2,12 +2,8 @@
 // A grid of `grid_step` covers its scale and one of `closing_step` ends at its range, for subnormal numbers too.
 #include "laconic/backend/grid_step.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // One host serves floats and doubles in turn, and goes on after it was moved.
 #include "laconic/backend/host.hpp"
 
-#include <doctest/doctest.h>
-
-#include <utility>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // The bounds of `magnitude_bins` descend by at most 1 + 2^-7, begin at the largest magnitude and ignore the scale.
 #include "laconic/backend/magnitude_bins.hpp"
 
-#include <doctest/doctest.h>
-
-#include <initializer_list>
-#include <limits>
+#include "support/test.hpp"
 
 using namespace laconic;
 

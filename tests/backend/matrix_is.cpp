@@ -2,13 +2,9 @@
 // `matrix_is` says whether a product takes the rows of a matrix or its columns.
 #include "laconic/backend/matrix_is.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/reference.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

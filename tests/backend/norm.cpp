@@ -2,17 +2,9 @@
 // Norms and deviations are right where squares leave the range of the type, and never hide NaN or infinity.
 #include "laconic/backend/norm.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

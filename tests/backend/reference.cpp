@@ -2,16 +2,11 @@
 // The host's messages are those of the reference, byte for byte, in every pipeline.
 #include "laconic/backend/reference.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <string>
-#include <vector>
-
 #include "laconic/wire/message.hpp"
 #include "support/laws/definitions.hpp"
 #include "support/laws/messages.hpp"
 #include "support/laws/pipelines.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,17 +2,10 @@
 // `goes_up` rounds up from exactly the chance at which fraction and chance make 1, and so do host and reference.
 #include "laconic/backend/rounding.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/reference.hpp"
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using detail::goes_up;

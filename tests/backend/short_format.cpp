@@ -2,17 +2,14 @@
 // The codes of fp16, bf16, e4m3 and e5m2 have the values that their standards define.
 #include "laconic/backend/short_format.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
+#include "support/test.hpp"
 
 using namespace laconic;
 
 namespace {
 
-constexpr short_format all[] = {short_format::binary16, short_format::bfloat, short_format::e4m3, short_format::e5m2};
+constexpr short_format all_formats[] = {short_format::binary16, short_format::bfloat, short_format::e4m3,
+                                        short_format::e5m2};
 
 // From the fields, as the standards write it.
 double by_the_standard(short_layout f, int code) {
@@ -55,7 +52,7 @@ TEST_CASE("the formats by their landmarks") {
 }
 
 TEST_CASE("every code of every format, as a float and as a double") {
-    for (auto const format : all) {
+    for (auto const format : all_formats) {
         short_layout const f = layout_of(format);
         CAPTURE(std::string(name_of(format)));
         int finite = 0, wrong = 0;

@@ -2,19 +2,10 @@
 // Host and reference add numbers in the documented order of stretches and partial sums, to the bit, at any length.
 #include "laconic/backend/sum_order.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/reference.hpp"
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 
@@ -55,7 +46,7 @@ double by_definition_in_floats(std::vector<float> const& x) {
 
 // Of many sizes, so that nearly every other order gives another sum.
 template <class T>
-std::vector<T> numbers(std::size_t n) {
+std::vector<T> random_numbers(std::size_t n) {
     std::vector<T> x(n);
     for (std::size_t i = 0; i < n; ++i) {
         auto const drawn = static_cast<T>(key{7}.uniform(i) - 0.4);
@@ -79,7 +70,7 @@ TEST_CASE_TEMPLATE("sums of the host and the reference are those of the definiti
     reference plain;
     for (std::size_t const n : {0, 1, 17, 4095, 4096, 4097, 8191, 8192, 8200, 16 * 4096, 17 * 4096 + 1, 300'000}) {
         CAPTURE(n);
-        auto const x = numbers<T>(n);
+        auto const x = random_numbers<T>(n);
         std::span<T const> const v(x);
         double const squares = by_definition(each(x, square)), magnitudes = by_definition(each(x, magnitude_of));
         CHECK(sum_of_squares(fast, v) == squares);
@@ -112,7 +103,7 @@ TEST_CASE("products of a matrix are summed in the same order, either way") {
     host fast;
     reference plain;
     std::size_t const n = 4096 + 33, columns = 2, length = 3;
-    auto const x = numbers<double>(length * n), by = numbers<double>(columns * n);
+    auto const x = random_numbers<double>(length * n), by = random_numbers<double>(columns * n);
     for (auto const how : {matrix_is::as_it_stands, matrix_is::transposed}) {
         std::vector<double> expected, p(columns * length), q(p);
         for (std::size_t c = 0; c < columns; ++c)

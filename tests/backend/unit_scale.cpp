@@ -2,9 +2,7 @@
 // `unit_scale` is the power of two that takes a number into [1/2, 1), limited to where squares stay in range.
 #include "laconic/backend/unit_scale.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
+#include "support/test.hpp"
 
 using namespace laconic;
 

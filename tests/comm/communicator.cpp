@@ -2,14 +2,9 @@
 // Which types satisfy the concepts of communicators, and how waits, lanes and partners of exchanges are checked.
 #include "laconic/comm/communicator.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <span>
-#include <vector>
-
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,14 +2,7 @@
 // Datagrams arrive as they were sent, alone or together, each with its length and its sender's address.
 #include "laconic/comm/datagram_socket.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 using detail::datagram_socket;

@@ -2,9 +2,9 @@
 // A deadline of 0 never ends, a negative one is refused, and the longest does not overflow.
 #include "laconic/comm/deadline.hpp"
 
-#include <doctest/doctest.h>
-
 #include <chrono>
+
+#include "support/test.hpp"
 
 using laconic::argument_error;
 using laconic::detail::deadline;

@@ -2,19 +2,13 @@
 // `delayed` moves each rank's clock as its network's latency, bandwidth and ports say, on any engine.
 #include "laconic/comm/delayed.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <atomic>
-#include <bit>
-#include <limits>
-#include <string>
-#include <vector>
 
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "support/schedules.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

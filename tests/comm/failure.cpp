@@ -2,10 +2,7 @@
 // A `failure` keeps the first reason and rethrows the first exception.
 #include "laconic/comm/failure.hpp"
 
-#include <doctest/doctest.h>
-
-#include <stdexcept>
-#include <string>
+#include "support/test.hpp"
 
 using laconic::comm_error;
 using laconic::detail::failure;

@@ -2,17 +2,8 @@
 // `fibers` carries all collectives and exchanges in one thread, and names the rank that throws, leaves or stalls.
 #include "laconic/comm/fibers.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
 #include <chrono>
-#include <limits>
-#include <numeric>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/threads.hpp"
@@ -23,6 +14,7 @@
 #include "laconic/transport/served.hpp"
 #include "support/failed_schedule.hpp"
 #include "support/schedules.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // Gathering one value from each rank: order, bytes, and what is refused.
 #include "laconic/comm/from_all.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <vector>
-
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // Graphs of ranks: neighbours, heads and tails, Metropolis weights; what is no graph is refused by name.
 #include "laconic/comm/graph.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

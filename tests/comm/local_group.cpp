@@ -2,10 +2,7 @@
 // A `local_group` counts which collective calls are complete, lane by lane, and which rank has not come.
 #include "laconic/comm/local_group.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

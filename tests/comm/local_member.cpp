@@ -2,12 +2,7 @@
 // A `local_member` counts turns for each lane and forgets all lanes where its engine fails.
 #include "laconic/comm/local_member.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <memory>
-#include <tuple>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,14 +2,12 @@
 // `measure_cost` finds a link's cost despite slow moments, the same on all ranks, and fails on all where one fails.
 #include "laconic/comm/measured_cost.hpp"
 
-#include <doctest/doctest.h>
-
 #include <atomic>
-#include <stdexcept>
 
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

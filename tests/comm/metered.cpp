@@ -2,13 +2,8 @@
 // `metered` counts to the byte what each rank sends and receives, and nothing of a call that fails.
 #include "laconic/comm/metered.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <span>
-#include <vector>
-
 #include "laconic/comm/threads.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // Messages of an all-gather over MPI arrive whole at any length and any limit of MPI's.
 #include "laconic/comm/mpi_collectives.hpp"
 
-#include <doctest/doctest.h>
 #include <mpi.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <span>
-#include <vector>
+#include "support/test.hpp"
 
 // Part of the program of mpi.cpp, which is run with 1, 3, 4 and 8 ranks.
 

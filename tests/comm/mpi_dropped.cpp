@@ -2,15 +2,11 @@
 // Parts that ranks drop in different orders end together, with long messages still under way.
 #include "laconic/comm/mpi_dropped.hpp"
 
-#include <doctest/doctest.h>
 #include <mpi.h>
 
 #include <chrono>
-#include <cstddef>
-#include <memory>
-#include <numeric>
-#include <utility>
-#include <vector>
+
+#include "support/test.hpp"
 
 // Part of the program of mpi.cpp, which is run with 1, 3, 4 and 8 ranks.
 

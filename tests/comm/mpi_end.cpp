@@ -2,13 +2,11 @@
 // An `mpi_end` exchanges messages, and as a part is over once all ranks have left it.
 #include "laconic/comm/mpi_end.hpp"
 
-#include <doctest/doctest.h>
 #include <mpi.h>
 
 #include <chrono>
-#include <cstddef>
-#include <numeric>
-#include <vector>
+
+#include "support/test.hpp"
 
 // Part of the program of mpi.cpp, which is run with 1, 3, 4 and 8 ranks.
 

@@ -2,16 +2,11 @@
 // An `mpi_inbox` reassembles each rank's pieces in order, whatever is awaited, and names who left or stalls.
 #include "laconic/comm/mpi_inbox.hpp"
 
-#include <doctest/doctest.h>
 #include <mpi.h>
 
-#include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstddef>
-#include <span>
-#include <string>
-#include <vector>
+
+#include "support/test.hpp"
 
 // Part of the program of mpi.cpp, which is run with 1, 3, 4 and 8 ranks.
 

@@ -2,16 +2,13 @@
 // Messages in several lanes arrive in their lanes over MPI, and no lane waits for another.
 #include "laconic/comm/mpi_lanes.hpp"
 
-#include <doctest/doctest.h>
 #include <mpi.h>
 
 #include <chrono>
-#include <cstddef>
-#include <span>
 #include <thread>
-#include <vector>
 
 #include "support/schedules.hpp"
+#include "support/test.hpp"
 
 // Part of the program of mpi.cpp, which is run with 1, 3, 4 and 8 ranks.
 

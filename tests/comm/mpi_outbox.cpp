@@ -2,14 +2,12 @@
 // An `mpi_outbox` waits until receivers have taken its messages, and for no rank that has left.
 #include "laconic/comm/mpi_outbox.hpp"
 
-#include <doctest/doctest.h>
 #include <mpi.h>
 
 #include <chrono>
-#include <cstddef>
-#include <string>
 #include <thread>
-#include <vector>
+
+#include "support/test.hpp"
 
 // Part of the program of mpi.cpp, which is run with 1, 3, 4 and 8 ranks.
 

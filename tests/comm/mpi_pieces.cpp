@@ -2,15 +2,9 @@
 // A tag carries how many pieces follow and whether they are an error frame; MPI's errors keep their text.
 #include "laconic/comm/mpi_pieces.hpp"
 
-#include <doctest/doctest.h>
 #include <mpi.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
+#include "support/test.hpp"
 
 // Part of the program of mpi.cpp, which is run with 1, 3, 4 and 8 ranks.
 

@@ -2,12 +2,6 @@
 // `nccl` carries collectives, exchanges and arrays, gives the bits of threads, and names ranks that leave.
 #include "laconic/comm/nccl.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstring>
-#include <string_view>
-
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/collective/sparse/split_all_gather.hpp"
 #include "laconic/comm/threads.hpp"
@@ -19,6 +13,7 @@
 #include "support/end_of_a_run.hpp"
 #include "support/nccl_ranks.hpp"
 #include "support/schedules.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_nccl {
 

@@ -2,17 +2,13 @@
 // Rounds over NCCL allocate nothing after the first, wait only where they must, and serve late ranks.
 #include "laconic/comm/nccl_rounds.hpp"
 
-#include <doctest/doctest.h>
-
 #include <atomic>
 #include <chrono>
-#include <cstddef>
-#include <span>
 #include <thread>
-#include <vector>
 
 #include "support/nccl_ranks.hpp"
 #include "support/stand_ins/nccl.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

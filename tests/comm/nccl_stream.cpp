@@ -2,17 +2,12 @@
 // Errors of NCCL and CUDA, and ranks that die, end all waits by the deadline and leave nothing behind.
 #include "laconic/comm/nccl_stream.hpp"
 
-#include <doctest/doctest.h>
-
 #include <chrono>
-#include <cstddef>
-#include <span>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "support/nccl_ranks.hpp"
 #include "support/stand_ins/nccl.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_nccl_stream {
 

@@ -2,13 +2,8 @@
 // A port serves its messages in the pauses between others, as one that is simulated second by second.
 #include "laconic/comm/network.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <limits>
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,7 @@
 // A type that takes packets and the time is a `PacketMachine`, and one recovers lost packets.
 #include "laconic/comm/packet_machine.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <span>
+#include "support/test.hpp"
 
 using namespace laconic;
 

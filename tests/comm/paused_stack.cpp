@@ -2,12 +2,7 @@
 // Two stacks run in turns, exceptions work on both, and a stack without memory is refused.
 #include "laconic/comm/paused_stack.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <stdexcept>
-#include <string>
+#include "support/test.hpp"
 
 using laconic::detail::mapped_stack;
 using laconic::detail::paused_stack;

@@ -2,10 +2,7 @@
 // The energy of radios by hand, in both conventions, and the saving that the specification computes.
 #include "laconic/comm/radio.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

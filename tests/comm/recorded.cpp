@@ -2,16 +2,11 @@
 // `recorded` logs each exchange, collective and computation of a rank and changes no message.
 #include "laconic/comm/recorded.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "support/schedules.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

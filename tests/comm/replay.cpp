@@ -2,17 +2,13 @@
 // `replay` of recorded logs ends when `delayed` ends, and racks share their links in the order of time.
 #include "laconic/comm/replay.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <atomic>
-#include <string>
-#include <vector>
 
 #include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
 #include "support/schedules.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,9 +2,7 @@
 // Waits before a packet is sent again follow the mean and deviation of round trips, doubled each time.
 #include "laconic/comm/retransmission.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
+#include "support/test.hpp"
 
 using namespace laconic;
 

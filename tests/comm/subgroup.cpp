@@ -2,12 +2,10 @@
 // Ranks of one color are ordered by key, then by rank; a bad color or a rank elsewhere is an error.
 #include "laconic/comm/subgroup.hpp"
 
-#include <doctest/doctest.h>
-
 #include <atomic>
-#include <vector>
 
 #include "laconic/comm/fibers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,17 +2,13 @@
 // `threads` carries all collectives and exchanges, limits who computes, and names ranks that throw, leave or stall.
 #include "laconic/comm/threads.hpp"
 
-#include <doctest/doctest.h>
-
 #include <atomic>
-#include <cstring>
 #include <fstream>
-#include <optional>
-#include <string>
 
 #include "laconic/core/key.hpp"
 #include "support/failed_schedule.hpp"
 #include "support/schedules.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace std::chrono_literals;

@@ -2,14 +2,7 @@
 // Chains from positions, and when a topology changes.
 #include "laconic/comm/topology.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <set>
-#include <string>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

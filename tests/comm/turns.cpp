@@ -2,10 +2,7 @@
 // At most as many seats compute as are allowed, in the order in which they could go on.
 #include "laconic/comm/turns.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <string>
+#include "support/test.hpp"
 
 using laconic::detail::turns;
 

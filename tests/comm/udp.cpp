@@ -2,26 +2,18 @@
 // Packet machines in processes get right sums over UDP despite loss, strangers and damage, and name a killed process.
 #include "laconic/comm/udp.hpp"
 
-#include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <span>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "laconic/collective/dense/switch_ml.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/packet/omni_machine.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using std::chrono::milliseconds;

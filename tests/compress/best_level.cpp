@@ -2,17 +2,10 @@
 // best_level takes the level that keeps most per cost, or 99 % of that without a sort, on both backends.
 #include "laconic/compress/best_level.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <numbers>
-#include <string>
-#include <vector>
 
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // Bucket lengths and counts are right for vectors of any length, also where a bucket is longer than the vector.
 #include "laconic/compress/buckets.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <limits>
+#include "support/test.hpp"
 
 using namespace laconic::detail;
 

@@ -2,11 +2,7 @@
 // A user's own compressor keeps the laws in pipes, and every compressor refuses more than 2^32 - 1 numbers.
 #include "laconic/compress/compressor.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <array>
-#include <vector>
 
 #include "laconic/compress/identity_or.hpp"
 #include "laconic/compress/one_of.hpp"
@@ -15,6 +11,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,8 @@
 // Every listed compressor has a text that names no other one, and a line for a list.
 #include "laconic/compress/compressors.hpp"
 
-#include <doctest/doctest.h>
-
-#include <set>
-#include <string>
-
 #include "laconic/core/description.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

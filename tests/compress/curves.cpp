@@ -2,16 +2,8 @@
 // A curve ranks levels by what they keep within the histogram's error, and few of its points are computed.
 #include "laconic/compress/curves.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <concepts>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/compress/levels.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

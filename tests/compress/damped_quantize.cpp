@@ -2,15 +2,9 @@
 // damped_quantize is contractive with a delta that is reached, and loses no more than scaled_down.
 #include "laconic/compress/damped_quantize.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/compress/scaled_down.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,11 @@
 // dense sends what its rest alone would send, to the byte, with the same constants.
 #include "laconic/compress/dense.hpp"
 
-#include <doctest/doctest.h>
-
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

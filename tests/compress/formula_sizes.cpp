@@ -2,15 +2,8 @@
 // Sizes by the formula need no message; where sizes are dear, few are asked for and the level is near the best.
 #include "laconic/compress/formula_sizes.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "laconic/compress/best_level.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,8 @@
 // The histogram puts each magnitude into the bin of its square, the same at any power of two and backend.
 #include "laconic/compress/histogram.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 #include "laconic/backend/reference.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

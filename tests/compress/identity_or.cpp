@@ -2,15 +2,10 @@
 // identity_or sends all or compresses, as all ranks know at no cost, with the constants of what it does.
 #include "laconic/compress/identity_or.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <vector>
-
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

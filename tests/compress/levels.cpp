@@ -2,16 +2,9 @@
 // Each level keeps the share and takes the bits that levels states, by hand and on both backends.
 #include "laconic/compress/levels.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <vector>
-
 #include "laconic/backend/reference.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,20 +2,14 @@
 // low_rank sends the projection on a drawn subspace, with its theorem's delta, and refuses what is no matrix.
 #include "laconic/compress/low_rank.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <utility>
-#include <vector>
 
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/compress/zero_blocks.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/solvers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

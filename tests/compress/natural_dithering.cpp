@@ -2,16 +2,10 @@
 // natural_dithering rounds to powers of two of the norm, unbiased, with an omega that is reached.
 #include "laconic/compress/natural_dithering.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,13 +2,9 @@
 // A norm is at least the largest magnitude, and norm_ratio is a bound that worst vectors attain.
 #include "laconic/compress/norm.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

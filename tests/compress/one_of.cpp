@@ -2,17 +2,12 @@
 // one_of sends what the chosen compressor would, and best_level chooses the better of both families.
 #include "laconic/compress/one_of.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <vector>
-
 #include "laconic/adapt/message_sizes.hpp"
 #include "laconic/compress/best_level.hpp"
 #include "laconic/compress/guaranteed_share.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,11 +2,6 @@
 // Each part is compressed alone under its own key, and omega and delta are those of the worst part.
 #include "laconic/compress/parts.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
@@ -15,6 +10,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

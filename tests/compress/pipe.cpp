@@ -2,14 +2,10 @@
 // Pipes are values that associate, every sparsifier with every quantizer, and none hides a number that is not finite.
 #include "laconic/compress/pipe.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <string>
-
 #include "laconic/backend/reference.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,15 +2,9 @@
 // proportional keeps coordinates with probabilities that follow their size, with its known counts and errors.
 #include "laconic/compress/proportional.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <vector>
-
 #include "laconic/compress/natural.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,15 +2,10 @@
 // rand_k keeps every set of k coordinates equally often, scaled by d / k, with its exact mean and variance.
 #include "laconic/compress/rand_k.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <map>
-
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,12 +2,8 @@
 // Each level of rand_k writes exactly the bits stated, alone and before natural.
 #include "laconic/compress/rand_k_levels.hpp"
 
-#include <doctest/doctest.h>
-
-#include <concepts>
-#include <vector>
-
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

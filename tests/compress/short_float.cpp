@@ -2,14 +2,9 @@
 // Short floats round to the nearest, saturate, err by half a unit at most, and refuse what is not finite.
 #include "laconic/compress/short_float.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_short_float {
 

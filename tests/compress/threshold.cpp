@@ -2,15 +2,11 @@
 // threshold keeps what exceeds its bound, one for all or one for each coordinate, with the error of its bounds.
 #include "laconic/compress/threshold.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

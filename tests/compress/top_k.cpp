@@ -2,13 +2,12 @@
 // top_k keeps the largest magnitudes, the lower coordinate where equal, with delta k / d reached at equal ones.
 #include "laconic/compress/top_k.hpp"
 
-#include <doctest/doctest.h>
-
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,14 +2,9 @@
 // two_means sends the mean of either sign's numbers, with its exact error and a delta of 1 / b that is reached.
 #include "laconic/compress/two_means.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_two_means {
 

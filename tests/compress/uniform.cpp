@@ -2,15 +2,10 @@
 // uniform rounds on a grid from the least to the largest number, with an omega and a delta that are attained.
 #include "laconic/compress/uniform.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

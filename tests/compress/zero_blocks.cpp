@@ -2,14 +2,11 @@
 // zero_blocks is the identity, leaves out blocks of zeros, and keeps a block that has a NaN.
 #include "laconic/compress/zero_blocks.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,9 +2,9 @@
 // The monotonic clock counts seconds and never goes back, and Clock takes any function that returns seconds.
 #include "laconic/core/clock.hpp"
 
-#include <doctest/doctest.h>
-
 #include <thread>
+
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // A broken contract aborts and names place and condition; a kept one prints nothing and is evaluated once.
 #include "laconic/core/contract.hpp"
 
-#include <doctest/doctest.h>
+#include "support/test.hpp"
 
 #if __has_include(<sys/wait.h>)
 #    include <sys/wait.h>

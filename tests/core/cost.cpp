@@ -2,10 +2,7 @@
 // Each cost of a message, one way or both, gives the figures worked out by hand; impossible prices are refused.
 #include "laconic/core/cost.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
+#include "support/test.hpp"
 
 using namespace laconic;
 

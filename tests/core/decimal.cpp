@@ -2,16 +2,9 @@
 // read_decimal reads what std::from_chars reads, also where it has to go through a stream.
 #include "laconic/core/decimal.hpp"
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "laconic/core/key.hpp"
 #include "laconic/core/text.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,9 +2,7 @@
 // The type is the one that is named, whatever it is made to depend on.
 #include "laconic/core/dependent.hpp"
 
-#include <doctest/doctest.h>
-
-#include <concepts>
+#include "support/test.hpp"
 
 using namespace laconic;
 

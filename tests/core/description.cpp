@@ -2,13 +2,7 @@
 // A value's text, and its entry in a list, come from its description and from the defaults of its members alone.
 #include "laconic/core/description.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <optional>
-#include <string_view>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // Each error's text names its place, its members carry it, and all are caught by their base.
 #include "laconic/core/error.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-#include <type_traits>
+#include "support/test.hpp"
 
 using namespace laconic;
 

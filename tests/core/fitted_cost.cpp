@@ -2,12 +2,8 @@
 // The fit of a cost to timings makes the sum of squared relative errors least, with no price below 0.
 #include "laconic/core/fitted_cost.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

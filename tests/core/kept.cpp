@@ -2,10 +2,7 @@
 // What an object refers to is kept by its address, and a handle by a copy, which the caller's own does not affect.
 #include "laconic/core/kept.hpp"
 
-#include <doctest/doctest.h>
-
-#include <memory>
-#include <type_traits>
+#include "support/test.hpp"
 
 using namespace laconic;
 

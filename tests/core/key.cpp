@@ -2,16 +2,7 @@
 // Keys give the published Philox numbers, uniform and independent, and different children for every path.
 #include "laconic/core/key.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <set>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 using four = std::array<std::uint32_t, 4>;

@@ -2,10 +2,7 @@
 // A partition's parts cover all coordinates in order and differ in length by one at most.
 #include "laconic/core/partition.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // A portion is a count from 1 on and a fraction of d below 1, and anything else is refused.
 #include "laconic/core/portion.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <string>
+#include "support/test.hpp"
 
 using namespace laconic;
 

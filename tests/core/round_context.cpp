@@ -2,10 +2,7 @@
 // Keys of different ranks, rounds, seeds and purposes differ, and the shared ones are the same on all ranks.
 #include "laconic/core/round_context.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <set>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,9 +2,7 @@
 // width_of is the least width that tells n things apart, and dimensions above 2^32 - 1 are refused.
 #include "laconic/core/term.hpp"
 
-#include <doctest/doctest.h>
-
-#include <type_traits>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,9 @@
 // Numbers are written in as few digits as read back to the same double.
 #include "laconic/core/text.hpp"
 
-#include <doctest/doctest.h>
-
 #include <cstdlib>
-#include <limits>
-#include <string>
+
+#include "support/test.hpp"
 
 using laconic::shortest;
 using laconic::detail::escaped;

@@ -2,9 +2,7 @@
 // A function can take the types of a list apart.
 #include "laconic/core/type_list.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,9 +2,7 @@
 // The version that the build read is that of the header's constants.
 #include "laconic/core/version.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
+#include "support/test.hpp"
 
 #ifndef LACONIC_BUILT_VERSION
 #    define LACONIC_BUILT_VERSION ""  // where no build says what it read

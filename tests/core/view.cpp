@@ -2,15 +2,10 @@
 // A view is the caller's memory, for any contiguous range of float or double, and for nothing else.
 #include "laconic/core/view.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <array>
-#include <cstddef>
 #include <list>
-#include <span>
-#include <utility>
-#include <vector>
+
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,17 +2,7 @@
 // GADMM, D-GADMM, Q-GADMM and their kin: the numbers of section 1 of the specification, theorem and all.
 #include "laconic/decentralized/gadmm.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "decentralized/networks.hpp"
 #include "decentralized/stretched.hpp"
@@ -24,6 +14,7 @@
 #include "laconic/method/lag_wk.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/optimum.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace networks;

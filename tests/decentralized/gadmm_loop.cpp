@@ -3,22 +3,12 @@
 // on all ranks alike, and states.
 #include "laconic/decentralized/gadmm_loop.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "decentralized/networks.hpp"
 #include "laconic/collective/consensus.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/decentralized/gadmm.hpp"
 #include "laconic/objective/perceptron.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace networks;

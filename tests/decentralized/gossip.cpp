@@ -2,23 +2,14 @@
 // CHOCO-SGD and gossip of pairs: means, fixed points, theorems, the optimum, errors on all ranks, and states.
 #include "laconic/decentralized/gossip.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <set>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "decentralized/networks.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace networks;

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every compressor's messages on the device are the host's, and none allocates after its first message.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "laconic/backend/device.hpp"
 #include "support/laws/messages_on.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

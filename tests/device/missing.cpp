@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Without a GPU every use of the device throws what to do, and nothing is changed.
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <span>
-#include <string>
-
 #include "laconic/backend/device.hpp"
+
+#include "support/test.hpp"
 
 using namespace laconic;
 

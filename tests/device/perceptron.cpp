@@ -2,16 +2,10 @@
 // The perceptron of the example on_device has the values and gradients of the library's.
 #include "on_device/perceptron.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "laconic/objective/perceptron.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of one compressor for every kernel and kind of message are the same on the device as on the host.
-#include <doctest/doctest.h>
-
 #include "laconic/backend/device.hpp"
 #include "support/laws/some_messages.hpp"
+#include "support/test.hpp"
 
 TEST_CASE("some compressors' messages on the device are those on the host, and add the same") {
     auto const here = laws::some_messages_on_the_host();

@@ -2,17 +2,10 @@
 // AdaNet: its text and defaults, classes, and what it makes of the housing data.
 #include "laconic/ensemble/adanet.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <vector>
-
 #include "laconic/comm/threads.hpp"
 #include "support/data.hpp"
 #include "support/drawn.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

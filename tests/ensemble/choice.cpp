@@ -2,11 +2,7 @@
 // T4.3, and which ensemble a round chooses: the least F, the one before of equals, and none that is not finite.
 #include "laconic/ensemble/choice.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <span>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

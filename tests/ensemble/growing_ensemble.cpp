@@ -3,20 +3,13 @@
 // on from a saved state; and what is wrong on one rank is thrown by all.
 #include "laconic/ensemble/growing_ensemble.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/ensemble/adanet.hpp"
 #include "support/drawn.hpp"
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

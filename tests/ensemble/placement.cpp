@@ -2,9 +2,7 @@
 // T4.1: the table of TensorFlow's adanet, rank by rank.
 #include "laconic/ensemble/placement.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
+#include "support/test.hpp"
 
 using namespace laconic;
 

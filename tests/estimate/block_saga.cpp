@@ -2,12 +2,9 @@
 // SAGA by blocks is exact at first, unbiased whatever its table holds, and renews one row's drawn blocks a round.
 #include "laconic/estimate/block_saga.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/compress/scaled_down.hpp"
 #include "support/sums.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 
@@ -15,11 +12,11 @@ namespace tests_of_block_saga {
 
 using namespace toys;
 
-static_assert(Estimator<block_saga<>, sum> && !Estimator<block_saga<>, quadratic<>>);
+static_assert(Estimator<block_saga<>, mean_of_rows> && !Estimator<block_saga<>, quadratic<>>);
 
 namespace {
 
-vec row_gradient(sum const& f, std::size_t j, vec const& x) {
+vec row_gradient(mean_of_rows const& f, std::size_t j, vec const& x) {
     vec g(x.size());
     f.rows[j].gradient(x, g);
     return g;

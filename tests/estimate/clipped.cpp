@@ -2,12 +2,7 @@
 // Gradients are cut at a norm or at standard deviations, in any range of the type, and nothing not finite is hidden.
 #include "laconic/estimate/clipped.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

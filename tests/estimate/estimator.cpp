@@ -2,14 +2,11 @@
 // The full gradient is the objective's, with the value where it is free, and Estimator asks for samples and slopes.
 #include "laconic/estimate/estimator.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-
 #include "laconic/estimate/l_svrg.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/estimate/saga.hpp"
 #include "laconic/objective/logistic_regression.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,10 @@
 // L-SVRG is unbiased wherever its reference is, exact there, and moves it on all ranks at once as often as p says.
 #include "laconic/estimate/l_svrg.hpp"
 
-#include <doctest/doctest.h>
-
 #include "laconic/core/error.hpp"
 #include "support/samples.hpp"
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace samples;

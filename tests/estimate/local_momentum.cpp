@@ -2,12 +2,8 @@
 // Local momentum is the mean by hand, keeps no trace of a round that was not sent, and is saved.
 #include "laconic/estimate/local_momentum.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "support/sums.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 
@@ -15,7 +11,7 @@ namespace tests_of_local_momentum {
 
 using namespace toys;
 
-static_assert(Estimator<local_momentum<>, sum> && Estimator<local_momentum<full_gradient>, quadratic<>>);
+static_assert(Estimator<local_momentum<>, mean_of_rows> && Estimator<local_momentum<full_gradient>, quadratic<>>);
 
 namespace {
 

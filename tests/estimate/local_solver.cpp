@@ -3,19 +3,12 @@
 // they remember waits for commit().
 #include "laconic/estimate/local_solver.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Dense>
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <vector>
 
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

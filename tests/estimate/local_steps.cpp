@@ -2,14 +2,8 @@
 // Local steps are those by hand, as many on all ranks with a geometric law, and the right shift keeps the optimum.
 #include "laconic/estimate/local_steps.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

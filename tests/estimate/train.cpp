@@ -2,13 +2,10 @@
 // Training on one rank is the steps along the mini-batches that the key draws.
 #include "laconic/estimate/train.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/optim/gradient_step.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "support/samples.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

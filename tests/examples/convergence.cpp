@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program convergence breaks its tight bounds, and no others, where a constant is spoilt; bad input is refused.
 // That all bounds hold is the test example.convergence.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "support/program.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of convergence: a toy's constants, its exact expectations, and what breaks a bound, by hand.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-
 #include "convergence/line.hpp"
 #include "convergence/moments.hpp"
+#include "support/test.hpp"
 
 using namespace convergence;
 

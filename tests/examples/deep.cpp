@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program deep runs every method on a few rows of data, counts its bits, learns, and refuses wrong input.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "support/program.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_deep {
 

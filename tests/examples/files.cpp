@@ -2,17 +2,11 @@
 // Files are read plain or unpacked, up to a limit; broken, foreign and missing ones are refused by name.
 #include "files.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "laconic/core/error.hpp"
 #include "support/own_file.hpp"
+#include "support/test.hpp"
 
 #ifdef LACONIC_HAVE_ZLIB
 #    include <zlib.h>

@@ -2,18 +2,13 @@
 // What gnuplot is asked to draw for charts. That a file stays as it was where gnuplot fails is in race_outputs.cpp.
 #include "gnuplot.hpp"
 
-#include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <cmath>
-#include <cstddef>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
 
 #include "output.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_gnuplot {
 namespace {

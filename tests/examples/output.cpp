@@ -2,14 +2,13 @@
 // A file gets its new text only when it is whole, keeps mode and link, and a failure names its reason.
 #include "output.hpp"
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <string>
+
+#include "support/test.hpp"
 
 namespace tests_of_output {
 

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the small examples draw with --plot. That they reach what they compare is in the tests example.*.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
 
 #include "support/program.hpp"
+#include "support/test.hpp"
 
 namespace {
 

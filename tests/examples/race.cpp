@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program race writes what its JSON, CSV and table promise, on toys and real data, and refuses wrong input.
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <fstream>
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "support/race_program.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -2,14 +2,9 @@
 // The synthetic data of race follow their seed and recipe, and any other name is that of a LIBSVM file.
 #include "race_data.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <vector>
-
 #include "laconic/core/error.hpp"
 #include "support/own_file.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A race over a delayed network, MPI or a collective gives the same iterates, and counts, prices and times them.
-#include <doctest/doctest.h>
-
 #include <fstream>
-#include <iterator>
 #include <regex>
-#include <string>
-#include <vector>
 
 #include "support/race_program.hpp"
+#include "support/test.hpp"
 
 // With gd each worker sends 200 numbers of 64 bits a round, after 128 bits at the start.
 namespace {

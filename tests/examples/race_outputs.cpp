@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where an output fails, a signal comes or a name is strange, race keeps what it has and reports the rest.
-#include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <thread>
 
 #include "support/race_program.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program would_it_pay answers for links so slow or fast that the machine does not matter, and refuses the rest.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
 #include "support/program.hpp"
+
+#include "support/test.hpp"
 
 namespace {
 

@@ -2,13 +2,9 @@
 // A feedback is any type with four members, and make_delta checks, scales and compensates the gradient.
 #include "laconic/feedback/feedback.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "laconic/feedback/memory.hpp"
 #include "laconic/message/sparse.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

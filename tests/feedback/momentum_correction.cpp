@@ -2,16 +2,11 @@
 // Momentum correction sends each value with the momentum it gathered, loses nothing, and is saved.
 #include "laconic/feedback/momentum_correction.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <utility>
-#include <vector>
-
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,14 +2,6 @@
 // Each kind of message goes to another backend and comes back equal, whatever the receiver held before.
 #include "laconic/message/copy_message.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "laconic/backend/reference.hpp"
 #include "laconic/compress/best_level.hpp"
 #include "laconic/compress/identity_or.hpp"
@@ -27,6 +19,7 @@
 #include "laconic/compress/uniform.hpp"
 #include "support/apart.hpp"
 #include "support/laws/messages.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using laconic_test::apart;

@@ -2,14 +2,8 @@
 // A dithered number is its bucket's norm halved as often as its code says, as far as the type reaches.
 #include "laconic/message/dithered.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,9 @@
 // Supports are drawn in three ways, the same on both backends, with the stated counts and probabilities.
 #include "laconic/message/draw.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/reference.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

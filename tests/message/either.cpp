@@ -2,13 +2,10 @@
 // either is the message that it states, which alone is added and compared.
 #include "laconic/message/either.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/message/full_vector.hpp"
 #include "laconic/message/scaled.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,8 @@
 // Factors are sums of products row after row, each rounded once, and products that may overflow are known.
 #include "laconic/message/factors.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,8 @@
 // A full vector lists its numbers as terms, which are views and never those of a temporary.
 #include "laconic/message/full_vector.hpp"
 
-#include <doctest/doctest.h>
-
-#include <utility>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // A levelled message adds the one inside, has its dimension before it, and ignores the sender's memory.
 #include "laconic/message/levelled.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/message/full_vector.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

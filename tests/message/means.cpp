@@ -2,11 +2,8 @@
 // Numbers of a bucket are one of its two means by their sign bit, also past the first word.
 #include "laconic/message/means.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

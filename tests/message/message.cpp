@@ -2,14 +2,6 @@
 // One decoder adds what lists terms, a message's own what does not; and fits() refuses arrays of other lengths.
 #include "laconic/message/message.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/compress/best_level.hpp"
 #include "laconic/compress/identity_or.hpp"
@@ -35,6 +27,7 @@
 #include "laconic/message/quantized.hpp"
 #include "laconic/message/signs.hpp"
 #include "laconic/message/stepped.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

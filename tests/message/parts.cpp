@@ -2,13 +2,10 @@
 // Each part is added at its own place, and no parts add nothing.
 #include "laconic/message/parts.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/message/factors.hpp"
 #include "laconic/message/full_vector.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

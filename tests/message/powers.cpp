@@ -2,12 +2,8 @@
 // A code is a sign and an exponent field, and every code up to the largest exponent is a finite power of two.
 #include "laconic/message/powers.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,8 @@
 // A number is its code times its bucket's step, with wide codes where there are more levels than a byte has.
 #include "laconic/message/quantized.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

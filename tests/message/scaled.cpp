@@ -2,12 +2,9 @@
 // A scaled message adds each number times its factor.
 #include "laconic/message/scaled.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/message/full_vector.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

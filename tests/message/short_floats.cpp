@@ -2,12 +2,8 @@
 // A short float is the number of its code, and NaN for codes that no reader takes.
 #include "laconic/message/short_floats.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,8 @@
 // Numbers are their bucket's scale, or 1, with the sign of their bit, also past the first word.
 #include "laconic/message/signs.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

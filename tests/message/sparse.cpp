@@ -2,21 +2,17 @@
 // Values stand at their coordinates, nested, in blocks or of a payload of any kind, and room is only touched as used.
 #include "laconic/message/sparse.hpp"
 
-#include <doctest/doctest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdlib>
-#include <memory>
-#include <span>
-#include <vector>
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using at_coordinates = sparse<identity, support_is::listed, double, host>;

@@ -2,11 +2,8 @@
 // A number is its bucket's least and as many steps as its code says, rounded once.
 #include "laconic/message/stepped.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,8 +2,6 @@
 // A method chosen at run time composes the recursion of the one inside, with its proximal operator and its answer.
 #include "laconic/method/any_method.hpp"
 
-#include <doctest/doctest.h>
-
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -14,6 +12,7 @@
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/run.hpp"
 #include "support/pulled_left.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

@@ -2,12 +2,11 @@
 // Steps, memory rates, batches and other arguments are read by name, only where a method has them, and in range.
 #include "laconic/method/arguments.hpp"
 
-#include <doctest/doctest.h>
-
 #include "laconic/any/fields.hpp"
 #include "laconic/method/gd_sec.hpp"
 #include "laconic/method/ibcd.hpp"
 #include "laconic/method/lag_wk.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,6 @@
 // Compressed answers of the server keep the worker method's optimum or its theorem's bound, and are short.
 #include "laconic/method/bidirectional.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "laconic/comm/metered.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -16,6 +11,7 @@
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/gd.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -82,7 +78,7 @@ TEST_CASE("errors kept both ways: x less the errors of all takes uncompressed st
 TEST_CASE("memories both ways reach the optimum of workers that differ") {
     auto const f = random_ridges(4, 6, 1, 3);
     auto const p = constants(f);
-    optimum const best(f);
+    known_optimum const best(f);
     double const up = 1 / (2 * (1 + 2.)), down = 1 / (2 * (1 + .125));
     bidirectional const method{diana{rand_k{2}, {.step = step_size{.1, true}, .memory = up}}, natural{}, down};
     lockstep run(method.compose<double, host>(p), f, vec(6, 1.0), 1);
@@ -94,7 +90,7 @@ TEST_CASE("memories both ways reach the optimum of workers that differ") {
 TEST_CASE("natural both ways stalls within the bound of its theorem") {
     auto const f = around({{3, 4, 1}, {-1, -7, 2}, {-2, 3, -3}});  // the disagreement is the same everywhere
     auto const whole = mean_of(f);
-    optimum const best(f);
+    known_optimum const best(f);
     double const omega = .125, n = 3, step = .25;
     double const beta = (1 + omega) * (1 + omega / n), noise = (1 + omega) * omega / n * best.disagreement();
     auto const r = bidirectional{dcgd{natural{}, {.step = step}}, natural{}}.compose<double, host>(constants(f));

@@ -2,16 +2,11 @@
 // CAT takes the level of most progress per cost, keeps the descent lemma, and composes with DIANA and EF-SGD.
 #include "laconic/method/cat.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/gd.hpp"
 #include "laconic/method/quantized_gd_sec.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -113,7 +108,7 @@ TEST_CASE("the descent lemma in every round of ridge regressions, whatever the c
         CAPTURE(seed);
         auto const f = random_ridges(1, 8, 1, seed);
         auto const p = constants(f);
-        double const least = toys::optimum(f).value;
+        double const least = known_optimum(f).value;
         for (auto const& cost :
              {message_cost{}, affine_cost(1, 256), packet_cost(20, 4, 1), energy_cost(1, 100, 32, 0)})
             for (auto const& s : {falls(top_k{1}, cost, f, p, least, vec(8, 1.0), 60),
@@ -166,7 +161,7 @@ TEST_CASE("inside ef21 the levels are chosen alike, and its theorem has the delt
     best_level const c{top_k{1}, affine_cost(1, 256)};
     auto const r = composed(ef21{c}, f);
     CHECK(r.step.rate == composed(ef21{top_k{1}}, f).step.rate);
-    toys::optimum const best(f);
+    known_optimum const best(f);
     auto const whole = mean_of(f);
     lockstep run(r, f, vec(6, 1.0), 1);
     double const before = whole.value(run.x()) - best.value;
@@ -211,7 +206,7 @@ int rounds_to(double share, M const& m, std::vector<F> const& f, problem const& 
 
 // The cost of 1e-6 of the first distance with the k that is chosen, over that with the best k of all.
 template <class F>
-void little_is_lost(std::vector<F> const& f, problem const& p, optimum const& best) {
+void little_is_lost(std::vector<F> const& f, problem const& p, known_optimum const& best) {
     auto const d = p.dimension;
     std::vector<int> rounds;
     for (std::size_t k = 1; k <= d; ++k) rounds.push_back(rounds_to(1e-6, diana{rand_k{k}}, f, p, best.value));
@@ -237,7 +232,7 @@ TEST_CASE("of rand_k: measured, 1e-6 costs at most a tenth more than with the be
     for (int const n : {3, 10}) {
         CAPTURE(n);
         auto const f = random_ridges(n, 12, 1, 11);
-        little_is_lost(f, constants(f), toys::optimum(f));
+        little_is_lost(f, constants(f), known_optimum(f));
     }
     if (auto const real = real_data(10)) little_is_lost(real->f, real->p, real->best);
 }
@@ -284,8 +279,8 @@ namespace {
 // By how much V+ is above (1 - min(step mu / 2, delta / 4)) V + floor, ef_sgd's inequality, in the worst of some
 // rounds, with the delta of guaranteed_share; and that V comes down.
 template <class C, class F>
-double excess(C const& c, message_cost const& cost, std::vector<F> const& f, problem const& p, optimum const& best,
-              double away) {
+double excess(C const& c, message_cost const& cost, std::vector<F> const& f, problem const& p,
+              known_optimum const& best, double away) {
     double const n = double(f.size()), delta = guaranteed_share<double>(c, cost, p.dimension), l = p.smoothness;
     auto const r = composed(cat{ef_sgd{c}, cost}, p);
     double const step = r.scale, fall = std::min(step * p.strong_convexity / 2, delta / 4);
@@ -321,7 +316,7 @@ TEST_CASE("of ef_sgd: its theorem's inequality holds every round with the longer
             CAPTURE(away);
             auto const f = random_ridges(n, 6, 1, 3);
             auto const p = constants(f);
-            toys::optimum const best(f);
+            known_optimum const best(f);
             for (auto const& cost : {message_cost{}, affine_cost(1, 640), packet_cost(20, 4, 100)}) {
                 CHECK(excess(top_k{1}, cost, f, p, best, away) <= 1e-12 * away * away);
                 CHECK(excess(top_k{1} | scaled_sign{}, cost, f, p, best, away) <= 1e-12 * away * away);
@@ -335,7 +330,7 @@ TEST_CASE("of ef_sgd: its theorem's inequality holds every round with the longer
 
 TEST_CASE("of ef_sgd: on one worker steps of 1 / L come to the optimum, by several levels where a message costs") {
     auto const f = random_ridges(1, 8, 1, 2);
-    toys::optimum const best(f);
+    known_optimum const best(f);
     auto const comes = [&](auto const& c, message_cost const& cost) {
         lockstep run(composed(cat{ef_sgd{c, {.step = step_size{1, true}}}, cost}, f), f, vec(8, 1.0), 1);
         std::set<std::size_t> levels;
@@ -358,7 +353,7 @@ TEST_CASE("inside quantized_gd_sec: the levels of what passes the threshold, and
     auto const p = constants(f);
     best_level const c{top_k{1}, affine_cost(1, 100)};
     lockstep run(composed(quantized_gd_sec{c, 1, {.step = step_size{.3, true}, .memory = .1}}, p), f, vec(6, 1.0), 1);
-    toys::optimum const best(f);
+    known_optimum const best(f);
     auto const gap = [&] { return mean_value(f, run.x()) - best.value; };
     double const before = gap();
     run.rounds(3000);

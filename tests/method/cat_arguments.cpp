@@ -2,12 +2,9 @@
 // The text of cat reads back and composes as in C++, and each mistake is refused with its column.
 #include "laconic/method/cat_arguments.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "laconic/parse_method.hpp"
 #include "named_methods.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

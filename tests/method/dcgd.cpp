@@ -2,11 +2,6 @@
 // DCGD stays within its theorem's distance of the optimum, unbiased or of one worker, and is refused elsewhere.
 #include "laconic/method/dcgd.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/parts.hpp"
@@ -15,6 +10,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "support/real_data.hpp"
 #include "support/sums.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -46,7 +42,7 @@ TEST_CASE("the level at which it stalls is known exactly") {
         CAPTURE(known.step);
         auto const d = known.d;
         auto const f = pulling_apart(known.n, d);
-        optimum const best(f);
+        known_optimum const best(f);
         double const zeta2 = best.disagreement();
         CHECK(zeta2 == doctest::Approx(static_cast<double>(d)));
         // E|x+|^2 = a |x|^2 + c zeta^2, so two points give a and c.
@@ -95,7 +91,7 @@ TEST_CASE("the neighbourhood of its theorem holds in every round, in expectation
             CAPTURE(k);
             auto const f = random_ridges(4, 6, 1, seed);
             auto const p = constants(f);
-            optimum const best(f);
+            known_optimum const best(f);
             double const step = composed(dcgd{rand_k{k}}, p).step.rate, omega = 6. / double(k) - 1;
             double const noise = 2 * step * step * omega / p.workers * best.disagreement();
             double largest_ratio = 0;
@@ -118,7 +114,7 @@ TEST_CASE("batches: its theorem over all rows and all sets of coordinates that t
         CAPTURE(seed);
         auto const f = random_sums(2, 2, {{2, -1, 0}, {-1, 3, 1}}, 1, seed);
         auto const p = constants(f);
-        optimum const best(wholes(f));
+        known_optimum const best(wholes(f));
         auto const r = dcgd{rand_k{1}, {.batch = 1}}.compose<double, host>(p);
         double const step = r.step.rate, omega = 2;
         CHECK(step == doctest::Approx(1 / (p.smoothness + 2 * omega * p.largest_smoothness / 2 +

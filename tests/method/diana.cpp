@@ -2,14 +2,7 @@
 // DIANA converges linearly at the rate of its theorem, for every unbiased compressor, on data with a known optimum.
 #include "laconic/method/diana.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Eigenvalues>
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <set>
-#include <span>
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/collective/agreed_problem.hpp"
@@ -22,6 +15,7 @@
 #include "laconic/objective/logistic_regression.hpp"
 #include "support/real_data.hpp"
 #include "support/sums.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 
@@ -41,7 +35,7 @@ workers pulling_apart(int n, std::size_t d) {
 // linearly. The matrix, from what the library does at three states.
 Eigen::Matrix3d round_matrix(int n, std::size_t d, double alpha, double step) {
     auto const f = pulling_apart(n, d);
-    optimum const best(f);
+    known_optimum const best(f);
     Eigen::Matrix3d from, to;
     for (Eigen::Index s = 0; s < 3; ++s) {
         vec x(d);
@@ -228,7 +222,7 @@ TEST_CASE("the Lyapunov function of theorem 1 falls by 1 - step mu, in exact exp
     p.strong_convexity = 1e300;
     for (auto const& each : f) p.strong_convexity = std::min(p.strong_convexity, each.strong_convexity());
     p.least_strong_convexity = p.strong_convexity;
-    optimum const best(f);
+    known_optimum const best(f);
     auto const recursion = composed(diana{rand_k{3}}, p);
     double const step = recursion.step.step.rate, alpha = recursion.feedback.rate(), omega = 3;
     double const weight = 4 * omega * (1 + omega) / 5 * step * step;
@@ -254,7 +248,7 @@ TEST_CASE("the Lyapunov function of theorem 1 falls by 1 - step mu, in exact exp
 TEST_CASE("the general form's, for the largest memory rate and its own step") {
     auto const f = random_ridges(5, 12, 1, 11);
     auto const p = constants(f);
-    optimum const best(f);
+    known_optimum const best(f);
     double const omega = 3, alpha = 1 / (1 + omega), l = p.largest_smoothness, mu = p.least_strong_convexity;
     auto const r = composed(diana{rand_k{3}, {.memory = alpha}}, p);
     double const step = std::min(alpha / (2 * mu), 2 / ((l + mu) * (1 + 6 * omega / 5)));
@@ -375,7 +369,7 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
     p.strong_convexity = 1e300;
     for (auto const& each : f) p.strong_convexity = std::min(p.strong_convexity, each.strong_convexity());
     p.least_strong_convexity = p.strong_convexity;
-    optimum const best(f);
+    known_optimum const best(f);
     for (p_norm const which : {p_norm::one, p_norm::two, p_norm::largest}) {
         CAPTURE(int(which));
         quantize const c{1, 0, which};
@@ -531,7 +525,7 @@ TEST_CASE("batches: down to the theorem's floor and no further, by the rate of t
           doctest::test_suite("slow")) {
     auto const f = random_sums(4, 3, {{1, 2, 0, 0}, {-1, 0, 1, 2}, {0, 0, 3, -1}, {2, -2, 1, 1}}, .3, 2);
     auto const p = constants(f);
-    optimum const best(wholes(f));
+    known_optimum const best(wholes(f));
     auto const r = diana{rand_k{2}, {.batch = 1}}.compose<double, host>(p);
     double const step = r.step.step.rate, alpha = r.feedback.rate(), omega = 1, n = 4;
     CHECK(alpha == .25);
@@ -674,7 +668,7 @@ TEST_CASE("where not every f_i is strongly convex no rate is promised, and V sti
     vec x(101);
     x[0] = 1;
     expected_round const next(rand_k{1}, recursion.feedback.rate(), step, f, x, std::vector<vec>(10, vec(101)),
-                              optimum(f));
+                              known_optimum(f));
     CHECK(p.least_strong_convexity == 0);
     CHECK(next.x + weight * next.h <= 1);
     CHECK(next.x + weight * next.h > 1 - step * p.strong_convexity);
@@ -683,7 +677,7 @@ TEST_CASE("where not every f_i is strongly convex no rate is promised, and V sti
     double const careful = std::min(recursion.feedback.rate() / .05, 1 / (constants(f).smoothness + 2 * 100 / 10.));
     double const its_weight = 4. * 100 * 101 / 10 * careful * careful;
     expected_round const sure(rand_k{1}, recursion.feedback.rate(), careful, f, x, std::vector<vec>(10, vec(101)),
-                              optimum(f));
+                              known_optimum(f));
     CHECK(sure.x + its_weight * sure.h <= 1 - careful * .05);
 }
 

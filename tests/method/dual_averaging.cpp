@@ -2,13 +2,9 @@
 // The mean of dual averaging's iterates is within its bound of the optimum, for smooth functions and for corners.
 #include "laconic/method/dual_averaging.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "laconic/method/gd.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -37,7 +33,7 @@ TEST_CASE("of smooth functions: the mean of the iterates is within 2 L R^2 / sqr
     auto const f = random_ridges(3, 6, .1, 3);
     auto const p = constants(f);
     auto const whole = mean_of(f);
-    optimum const best(f);
+    known_optimum const best(f);
     auto const recursion = dual_averaging{}.compose<double, host>(p);
     CHECK(to_string(recursion.step) == "dual_averaging_step(" + shortest(.5 / p.smoothness) + ")");
     lockstep run(recursion, f, vec(6, 1.0), 1);

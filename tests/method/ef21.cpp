@@ -2,10 +2,6 @@
 // EF21 falls at the rate of its theorem, on toys with known values and on real data, convex or not.
 #include "laconic/method/ef21.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
@@ -16,6 +12,7 @@
 #include "laconic/objective/nonconvex_logistic.hpp"
 #include "support/data.hpp"
 #include "support/solvers.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;
@@ -27,7 +24,7 @@ using namespace toys;
 TEST_CASE("the worked example, with every memory") {
     auto const f = around({{4, 0}, {0, 3}});
     auto const whole = mean_of(f);
-    double const least = toys::optimum(f).value;
+    double const least = known_optimum(f).value;
     auto const states = history(composed(ef21{top_k{1}, {.step = .1}}, f), f, vec{0, 0}, 4);
     vec const x[] = {{0, 0}, {.2, .15}, {.38, .3}, {.56, .42}, {.704, .54}};
     vec const first[] = {{-4, 0}, {-3.8, 0}, {-3.8, .3}, {-3.44, .3}};
@@ -107,7 +104,7 @@ TEST_CASE("the theorem's function falls by 1 - step mu every round") {
             CAPTURE(kept);
             auto const f = random_ridges(4, 6, 1, seed);
             auto const p = constants(f);
-            toys::optimum const best(f);
+            known_optimum const best(f);
             auto const whole = mean_of(f);
             auto const recursion = composed(ef21{top_k{kept}}, p);
             double const step = recursion.step.rate, theta = 1 - std::sqrt(1 - double(kept) / 6);
@@ -199,7 +196,7 @@ TEST_CASE("for any smooth f: the mean square of the gradients is within the boun
         for (std::size_t kept : {1u, 3u, 6u})
             for (int rounds : {1, 30, 300}) {
                 auto const f = random_ridges(4, 6, 1, seed);
-                CHECK(share_of_bound(f, constants(f), toys::optimum(f).value, kept, vec(6, 2.0), rounds) <= 1);
+                CHECK(share_of_bound(f, constants(f), known_optimum(f).value, kept, vec(6, 2.0), rounds) <= 1);
             }
 }
 

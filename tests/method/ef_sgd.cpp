@@ -2,15 +2,6 @@
 // EF-SGD keeps its Lyapunov inequality every round, and leaves a floor of the order of its squared step.
 #include "laconic/method/ef_sgd.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
@@ -18,6 +9,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/gd.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -107,7 +99,7 @@ namespace {
 
 // How far V+ is above (1 - fall) V + floor in the worst of some rounds.
 template <class F>
-double excess(std::vector<F> const& f, problem const& p, optimum const& best, std::size_t kept, vec const& start,
+double excess(std::vector<F> const& f, problem const& p, known_optimum const& best, std::size_t kept, vec const& start,
               int rounds) {
     auto const recursion = composed(ef_sgd{top_k{kept}}, p);
     double const n = double(f.size()), d = double(p.dimension);
@@ -152,7 +144,7 @@ TEST_CASE("the Lyapunov inequality of the header, every round, with the theorem'
             CAPTURE(seed);
             CAPTURE(kept);
             auto const f = random_ridges(4, 6, 1, seed);
-            optimum const best(f);
+            known_optimum const best(f);
             for (double const away : {.01, 1., 100.})
                 CHECK(excess(f, constants(f), best, kept, vec(6, away), 300) <= 1e-12 * away * away);
         }

@@ -2,15 +2,11 @@
 // Gradient descent falls by 1 - mu / L a round, along a known trace on real data, with every number sent in full.
 #include "laconic/method/gd.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "support/data.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -32,7 +28,7 @@ TEST_CASE("f - f* falls by 1 - mu/L a round, or faster") {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         auto const f = random_ridges(4, 6, 1, seed);
         auto const p = constants(f);
-        optimum const best(f);
+        known_optimum const best(f);
         auto const whole = mean_of(f);
         auto const states = history(composed(gd{}, p), f, vec(6, 3.0), 60);
         double gap = whole.value(states[0].x[0]) - best.value;

@@ -2,16 +2,9 @@
 // GD-SEC follows its paper's trace, keeps its Lyapunov function within the safe bound, and sends fewer numbers.
 #include "laconic/method/gd_sec.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "laconic/method/gd.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -83,8 +76,8 @@ double safe_xi(double q, double c) {
 // The most by which V+ is above (1 - c) V in any of some rounds, V being f - f* + b1 |last move|^2 + b2 |the one
 // before|^2; how many numbers were held back is counted.
 template <class F>
-double excess(std::vector<F> const& f, problem const& p, optimum const& best, double q, double beta, vec const& start,
-              int rounds, std::size_t& residual) {
+double excess(std::vector<F> const& f, problem const& p, known_optimum const& best, double q, double beta,
+              vec const& start, int rounds, std::size_t& residual) {
     double const step = (1 - q) / p.smoothness, c = step * p.strong_convexity, xi = safe_xi(q, c);
     double const bound = xi * p.smoothness, b2 = step * bound * bound / (1 - c);
     double const b1 = (step * bound * bound + b2) / (1 - c);
@@ -118,7 +111,7 @@ TEST_CASE("within the safe bound the Lyapunov function falls by 1 - step mu ever
                 CAPTURE(beta);
                 auto const f = random_ridges(5, 12, 1, seed);
                 std::size_t residual = 0;
-                CHECK(excess(f, constants(f), optimum(f), q, beta, vec(12, 1.0), 200, residual) <= 2e-12);
+                CHECK(excess(f, constants(f), known_optimum(f), q, beta, vec(12, 1.0), 200, residual) <= 2e-12);
                 CHECK(residual > 20);  // it does hold something back
             }
 }
@@ -205,7 +198,7 @@ struct course {
 // Rounds, numbers and bytes sent by all, until f - f* < 1e-10, until there have been too many rounds, or for ever more.
 template <class R>
 course run_to_optimum(R const& recursion, workers const& f, std::size_t most) {
-    optimum const best(f);
+    known_optimum const best(f);
     auto const whole = mean_of(f);
     lockstep run(recursion, f, vec(best.x.size(), 0.0), 1);
     course c;

@@ -2,12 +2,9 @@
 // gTop-k SGD is the one by hand, and reaches a common optimum as top_k_sgd does, corrected or as published.
 #include "laconic/method/gtop_k_sgd.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "laconic/any/recursion.hpp"
 #include "laconic/method/top_k_sgd.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

@@ -2,13 +2,7 @@
 // best_rand_k finds the k of least guaranteed cost, against formulas of its own and against every other k.
 #include "laconic/method/guarantee.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

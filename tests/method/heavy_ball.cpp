@@ -2,14 +2,11 @@
 // Polyak's momentum reaches its rate on a quadratic, and DIANA with it still reaches the optimum.
 #include "laconic/method/heavy_ball.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/gd.hpp"
 #include "named_methods.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;
@@ -31,7 +28,7 @@ TEST_CASE("on a quadratic it falls by sqrt beta a round with Polyak's numbers, a
 
 TEST_CASE("diana with momentum still reaches the optimum of workers that disagree") {
     auto const f = random_ridges(4, 6, 1, 5);
-    optimum const best(f);
+    known_optimum const best(f);
     lockstep run(composed(heavy_ball{diana{rand_k{2}}, .5}, f), f, vec(6, 1.0), 1);
     run.rounds(6000);
     CHECK(distance2(run.x(), best.x) < 1e-24 * norm2(best.x));

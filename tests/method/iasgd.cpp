@@ -2,14 +2,9 @@
 // IASGD falls by 1 - sqrt(mu / L) / growth a round where its workers agree, and is Nesterov's method of all blocks.
 #include "laconic/method/iasgd.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-
 #include "laconic/method/ibcd.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

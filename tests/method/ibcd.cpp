@@ -2,14 +2,9 @@
 // IBCD falls at its theorem's rate where workers agree, and stays at its known floor where they differ.
 #include "laconic/method/ibcd.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-
 #include "support/real_data.hpp"
 #include "support/sums.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -52,7 +47,7 @@ double expected_distance(R const& r, std::vector<F> const& f, vec const& x, vec 
     return distance2(next, best) + r.step.rate * r.step.rate * variance;
 }
 double expected_distance(ibcd const& method, workers const& f, vec const& x, std::size_t outcomes) {
-    return expected_distance(method.compose<double, host>(constants(f)), f, x, optimum(f).x, outcomes);
+    return expected_distance(method.compose<double, host>(constants(f)), f, x, known_optimum(f).x, outcomes);
 }
 
 double papers_step(double n, double tau, double l) { return n / (2 * l * (tau * n + 2 * (1 - tau))); }

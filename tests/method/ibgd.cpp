@@ -2,14 +2,8 @@
 // IBGD, in which one worker in n sends on average, falls at the rate of its theorem, which bowls attain.
 #include "laconic/method/ibgd.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <span>
-
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

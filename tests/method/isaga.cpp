@@ -2,16 +2,9 @@
 // ISAGA falls at the rate of its theorem and reaches the optimum with one row and one block a round.
 #include "laconic/method/isaga.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <map>
-#include <span>
-
 #include "support/real_data.hpp"
 #include "support/sums.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -21,14 +14,14 @@ static_assert(Method<isaga>);
 namespace {
 
 // Workers whose rows differ and whose means agree on the optimum (1, -2, 3, 1).
-std::vector<sum> agreeing(std::size_t n, std::size_t m, std::uint64_t seed) {
+std::vector<mean_of_rows> agreeing(std::size_t n, std::size_t m, std::uint64_t seed) {
     return random_sums(n, m, std::vector<vec>(n, {1, -2, 3, 1}), 1, seed);
 }
 vec const optimal{1, -2, 3, 1};
 
 // sum_ij |table_ij - grad f_ij(x*)|^2.
 template <class Run>
-double table_error(Run const& run, std::vector<sum> const& f) {
+double table_error(Run const& run, std::vector<mean_of_rows> const& f) {
     double total = 0;
     vec g(4);
     for (std::size_t i = 0; i < f.size(); ++i) {

@@ -2,13 +2,9 @@
 // ISEGA is DIANA with random blocks, with the longer of two theorems' steps, and falls at the rate of either.
 #include "laconic/method/isega.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "laconic/compress/rand_k.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -66,7 +62,7 @@ TEST_CASE("the function of its theorem falls by 1 - step mu, in exact expectatio
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         auto const f = random_ridges(5, 8, 1, seed);
         auto const p = constants(f);
-        toys::optimum const best(f);
+        known_optimum const best(f);
         double const tau = .25, n = 5, l = p.largest_smoothness;
         double const step =
             std::min(1 / (4 * l * (1 + 1 / (n * tau))), 1 / (p.strong_convexity / tau + 4 * l / (n * tau)));

@@ -2,13 +2,9 @@
 // ISGD comes to the optimum of workers that differ like 1 / t, with the constants of its theorem.
 #include "laconic/method/isgd.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "support/real_data.hpp"
 #include "support/sums.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -18,7 +14,7 @@ static_assert(Method<isgd>);
 TEST_CASE("the theorem's 1 / t, with its constants, where the workers differ" * doctest::test_suite("slow")) {
     auto const f = random_sums(4, 3, {{1, 2, 0, 0}, {-1, 0, 1, 2}, {0, 0, 3, -1}, {2, -2, 1, 1}}, 1, 2);
     auto const p = constants(f);
-    toys::optimum const best(wholes(f));
+    known_optimum const best(wholes(f));
     vec const start(4, 5.0);
     for (std::size_t const batch : {0u, 1u}) {
         CAPTURE(batch);

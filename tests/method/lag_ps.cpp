@@ -2,17 +2,11 @@
 // LAG-PS keeps LAG-WK's theorem, and flat ranks send least: as many uploads as numpy counts by the paper.
 #include "laconic/method/lag_ps.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <random>
-#include <vector>
 
 #include "support/lag.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -44,7 +38,7 @@ workers rising(int n) {
 TEST_CASE("with its own L_i a rank sends nothing only where lag_wk would not, and the flat ones send least") {
     auto const f = rising(5);
     auto const p = constants(f);
-    optimum const best(f);
+    known_optimum const best(f);
     std::vector<std::size_t> uploads(5);
     std::vector<char> implied(5), reached(5);
     threads::run(5, [&](threads::member& comm) {
@@ -97,7 +91,8 @@ TEST_CASE("lag_wk's theorem holds: its Lyapunov function falls by 1 - step mu / 
     auto const p = constants(f);
     for (double const r : {.1, .5, .9}) {
         CAPTURE(r);
-        auto const course = run_lag(with_own_smoothness(r / 10, f, p), r / 10, f, p, optimum(f), vec(8, 0.0), 300);
+        auto const course =
+            run_lag(with_own_smoothness(r / 10, f, p), r / 10, f, p, known_optimum(f), vec(8, 0.0), 300);
         CHECK(course.quiet);
         CHECK(course.excess <= 1e-11);
         CHECK(course.uploads < 5 * 300);
@@ -174,7 +169,7 @@ TEST_CASE("the paper's synthetic recipe: as many uploads as a program that follo
         {{1, 10, {.step = step_size{1, true}}}, 67, {6, 6, 7, 9, 11, 15, 20, 28, 37}}};  // 139, the paper's
     auto const f = of_the_paper();
     auto const p = constants(f);  // own_smoothness is not among them: each rank's objective knows it
-    optimum const best(f);
+    known_optimum const best(f);
     CHECK(p.largest_smoothness == doctest::Approx(square(std::pow(1.3, 8) + 1)));
     CHECK(p.smoothness == doctest::Approx(14.505292719844489));  // numpy's
     for (auto const& c : cases) {

@@ -2,17 +2,10 @@
 // LAG-WK falls at the rate of its theorem while ranks with little to send are silent, and reaches the optimum.
 #include "laconic/method/lag_wk.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <numeric>
-#include <vector>
-
 #include "laconic/method/gd.hpp"
 #include "support/lag.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -28,7 +21,7 @@ TEST_CASE(
         CAPTURE(r);
         auto const recursion = composed(lag_wk{r / 10, 10, {}}, p);
         CHECK(recursion.step.rate == doctest::Approx((1 - std::sqrt(r)) / p.smoothness));
-        auto const course = run_lag(std::vector(5, recursion), r / 10, f, p, optimum(f), vec(12, 1.0), 200);
+        auto const course = run_lag(std::vector(5, recursion), r / 10, f, p, known_optimum(f), vec(12, 1.0), 200);
         CHECK(course.quiet);
         CHECK(course.excess <= 1e-11);
         CHECK(course.uploads < uploads_before);
@@ -68,7 +61,7 @@ TEST_CASE("it reaches the optimum with fewer uploads, the most from the ranks th
         f.push_back({q.h * scale, q.b * scale, 0});
     }
     auto const p = constants(f);
-    optimum const best(f);
+    known_optimum const best(f);
     auto const whole = mean_of(f);
     auto const run_to_optimum = [&](auto const& recursion, std::vector<std::size_t>& uploads) {
         lockstep run(recursion, f, vec(8, 0.0), 1);

@@ -2,19 +2,12 @@
 // MARINA falls at the rate of its theorem, and all ranks send in full in the same rounds.
 #include "laconic/method/marina.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/gd.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -63,8 +56,8 @@ namespace {
 // The worst V+ / V along a run of `rounds` rounds with rand_k{kept}, in exact expectation, which the library's rounds
 // are held against now and then.
 template <class F>
-double worst_ratio(std::vector<F> const& f, problem const& p, optimum const& best, std::size_t kept, vec const& start,
-                   std::size_t rounds) {
+double worst_ratio(std::vector<F> const& f, problem const& p, known_optimum const& best, std::size_t kept,
+                   vec const& start, std::size_t rounds) {
     auto const recursion = composed(marina{rand_k{kept}}, p);
     auto const d = p.dimension;
     double const omega = double(d) / double(kept) - 1, coin = 1 / (1 + omega), step = recursion.step.rate;
@@ -105,7 +98,7 @@ double worst_ratio(std::vector<F> const& f, problem const& p, optimum const& bes
 TEST_CASE("its Lyapunov function falls by 1 - step mu") {
     auto const f = random_ridges(5, 12, 1, 11);
     auto const p = constants(f);
-    optimum const best(f);
+    known_optimum const best(f);
     auto const recursion = composed(marina{rand_k{3}}, p);
     double const worst = worst_ratio(f, p, best, 3, vec(12, 1.0), 60);
     CHECK(worst <= 1 - recursion.step.rate * p.strong_convexity);
@@ -140,7 +133,7 @@ TEST_CASE("for any smooth f: the mean square of the gradients is within 2 (f(x^0
             }
             return sum;
         });
-        double const bound = 2 * (mean_value(f, start) - optimum(f).value) / (r.step.rate * rounds);
+        double const bound = 2 * (mean_value(f, start) - known_optimum(f).value) / (r.step.rate * rounds);
         CHECK(mean.mean + 5 * mean.error <= bound);
         CHECK(mean.mean > 1e-3 * bound);
     }

@@ -2,12 +2,8 @@
 // The list of methods holds types that compose a recursion and describe themselves, each once.
 #include "laconic/method/methods.hpp"
 
-#include <doctest/doctest.h>
-
-#include <set>
-#include <string>
-
 #include "laconic/compress/identity.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,8 +2,7 @@
 // 1-bit SGD is EF-SGD with two_means, byte for byte, and reaches a common optimum.
 #include "laconic/method/one_bit_sgd.hpp"
 
-#include <doctest/doctest.h>
-
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

@@ -2,16 +2,9 @@
 // ProxSkip falls in each local step at the rate of its theorem, and sends more rarely than gradient descent.
 #include "laconic/method/proxskip.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "laconic/method/gd.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -33,7 +26,7 @@ namespace {
 // The worst of E V+ / V over the first local steps of some rounds: after l of them either all ranks send, with
 // probability `send_probability`, or none does.
 template <class R, class F>
-double worst_ratio(R const& recursion, double send_probability, std::vector<F> const& f, optimum const& best,
+double worst_ratio(R const& recursion, double send_probability, std::vector<F> const& f, known_optimum const& best,
                    vec const& start, std::size_t rounds) {
     host on;
     auto const n = f.size(), d = start.size();
@@ -81,7 +74,7 @@ double worst_ratio(R const& recursion, double send_probability, std::vector<F> c
 TEST_CASE("each local step: the Lyapunov function falls in expectation by 1 - min(step mu, p^2)") {
     auto const f = random_ridges(4, 6, 1, 7);
     auto const p = constants(f);
-    optimum const best(f);
+    known_optimum const best(f);
     for (double const chosen : {0., .1, .6}) {
         CAPTURE(chosen);
         auto const recursion = composed(proxskip{chosen, {}}, p);
@@ -111,7 +104,7 @@ TEST_CASE("real data: the same, along a run") {
 TEST_CASE("it reaches the optimum of ranks that disagree, with fewer messages than gradient descent") {
     auto const f = random_ridges(4, 8, .02, 5);
     auto const p = constants(f);
-    optimum const best(f);
+    known_optimum const best(f);
     CHECK(best.disagreement() > 1);
     double const kappa = p.largest_smoothness / p.least_strong_convexity;
     CHECK(kappa > 1000);

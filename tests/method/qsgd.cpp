@@ -2,13 +2,8 @@
 // QSGD is DCGD with levels of the 2-norm, byte for byte, keeps its paper's counts, and stalls where DIANA goes on.
 #include "laconic/method/qsgd.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <span>
-
 #include "laconic/method/diana.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;
@@ -54,7 +49,7 @@ TEST_CASE("the paper's numbers: at most s (s + sqrt d) numbers are not 0 on aver
 TEST_CASE("with a constant step it stalls where diana goes on") {
     auto const f = random_ridges(4, 6, 1, 9);
     auto const p = constants(f);
-    optimum const best(f);
+    known_optimum const best(f);
     lockstep stalls(composed(qsgd{4, {}}, p), f, vec(6, 1.0), 1);
     lockstep goes_on(composed(diana{quantize{4}}, p), f, vec(6, 1.0), 1);
     stalls.rounds(20000);

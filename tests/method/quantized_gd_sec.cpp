@@ -2,10 +2,7 @@
 // Quantized GD-SEC keeps both what it rounds and what it holds back, and takes half the bytes of gd_sec.
 #include "laconic/method/quantized_gd_sec.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;
@@ -45,7 +42,7 @@ TEST_CASE("what is not sent, for either reason, is kept: x - step mean e takes u
 TEST_CASE("it reaches the optimum, with fewer bytes than gd_sec") {
     auto const f = random_ridges(4, 12, 1, 5);
     auto const p = constants(f);
-    optimum const best(f);
+    known_optimum const best(f);
     auto const bytes_to_optimum = [&](auto const& recursion) {
         auto const states = history(recursion, f, vec(12, 0.0), 1500);
         std::size_t bytes = 0, k = 0;

@@ -2,9 +2,7 @@
 // Steps, memory rates and batches are taken as given or from a theorem, and refused by the method's name.
 #include "laconic/method/rates.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
+#include "support/test.hpp"
 
 using namespace laconic;
 

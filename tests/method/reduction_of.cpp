@@ -2,13 +2,6 @@
 // A method's reduction in a loop of the user's gives the iterates of the method.
 #include "laconic/method/reduction_of.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -22,6 +15,7 @@
 #include "laconic/method/top_k_sgd.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/run.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

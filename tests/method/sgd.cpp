@@ -2,15 +2,11 @@
 // SGD stays within its theorem's distance of the optimum, which falls with the batch, and is gd for one row.
 #include "laconic/method/sgd.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/method/gd.hpp"
 #include "support/real_data.hpp"
 #include "support/sums.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -22,7 +18,7 @@ TEST_CASE("the theorem, in exact expectation over all rows that two workers can 
         CAPTURE(seed);
         auto const f = random_sums(2, 3, {{2, -1, 0, 1}, {-1, 3, 1, 1}}, 1, seed);
         auto const p = constants(f);
-        optimum const best(wholes(f));
+        known_optimum const best(wholes(f));
         auto const recursion = sgd{}.compose<double, host>(p);
         double const step = recursion.step.rate;
         CHECK(step == doctest::Approx(1 / (p.smoothness + 2 * p.largest_sample_smoothness / 2)));
@@ -67,7 +63,7 @@ TEST_CASE("real data: the theorem in exact expectation over the rows, along a ru
 TEST_CASE("it stalls within the theorem's distance, and larger batches come nearer") {
     auto const f = random_sums(4, 10, {vec(5, 1.0), vec(5, 2.0), vec(5, -1.0), vec(5, 0.0)}, 1, 3);
     auto const p = constants(f);
-    optimum const best(wholes(f));
+    known_optimum const best(wholes(f));
     double last = 1e300;
     for (std::size_t const batch : {1u, 4u, 16u}) {
         rates const given{.step = .01, .batch = batch};

@@ -2,11 +2,7 @@
 // SGD-SEC reaches an optimum that all rows share, and else comes near it, with the numbers of gd_sec.
 #include "laconic/method/sgd_sec.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstdint>
-
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

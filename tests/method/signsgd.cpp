@@ -2,11 +2,6 @@
 // signSGD keeps its theorem for one worker, fails on its three counter-examples, and sends a bit a number.
 #include "laconic/method/signsgd.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "laconic/comm/metered.hpp"
 #include "laconic/compress/scaled_sign.hpp"
 #include "laconic/method/ef_sgd.hpp"
@@ -14,6 +9,7 @@
 #include "laconic/method/with_prox.hpp"
 #include "support/real_data.hpp"
 #include "support/sums.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -154,7 +150,7 @@ double share_of_bound(F const& f, double smoothness, double least, vec const& st
 TEST_CASE("one worker: the mean 1-norm of the gradient is within the theorem, with its best step") {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         auto const f = random_ridges(1, 6, 1, seed);
-        double const share = share_of_bound(f[0], constants(f).smoothness, optimum(f).value, vec(6, 2.0), 400);
+        double const share = share_of_bound(f[0], constants(f).smoothness, known_optimum(f).value, vec(6, 2.0), 400);
         CHECK(share <= 1);
         CHECK(share > .05);
     }
@@ -211,7 +207,7 @@ TEST_CASE("CE3: least squares of two rows; signs never get below 8 e^2, the othe
         Eigen::Vector2d const a(side + e, -side + e);
         rows.push_back({4 * a * a.transpose(), Eigen::Vector2d::Zero(), 0});  // the mean of two is f
     }
-    std::vector const f{sum(rows)};
+    std::vector const f{mean_of_rows(rows)};
     lockstep stuck(signs_with(.01, 1), f, {1, 1}, 1);
     lockstep free(corrected(.05, 1), f, {1, 1}, 1);
     lockstep usual(sgd{{.step = .05}}.compose<double, host>({}), f, {1, 1}, 1);

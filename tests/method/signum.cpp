@@ -2,12 +2,9 @@
 // Signum is signSGD without momentum, the steps by hand with it, and averages misleading noise out.
 #include "laconic/method/signum.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "laconic/method/signsgd.hpp"
 #include "support/sums.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -46,7 +43,7 @@ TEST_CASE("noise that misleads the signs averages out: a slope of 1/4 seen as 4,
     std::vector<quadratic<>> rows;
     for (double const slope : {4., -1., -1., -1.})
         rows.push_back({Eigen::MatrixXd::Zero(1, 1), Eigen::VectorXd::Constant(1, -slope), 0});
-    std::vector const f{sum(rows)};
+    std::vector const f{mean_of_rows(rows)};
     lockstep misled(signum{0, {.step = .01, .batch = 1}}.compose<double, host>({}), f, {0}, 1);
     lockstep averaged(signum{.99, {.step = .01, .batch = 1}}.compose<double, host>({}), f, {0}, 1);
     misled.rounds(4000);

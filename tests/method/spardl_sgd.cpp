@@ -2,12 +2,11 @@
 // SparDL SGD is the one by hand, deals coordinates to blocks anew, and comes near the optimum on real data.
 #include "laconic/method/spardl_sgd.hpp"
 
-#include <doctest/doctest.h>
-
 #include "laconic/any/recursion.hpp"
 #include "laconic/method/gtop_k_sgd.hpp"
 #include "laconic/method/top_k_sgd.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

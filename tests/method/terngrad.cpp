@@ -2,12 +2,8 @@
 // TernGrad is DCGD with one level of the largest magnitude, byte for byte, and clips at standard deviations.
 #include "laconic/method/terngrad.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "support/sums.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

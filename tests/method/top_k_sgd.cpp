@@ -2,8 +2,7 @@
 // Top-k SGD is EF-SGD with top_k, byte for byte, with its step.
 #include "laconic/method/top_k_sgd.hpp"
 
-#include <doctest/doctest.h>
-
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

@@ -2,12 +2,6 @@
 // VR-DIANA falls at its theorem's rate with L-SVRG or SAGA, and reaches the optimum from batches of rows.
 #include "laconic/method/vr_diana.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -16,6 +10,7 @@
 #include "laconic/objective/logistic_regression.hpp"
 #include "support/data.hpp"
 #include "support/real_data.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,16 +2,13 @@
 // with_prox adds or replaces a method's proximal operator, and reaches the minimum of f + R.
 #include "laconic/method/with_prox.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/gd.hpp"
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

@@ -3,16 +3,10 @@
 // run on 4, and those for 6 on 8.
 #include "support/failures.hpp"
 
-#include <doctest/doctest.h>
-
 #include <chrono>
-#include <cstddef>
-#include <cstring>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "laconic/comm/mpi.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_mpi_failures {
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // sum(), mean() and reduce_scatter() over MPI, beside plain loops; part of the program of tests/comm/mpi.cpp.
-#include <doctest/doctest.h>
-
-#include <cstdint>
-
 #include "laconic/any/communicator.hpp"
 #include "laconic/collective/dense/engine_all_reduce.hpp"
 #include "laconic/comm/mpi.hpp"
 #include "support/sum_calls.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_mpi_sums {
 

@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rounds whose messages stay on the device allocate nothing after the first, and wait equally often.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <new>
-#include <span>
-#include <type_traits>
-#include <vector>
 
 #include "laconic/collective/dense/engine_all_reduce.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
@@ -24,6 +14,7 @@
 #include "laconic/transport/summed.hpp"
 #include "support/on_device.hpp"
 #include "support/stand_ins/nccl.hpp"
+#include "support/test.hpp"
 
 // Where Thrust's system is the processor, the device's memory comes from operator new. What the stand-in itself
 // allocates is small.

@@ -2,16 +2,6 @@
 // A rank that sends arrays which do not fit is an error on all ranks, and the next round succeeds.
 #include "laconic/transport/message_arrays.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "laconic/compress/identity.hpp"
 #include "laconic/compress/identity_or.hpp"
 #include "laconic/compress/quantize.hpp"
@@ -20,6 +10,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/transport/rank_messages.hpp"
 #include "support/on_device.hpp"
+#include "support/test.hpp"
 
 namespace tests_of_lying_ranks {
 

@@ -2,10 +2,9 @@
 // Slopes of activations are those of differences, bounded as stated, and first weights have the named variance.
 #include "laconic/objective/activation.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <cmath>
+
+#include "support/test.hpp"
 
 using namespace laconic;
 

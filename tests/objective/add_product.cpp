@@ -2,12 +2,9 @@
 // Products in tiles are the products, also where matrices are larger than a tile; memory is aligned.
 #include "laconic/objective/add_product.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <array>
-#include <cstdint>
-#include <vector>
+
+#include "support/test.hpp"
 
 using namespace laconic;
 

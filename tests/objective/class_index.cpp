@@ -2,11 +2,7 @@
 // Classes count from 0 in increasing order of the labels, and what names no classes is refused.
 #include "laconic/objective/class_index.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

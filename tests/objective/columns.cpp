@@ -2,9 +2,9 @@
 // Columns of a data set keep their numbers, rows and labels, and what is outside is refused.
 #include "laconic/objective/columns.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
+
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,14 +2,8 @@
 // Cross-entropy is its formula in long double, bends by 1/2 at most, and neither overflows nor hides a NaN.
 #include "laconic/objective/cross_entropy.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "laconic/objective/logistic_regression.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

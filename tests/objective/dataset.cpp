@@ -2,11 +2,7 @@
 // A data set is cut into equal parts, labelled by two classes and scaled, and impossible requests are refused.
 #include "laconic/objective/dataset.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <string>
-#include <vector>
+#include "support/test.hpp"
 
 namespace {
 

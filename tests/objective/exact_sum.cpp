@@ -2,10 +2,7 @@
 // A sum of doubles loses nothing to rounding, and stays infinite or NaN where a summand is.
 #include "laconic/objective/exact_sum.hpp"
 
-#include <doctest/doctest.h>
-
-#include <initializer_list>
-#include <limits>
+#include "support/test.hpp"
 
 using laconic::exact_sum;
 

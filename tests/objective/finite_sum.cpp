@@ -2,18 +2,12 @@
 // Batches are means, slopes give gradients, and sample_smoothness is that of the least smooth row.
 #include "laconic/objective/finite_sum.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/nonconvex_logistic.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/objective/softmax.hpp"
 #include "support/drawn.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

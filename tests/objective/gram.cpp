@@ -2,13 +2,10 @@
 // The weighted Gram matrix is that of dense algebra, for sparse and dense rows of any count.
 #include "laconic/objective/gram.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Dense>
-#include <cstdint>
-#include <vector>
 
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -3,10 +3,7 @@
 // both are one.
 #include "laconic/objective/hessian.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <vector>
 
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/nonconvex_logistic.hpp"
@@ -14,6 +11,7 @@
 #include "laconic/objective/ridge.hpp"
 #include "laconic/objective/softmax.hpp"
 #include "support/drawn.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

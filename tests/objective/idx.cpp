@@ -2,14 +2,9 @@
 // IDX files of images and labels are read as they are, and wrong, cut or impossible ones are refused by name.
 #include "laconic/objective/idx.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
 #include <fstream>
-#include <initializer_list>
-#include <sstream>
-#include <string>
-#include <vector>
+
+#include "support/test.hpp"
 
 namespace {
 

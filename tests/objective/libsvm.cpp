@@ -2,16 +2,12 @@
 // LIBSVM files are read with exactly rounded numbers, and every defect is refused with its line and column.
 #include "laconic/objective/libsvm.hpp"
 
-#include <doctest/doctest.h>
-
 #include <charconv>
 #include <clocale>
 #include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "support/data.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -2,24 +2,19 @@
 // Values, derivatives, L and mu of linear models agree with definition, differences and published optima.
 #include "laconic/objective/linear_model.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Dense>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "laconic/core/key.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "support/data.hpp"
+#include "support/test.hpp"
 
 namespace {
 
-laconic::key const seed{20};
+laconic::key const key_of_data{20};
 
 template <class T = double>
 laconic::dataset<T> drawn_data(std::ptrdiff_t n, std::ptrdiff_t d, double density = 0.5) {
@@ -27,9 +22,10 @@ laconic::dataset<T> drawn_data(std::ptrdiff_t n, std::ptrdiff_t d, double densit
     data.rows.resize(n, d);
     std::uint64_t drawn = 0;
     for (std::ptrdiff_t j = 0; j < n; ++j) {
-        data.labels.push_back(seed.child(2).uniform(std::uint64_t(j)) < 0.5 ? T(-1) : T(1));
+        data.labels.push_back(key_of_data.child(2).uniform(std::uint64_t(j)) < 0.5 ? T(-1) : T(1));
         for (std::ptrdiff_t i = 0; i < d; ++i, ++drawn)
-            if (seed.uniform(drawn) < density) data.rows.insert(j, i) = T(4 * seed.child(1).uniform(drawn) - 2);
+            if (key_of_data.uniform(drawn) < density)
+                data.rows.insert(j, i) = T(4 * key_of_data.child(1).uniform(drawn) - 2);
     }
     return data;  // not compressed, as a user may leave it
 }
@@ -37,7 +33,7 @@ laconic::dataset<T> drawn_data(std::ptrdiff_t n, std::ptrdiff_t d, double densit
 template <class T = double>
 std::vector<T> random_point(std::size_t d, std::uint64_t which) {
     std::vector<T> x(d);
-    for (std::size_t i = 0; i < d; ++i) x[i] = T(2 * seed.child(which).uniform(i) - 1);
+    for (std::size_t i = 0; i < d; ++i) x[i] = T(2 * key_of_data.child(which).uniform(i) - 1);
     return x;
 }
 

@@ -2,18 +2,13 @@
 // The parties of a linear model add up to it: values, gradients, labels that one of them subtracts.
 #include "laconic/objective/linear_party.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <vector>
-
 #include "laconic/core/key.hpp"
 #include "laconic/objective/columns.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/party.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/objective/taylor_logistic.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

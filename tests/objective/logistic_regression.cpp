@@ -2,12 +2,8 @@
 // The logistic loss, its slope and its bend are the formula in long double, and overflow nowhere.
 #include "laconic/objective/logistic_regression.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "laconic/objective/objective.hpp"
+#include "support/test.hpp"
 
 using laconic::logistic_loss;
 

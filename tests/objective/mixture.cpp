@@ -2,13 +2,9 @@
 // The objective of the weights of an ensemble: T4.2 by hand, its derivatives by differences, and T4.4.
 #include "laconic/objective/mixture.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "laconic/objective/optimum.hpp"
 #include "support/drawn.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

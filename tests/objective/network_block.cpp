@@ -2,10 +2,7 @@
 // The parts of a network's block of rows lie one after another, and fill its memory.
 #include "laconic/objective/network_block.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,8 @@
 // The networks of a family share their data and predict as networks do, for these data and others.
 #include "laconic/objective/network_family.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "support/drawn.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

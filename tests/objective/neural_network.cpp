@@ -3,14 +3,9 @@
 // one it is the perceptron.
 #include "laconic/objective/neural_network.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "laconic/objective/perceptron.hpp"
 #include "support/drawn.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

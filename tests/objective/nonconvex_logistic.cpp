@@ -2,16 +2,12 @@
 // Its value is the definition, its derivatives those of differences, and L and mu are reached.
 #include "laconic/objective/nonconvex_logistic.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <cmath>
-#include <initializer_list>
-#include <vector>
 
 #include "laconic/objective/objective.hpp"
 #include "support/drawn.hpp"
 #include "support/solvers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,9 @@
 // evaluate computes value and gradient in one pass where it can, for any contiguous range.
 #include "laconic/objective/objective.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <array>
-#include <string>
-#include <vector>
+
+#include "support/test.hpp"
 
 namespace {
 

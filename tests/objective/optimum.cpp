@@ -2,19 +2,14 @@
 // find_optimum reaches the minimum by Newton's steps or products, also of hard functions, as optima.json has it.
 #include "laconic/objective/optimum.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "support/data.hpp"
 #include "support/drawn.hpp"
 #include "support/newton.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -2,13 +2,8 @@
 // Losses of outputs are their formulas, with the slopes and bends of differences.
 #include "laconic/objective/output_loss.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <span>
-#include <vector>
-
 #include "support/drawn.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // What is a party, and what is none.
 #include "laconic/objective/party.hpp"
 
-#include <doctest/doctest.h>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // Penalties have the derivatives of differences within their stated range, and are finite for any x.
 #include "laconic/objective/penalty.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <initializer_list>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,17 +2,10 @@
 // The perceptron is its definition with the gradient of differences, learns exclusive or, and is smooth as bounded.
 #include "laconic/objective/perceptron.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
 #include <thread>
-#include <type_traits>
-#include <vector>
 
 #include "support/drawn.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,8 @@
 // The squared loss and the constants of ridge regression are those by hand.
 #include "laconic/objective/ridge.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
 #include "laconic/objective/objective.hpp"
+#include "support/test.hpp"
 
 using laconic::squared_loss;
 

@@ -2,14 +2,8 @@
 // Rows are read in place with products and eigenvalues by hand, copies share them, and empty data are refused.
 #include "laconic/objective/shared_rows.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "support/drawn.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

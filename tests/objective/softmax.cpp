@@ -2,17 +2,13 @@
 // Softmax regression is its definition with exact derivatives, its L and mu are reached, for any number of classes.
 #include "laconic/objective/softmax.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
 #include <thread>
-#include <vector>
 
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/optimum.hpp"
 #include "support/data.hpp"
 #include "support/drawn.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,14 +2,10 @@
 // The extreme eigenvalues are Eigen's for any size, rank and spectrum, in few products and the same bits again.
 #include "laconic/objective/spectrum.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Dense>
-#include <cmath>
-#include <limits>
-#include <span>
 
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 namespace {
 

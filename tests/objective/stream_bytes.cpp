@@ -2,13 +2,11 @@
 // Bytes come until a stream ends, whatever it throws there, and a broken one is refused by name.
 #include "laconic/objective/stream_bytes.hpp"
 
-#include <doctest/doctest.h>
-
 #include <fstream>
 #include <istream>
-#include <sstream>
 #include <streambuf>
-#include <string>
+
+#include "support/test.hpp"
 
 using laconic::detail::stream_bytes;
 

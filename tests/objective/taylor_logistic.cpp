@@ -2,11 +2,8 @@
 // The Taylor loss touches the logistic loss at 0, and has an affine slope.
 #include "laconic/objective/taylor_logistic.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "laconic/objective/logistic_regression.hpp"
+#include "support/test.hpp"
 
 using laconic::logistic_loss, laconic::taylor_logistic_loss;
 

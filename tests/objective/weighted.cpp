@@ -3,13 +3,7 @@
 // mean over all samples.
 #include "laconic/objective/weighted.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "laconic/collective/agreed_problem.hpp"
 #include "laconic/comm/fibers.hpp"
@@ -20,6 +14,7 @@
 #include "laconic/objective/optimum.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/run.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

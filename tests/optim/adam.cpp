@@ -2,12 +2,8 @@
 // Adam's steps are those by hand; its state is saved; it refuses what is out of range.
 #include "laconic/optim/adam.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

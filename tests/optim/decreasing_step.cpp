@@ -2,13 +2,9 @@
 // The step of 1 / (a + c t) takes the lengths of its formula, averages noise, and saves how often it moved.
 #include "laconic/optim/decreasing_step.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "laconic/optim/gradient_step.hpp"
 #include "laconic/wire/state.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

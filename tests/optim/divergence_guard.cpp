@@ -2,14 +2,8 @@
 // The guard suspects what has not fallen in three rounds in a row, and compares the function by more than rounding.
 #include "laconic/optim/divergence_guard.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,9 +2,7 @@
 // A gradient step moves x by -rate d, at any length, and leaves d as it is.
 #include "laconic/optim/gradient_step.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

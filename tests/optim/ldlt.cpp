@@ -2,14 +2,11 @@
 // Pivots of an LDL' are Schur complements, of indefinite matrices too; rows may be left out; solutions solve.
 #include "laconic/optim/ldlt.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/LU>
-#include <cmath>
-#include <vector>
 
 #include "laconic/core/key.hpp"
 #include "support/det6.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // Momentum steps are those by hand, the gradient step without beta, and quicker on badly conditioned functions.
 #include "laconic/optim/momentum.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "laconic/optim/gradient_step.hpp"
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

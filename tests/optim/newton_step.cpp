@@ -2,12 +2,10 @@
 // Newton's step with a matrix that is projected or lifted is that of its definition, by either way to compute it.
 #include "laconic/optim/newton_step.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <vector>
 
 #include "support/solvers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

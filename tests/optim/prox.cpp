@@ -2,13 +2,9 @@
 // Each proximal operator is the one by hand and minimises its definition, and a proximal step applies it last.
 #include "laconic/optim/prox.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "laconic/core/key.hpp"
 #include "laconic/optim/gradient_step.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,8 @@
 // RMSProp by hand, where its mean squares start at 1; and its state.
 #include "laconic/optim/rmsprop.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

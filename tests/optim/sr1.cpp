@@ -3,16 +3,11 @@
 // Hessian once there are d of them.
 #include "laconic/optim/sr1.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
 
 #include "support/det6.hpp"
 #include "support/solvers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

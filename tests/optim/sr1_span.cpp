@@ -2,12 +2,10 @@
 // The search on coefficients is the search on vectors, and inner products of parts add up.
 #include "laconic/optim/sr1_span.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <vector>
 
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

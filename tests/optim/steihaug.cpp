@@ -2,13 +2,10 @@
 // Steihaug's search solves within the radius, stops there, follows negative curvature, and knows what it gains.
 #include "laconic/optim/steihaug.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <cmath>
-#include <vector>
 
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

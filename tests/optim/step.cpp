@@ -2,13 +2,10 @@
 // Step takes a user's own functions of iterate and direction for their type of number, and so does proximal.
 #include "laconic/optim/step.hpp"
 
-#include <doctest/doctest.h>
-
-#include <type_traits>
-
 #include "laconic/optim/gradient_step.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "laconic/optim/prox.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

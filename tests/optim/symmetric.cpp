@@ -2,10 +2,9 @@
 // A symmetric matrix as a vector keeps its norm, and comes back; one that is not symmetric comes back as the nearest.
 #include "laconic/optim/symmetric.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <vector>
+
+#include "support/test.hpp"
 
 using namespace laconic;
 

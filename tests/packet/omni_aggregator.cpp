@@ -2,10 +2,7 @@
 // An `omni_aggregator` sends sums in the order of workers once all have come, repeats them, and drops bad packets.
 #include "laconic/packet/omni_aggregator.hpp"
 
-#include <doctest/doctest.h>
-
-#include <utility>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,7 @@
 // Blocks of a vector are dealt to parts evenly, each found again, and numbers are sent lowest byte first.
 #include "laconic/packet/omni_blocks.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <set>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,9 +2,7 @@
 // A packet of OmniReduce is read as it was written, and every flipped bit or missing byte is noticed.
 #include "laconic/packet/omni_packet.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,7 @@
 // An `omni_stream` lays out nodes, slots and columns, has a digest of its own, and refuses what cannot be.
 #include "laconic/packet/omni_stream.hpp"
 
-#include <doctest/doctest.h>
-
-#include <set>
-#include <string>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // An `omni_worker` sends its blocks in their turns, repeats what is unanswered, and drops sums that do not fit.
 #include "laconic/packet/omni_worker.hpp"
 
-#include <doctest/doctest.h>
-
-#include <utility>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

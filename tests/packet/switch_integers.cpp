@@ -2,15 +2,8 @@
 // Fixed-point sums never overflow for as many workers as agreed, and are off by half a unit for each at most.
 #include "laconic/packet/switch_integers.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

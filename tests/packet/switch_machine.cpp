@@ -2,16 +2,10 @@
 // `switch_machine` gives the paper's integer sums over lossy networks, shares all errors and names silent nodes.
 #include "laconic/packet/switch_machine.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <deque>
-#include <string>
-#include <vector>
 
 #include "support/lossy_network.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

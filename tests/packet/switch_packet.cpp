@@ -2,11 +2,7 @@
 // Packets of SwitchML are read as written, no damage passes the checksum, and layouts that differ are found.
 #include "laconic/packet/switch_packet.hpp"
 
-#include <doctest/doctest.h>
-
-#include <set>
-#include <string>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 using detail::switch_error;

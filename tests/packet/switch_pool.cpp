@@ -2,10 +2,7 @@
 // A `switch_pool` adds each block once for each worker, repeats sums, and sorts packets of other rounds.
 #include "laconic/packet/switch_pool.hpp"
 
-#include <doctest/doctest.h>
-
-#include <utility>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

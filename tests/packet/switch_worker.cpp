@@ -2,12 +2,8 @@
 // A `switch_worker` sends hello, blocks and bye, repeats them ever more rarely, and refuses wrong exponents.
 #include "laconic/packet/switch_worker.hpp"
 
-#include <doctest/doctest.h>
-
-#include <utility>
-#include <vector>
-
 #include "laconic/packet/switch_pool.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,10 @@
 // What a reducer can be made of; what the compiler says of the rest is in tests/must_not_compile/reducer.cpp.
 #include "laconic/reduction/arguments.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/hierarchy.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // A caller's numbers are used where they are, those of 16 bits are converted both ways, and NaN is written.
 #include "laconic/reduction/caller_vector.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <vector>
+
+#include "support/test.hpp"
 
 using namespace laconic;
 using laconic::detail::caller_vector;

@@ -2,13 +2,8 @@
 // The exact mean counts absent ranks as zeros, and the deviation of an estimate from it is that by hand.
 #include "laconic/reduction/exact_mean.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <span>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,14 +2,10 @@
 // Small layers that are next to each other share a message, up to 16 times the limit.
 #include "laconic/reduction/joint_message.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/reduction/reduced_layers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

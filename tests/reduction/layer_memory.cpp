@@ -2,15 +2,10 @@
 // A layer's memory rescales its residual by step sizes, averages states of ranks, and digests what it holds.
 #include "laconic/reduction/layer_memory.hpp"
 
-#include <doctest/doctest.h>
-
-#include <optional>
-#include <span>
-#include <vector>
-
 #include "laconic/feedback/memory.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
 #include "laconic/message/full_vector.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,8 @@
 // Layers are due in the order of the first step that has all; before, in that of their list.
 #include "laconic/reduction/layer_order.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
+#include "support/test.hpp"
 
 using laconic::detail::layer_order;
 

@@ -2,20 +2,12 @@
 // The estimate of a majority vote is the sign that the larger part of the weight has.
 #include "laconic/reduction/majority_vote.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
-#include <vector>
-
 #include "laconic/any/reduction.hpp"
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/reducer.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // A layer is called by its name in errors, or is the vector where it has none.
 #include "laconic/reduction/named_layer.hpp"
 
-#include <doctest/doctest.h>
+#include "support/test.hpp"
 
 using laconic::detail::named_layer;
 

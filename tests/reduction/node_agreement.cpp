@@ -2,14 +2,10 @@
 // What is wrong on one rank of one node is an error on all ranks of all nodes.
 #include "laconic/reduction/node_agreement.hpp"
 
-#include <doctest/doctest.h>
-
 #include <exception>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "laconic/comm/fibers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,9 @@
 // An error that travels between nodes as text is raised as the same error, with the ranks of all nodes.
 #include "laconic/reduction/node_error.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
 #include <exception>
-#include <span>
-#include <string>
+
+#include "support/test.hpp"
 
 using namespace laconic;
 using detail::node_error;

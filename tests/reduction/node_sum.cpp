@@ -2,13 +2,8 @@
 // The ranks of a node add up their shares by weight and gather them, and errors reach the whole node.
 #include "laconic/reduction/node_sum.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <span>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

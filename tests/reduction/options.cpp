@@ -2,9 +2,7 @@
 // Patterns choose the layers in full, and every option is among what ranks must agree on.
 #include "laconic/reduction/options.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
+#include "support/test.hpp"
 
 using namespace laconic;
 using laconic::detail::matches;

@@ -2,10 +2,9 @@
 // A communicator that can be duplicated is, so that messages do not mix; another is used itself.
 #include "laconic/reduction/own_communicator.hpp"
 
-#include <doctest/doctest.h>
-
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,19 +2,11 @@
 // A layer remembers nothing before commit, writes back once, and is skipped or sent in full on all ranks.
 #include "laconic/reduction/reduced_layer.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/reduction/joint_message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,16 +2,11 @@
 // Layers refuse what does not suit them, and no forged state makes them longer.
 #include "laconic/reduction/reduced_layers.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <limits>
-#include <vector>
-
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

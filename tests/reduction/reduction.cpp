@@ -2,16 +2,13 @@
 // Each named reduction has the rates of its row, its text, and is refused where no theorem covers it.
 #include "laconic/reduction/reduction.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "laconic/any/compressor.hpp"
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,18 +2,10 @@
 // A rank restores its own state, or the mean of all ranks' states, and nothing where one is wrong.
 #include "laconic/reduction/restore.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/seed.hpp"
 #include "laconic/core/error.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,16 +2,12 @@
 // The shift's rate is that of the compressor's theorem, or the one that is given.
 #include "laconic/reduction/shift_at_rate.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <vector>
-
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/reducer.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

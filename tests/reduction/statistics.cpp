@@ -2,10 +2,10 @@
 // A timer adds the seconds of its life to a sum.
 #include "laconic/reduction/statistics.hpp"
 
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <thread>
+
+#include "support/test.hpp"
 
 TEST_CASE("a timer adds the seconds of its life to a sum") {
     double seconds = 10;

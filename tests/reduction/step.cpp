@@ -2,15 +2,11 @@
 // A step of layers writes nothing before finish, and is committed or abandoned by hand.
 #include "laconic/reduction/step.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <vector>
 
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,14 +2,8 @@
 // Ranks agree on shares by weight and on the latest round, and refuse a wrong step alike.
 #include "laconic/reduction/step_agreement.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,8 @@
 // A step's communicator passes on what is sent and counts it, and starts all-gathers over one that cannot overlap them.
 #include "laconic/reduction/step_communicator.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <span>
-
 #include "laconic/comm/fibers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

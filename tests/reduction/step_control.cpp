@@ -2,15 +2,9 @@
 // Messages are sent in the order of the first step, eight in flight, and small layers in one.
 #include "laconic/reduction/step_control.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
 #include "laconic/reduction/step.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

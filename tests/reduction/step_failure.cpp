@@ -2,9 +2,9 @@
 // A failed step ends on all ranks, or is reported to the others first, or breaks the reducer.
 #include "laconic/reduction/step_failure.hpp"
 
-#include <doctest/doctest.h>
-
 #include <new>
+
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,15 +2,10 @@
 // A layer that has no message has an error frame, of which the ranks need not have the same.
 #include "laconic/reduction/step_layer.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/reduction/reduced_layer.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

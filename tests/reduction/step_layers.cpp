@@ -2,16 +2,10 @@
 // Layers have an identity by name, and an order has a text that no other order has.
 #include "laconic/reduction/step_layers.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/reduction/reduced_layers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // A step sends over its own duplicate of a communicator, and counts messages apart from probes.
 #include "laconic/reduction/step_resources.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <span>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/fibers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,8 @@
 // A list takes terms up to its length and refuses more, without any of them, and is added term by term.
 #include "laconic/reduction/term_list.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,15 +2,10 @@
 // An estimate that cannot be written is found before any state changes, by its first number.
 #include "laconic/reduction/writable_estimate.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/feedback/memory.hpp"
 #include "laconic/reduction/majority_vote.hpp"
 #include "laconic/reduction/reduction.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

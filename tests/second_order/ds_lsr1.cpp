@@ -3,15 +3,6 @@
 // what travels as the derived table has it; what one rank gets wrong all ranks throw.
 #include "laconic/second_order/ds_lsr1.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
@@ -20,6 +11,7 @@
 #include "support/data.hpp"
 #include "support/det6.hpp"
 #include "support/solvers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

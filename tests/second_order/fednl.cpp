@@ -2,12 +2,6 @@
 // FedNL as a value: its text, its parameters, and what it refuses.
 #include "laconic/second_order/fednl.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <span>
-#include <vector>
-
 #include "laconic/collective/sparse/gathered_sum.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/low_rank.hpp"
@@ -16,6 +10,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "support/det6.hpp"
 #include "support/solvers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -3,17 +3,8 @@
 // what one rank gets wrong all ranks throw.
 #include "laconic/second_order/fednl_descent.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <algorithm>
-#include <cmath>
 #include <numbers>
-#include <numeric>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "laconic/collective/agreed_problem.hpp"
 #include "laconic/comm/metered.hpp"
@@ -28,6 +19,7 @@
 #include "support/data.hpp"
 #include "support/det6.hpp"
 #include "support/solvers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -3,15 +3,9 @@
 // arrive damaged are an error on all ranks.
 #include "laconic/second_order/shared_pairs.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/threads.hpp"
 #include "support/det6.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

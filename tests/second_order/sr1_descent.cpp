@@ -3,19 +3,14 @@
 // exact, negative curvature, and the toy on which its authors ran it.
 #include "laconic/second_order/sr1_descent.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <numbers>
-#include <vector>
 
 #include "laconic/comm/threads.hpp"
 #include "laconic/second_order/ds_lsr1.hpp"
 #include "support/det6.hpp"
 #include "support/solvers.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

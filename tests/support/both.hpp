@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <limits>
-#include <span>
-#include <type_traits>
-#include <vector>
-
 #include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/reference.hpp"
 #include "laconic/backend/reference/buckets.hpp"
 #include "laconic/backend/reference/magnitudes.hpp"
 #include "laconic/backend/reference/terms.hpp"
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 // The device beside the reference, and numbers of all kinds for both.
 namespace both {

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
 #include <lzma.h>
 
-#include <cstdint>
 #include <fstream>
-#include <iterator>
-#include <optional>
-#include <string>
 
 #include "laconic/core/error.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/libsvm.hpp"
 #include "support/solvers.hpp"  // what Eigen solves is compiled once
+#include "support/test.hpp"
 
 // Real data for tests, from the folder LACONIC_TEST_DATA (a compile definition; "" where there is none). Nothing is
 // returned, and a message says that the test skips, where there is no folder; a file missing from it is an error.

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <optional>
-#include <span>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "laconic/wire/described.hpp"
 #include "support/own_file.hpp"
 #include "support/program.hpp"
+#include "support/test.hpp"
 
 #ifndef LACONIC_PYTHON
 #    define LACONIC_PYTHON ""  // where no build says where it is

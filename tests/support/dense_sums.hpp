@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <cstring>
-#include <limits>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "laconic/collective/layout/pieces.hpp"
 #include "laconic/comm/metered.hpp"
 #include "support/sparse_vectors.hpp"
+#include "support/test.hpp"
 
 /// What every sum of dense vectors must do. make<T>(comm, d) gives one.
 namespace dense_sums {

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "laconic/core/key.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "support/solvers.hpp"  // what Eigen solves is compiled once
+#include "support/test.hpp"
 
 /// Small data and points that are drawn, and what any objective's gradient and any mean over samples must be.
 namespace drawn {

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <numeric>
-#include <vector>
-
+#include "support/test.hpp"
 #include "support/toys.hpp"
 
 // The theorem of lag_wk, for what keeps its rule.
@@ -24,7 +17,7 @@ struct lag_course {
 /// Runs rank i with recursions[i], D being 10.
 template <class R, class F>
 lag_course run_lag(std::vector<R> const& recursions, double xi, std::vector<F> const& f, laconic::problem const& p,
-                   optimum const& best, vec const& start, int rounds) {
+                   known_optimum const& best, vec const& start, int rounds) {
     std::size_t const D = 10;
     double const step = recursions[0].step.rate, c = step * p.strong_convexity / 2;
     vec beta(D);

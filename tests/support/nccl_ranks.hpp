@@ -2,18 +2,13 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
-#include <doctest/doctest.h>
 #include <nccl.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <exception>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "laconic/comm/nccl.hpp"
+#include "support/test.hpp"
 
 /// Ranks over NCCL as threads of this process, each with a device and a stream of its own; over the stand-in (see
 /// stand_ins/nccl.hpp) as many as one likes, over NCCL itself as many as there are GPUs.

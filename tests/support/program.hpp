@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
 #include <sys/wait.h>
 
-#include <cstddef>
 #include <cstdio>
-#include <string>
-#include <vector>
+
+#include "support/test.hpp"
 
 // A program as its users run it: what it prints and returns.
 

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "support/program.hpp"
+#include "support/test.hpp"
 
 /// A folder of this process's own, removed at the end.
 inline std::string const& folder() {

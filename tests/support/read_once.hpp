@@ -4,20 +4,7 @@
 // it. cmake/check_layers.cmake finds those that lean on these.
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Core>
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <span>
-#include <sstream>
-#include <string>
-#include <vector>
 #include <xsimd/xsimd.hpp>
+
+#include "support/test.hpp"

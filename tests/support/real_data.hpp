@@ -17,7 +17,7 @@ namespace toys {
 struct real_problem {
     std::vector<laconic::logistic_regression<>> f;
     laconic::problem p;
-    optimum best;
+    known_optimum best;
 };
 
 /// Logistic regression on heart_scale, 270 rows of 13 numbers in [-1, 1], lambda = 1 / 270, dealt to 1 or 10 workers;

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <string>
-
 #include "laconic/any/parse.hpp"
+#include "support/test.hpp"
 
 /// Checks that parse_compressor refuses a text, about this column and with these words.
 inline void refused(std::string const& text, std::size_t column, std::string const& why) {

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
 #include "laconic/comm/metered.hpp"
 #include "support/sparse_vectors.hpp"
+#include "support/test.hpp"
 
 /// What every exact sum of sparse vectors must do. make<T>(comm, d) gives one.
 namespace sparse_sums {

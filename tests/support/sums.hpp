@@ -15,11 +15,11 @@
 namespace toys {
 
 /// The mean of its rows, each a quadratic.
-struct sum {
+struct mean_of_rows {
     std::vector<quadratic<>> rows;
     quadratic<> whole;
 
-    explicit sum(std::vector<quadratic<>> all) : rows(std::move(all)), whole(mean_of(rows)) {}
+    explicit mean_of_rows(std::vector<quadratic<>> all) : rows(std::move(all)), whole(mean_of(rows)) {}
 
     std::size_t dimension() const { return whole.dimension(); }
     std::size_t samples() const { return rows.size(); }
@@ -34,17 +34,17 @@ struct sum {
         }
     }
 };
-static_assert(laconic::FiniteSum<sum>);
+static_assert(laconic::FiniteSum<mean_of_rows>);
 
 /// The parts' wholes, as workers.
-inline workers wholes(std::vector<sum> const& f) {
+inline workers wholes(std::vector<mean_of_rows> const& f) {
     workers w;
     for (auto const& each : f) w.push_back(each.whole);
     return w;
 }
 
 /// constants() with what is known of the rows.
-inline laconic::problem constants(std::vector<sum> const& f) {
+inline laconic::problem constants(std::vector<mean_of_rows> const& f) {
     auto p = constants(wholes(f));
     for (auto const& each : f) {
         p.samples = std::max(p.samples, each.samples());
@@ -55,9 +55,9 @@ inline laconic::problem constants(std::vector<sum> const& f) {
 }
 
 /// n workers of m rows each; row j of worker i has the minimiser around[i] + spread (something random).
-inline std::vector<sum> random_sums(std::size_t n, std::size_t m, std::vector<vec> const& around, double spread,
-                                    std::uint64_t seed) {
-    std::vector<sum> f;
+inline std::vector<mean_of_rows> random_sums(std::size_t n, std::size_t m, std::vector<vec> const& around,
+                                             double spread, std::uint64_t seed) {
+    std::vector<mean_of_rows> f;
     auto const d = static_cast<Eigen::Index>(around.at(0).size());
     for (std::size_t i = 0; i < n; ++i) {
         std::vector<quadratic<>> rows;
@@ -80,7 +80,7 @@ inline std::vector<sum> random_sums(std::size_t n, std::size_t m, std::vector<ve
 }
 
 /// sigma^2: the mean variance of a row's gradient at x.
-inline double variance_of_rows(std::vector<sum> const& f, vec const& x) {
+inline double variance_of_rows(std::vector<mean_of_rows> const& f, vec const& x) {
     double variance = 0;
     vec mean(x.size()), g(x.size());
     for (auto const& each : f) {

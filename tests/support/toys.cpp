@@ -90,7 +90,7 @@ workers beznosikov() {
     return f;
 }
 
-optimum::optimum(workers const& f) {
+known_optimum::known_optimum(workers const& f) {
     auto const m = mean_of(f);
     Eigen::VectorXd const solution = solvers::solution(m.h, m.b);
     x.assign(solution.begin(), solution.end());
@@ -118,12 +118,12 @@ double variance_of_choices(std::vector<std::vector<vec>> const& choices) {
 }
 
 expected_round::expected_round(laconic::rand_k<> const& c, double rate, double step, workers const& f, vec const& at,
-                               std::vector<vec> const& known, optimum const& best)
+                               std::vector<vec> const& known, known_optimum const& best)
     : expected_round(c, rate, step, certain(gradients(f, at)), at, known, best) {}
 
 expected_round::expected_round(laconic::rand_k<> const& c, double rate, double step,
                                std::vector<std::vector<vec>> const& gradients, vec const& at,
-                               std::vector<vec> const& known, optimum const& best) {
+                               std::vector<vec> const& known, known_optimum const& best) {
     using namespace laconic;
     auto const n = static_cast<double>(gradients.size());
     auto const d = at.size();
@@ -188,7 +188,7 @@ std::optional<real_problem> real_data(int ranks) {
     }
     p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
     auto const best = laconic::find_optimum(whole, 0);
-    return real_problem{f, p, optimum(best.x, best.value, gradients(f, best.x))};
+    return real_problem{f, p, known_optimum(best.x, best.value, gradients(f, best.x))};
 }
 
 std::vector<tilted> made_to_agree(real_problem const& real) {

@@ -117,13 +117,13 @@ quadratic<> mean_of(workers const& f);
 laconic::problem constants(workers const& f);
 
 /// x*, the value there, and every worker's gradient there.
-struct optimum {
+struct known_optimum {
     vec x;
     double value = 0;
     std::vector<vec> gradients;
 
-    explicit optimum(workers const& f);
-    optimum(vec at, double least, std::vector<vec> there)
+    explicit known_optimum(workers const& f);
+    known_optimum(vec at, double least, std::vector<vec> there)
         : x(std::move(at)), value(least), gradients(std::move(there)) {}
     /// mean |grad f_i(x*)|^2.
     double disagreement() const {
@@ -313,10 +313,10 @@ struct expected_round {
     double x = 0, h = 0, cross = 0;
 
     expected_round(laconic::rand_k<> const& c, double rate, double step, workers const& f, vec const& at,
-                   std::vector<vec> const& known, optimum const& best);
+                   std::vector<vec> const& known, known_optimum const& best);
     /// The same where each of choices[i] is as likely to be worker i's gradient at x.
     expected_round(laconic::rand_k<> const& c, double rate, double step, std::vector<std::vector<vec>> const& choices,
-                   vec const& at, std::vector<vec> const& known, optimum const& best);
+                   vec const& at, std::vector<vec> const& known, known_optimum const& best);
 };
 
 /// The mean of samples and its standard error.

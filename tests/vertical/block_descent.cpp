@@ -2,15 +2,7 @@
 // The loop of block descent: what it reports, its errors on all ranks, its guard, and runs that go on from their state.
 #include "laconic/vertical/block_descent.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Dense>
-#include <cmath>
-#include <concepts>
-#include <cstddef>
-#include <cstring>
-#include <limits>
-#include <vector>
 
 #include "laconic/collective/agreed_problem.hpp"
 #include "laconic/comm/threads.hpp"
@@ -21,6 +13,7 @@
 #include "support/data.hpp"
 #include "support/parties.hpp"
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

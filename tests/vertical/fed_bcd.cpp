@@ -2,14 +2,8 @@
 // FedBCD takes as many rounds as the quadratic functions' closed form and an independent program say.
 #include "laconic/vertical/fed_bcd.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Dense>
 #include <atomic>
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
 
 #include "laconic/collective/agreed_problem.hpp"
 #include "laconic/comm/fibers.hpp"
@@ -22,6 +16,7 @@
 #include "laconic/objective/taylor_logistic.hpp"
 #include "support/data.hpp"
 #include "support/parties.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,18 +2,13 @@
 // Local steps are those of the formula, and batches are drawn without repetition, the same on all ranks.
 #include "laconic/vertical/local_blocks.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Dense>
-#include <cmath>
-#include <memory>
-#include <set>
-#include <vector>
 
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "support/parties.hpp"
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // Checksums are the published ones of CRC-32C, and at any length what its polynomial leaves.
 #include "laconic/wire/checksum.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string_view>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,8 @@
 // Codes of levels are packed as by hand, five ternary ones to a byte, read back, and refused outside the grid.
 #include "laconic/wire/codes.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,19 +2,13 @@
 // Described messages of every pipeline are read without the compressor, by decoder.py alike, and within limits.
 #include "laconic/wire/described.hpp"
 
-#include <doctest/doctest.h>
-
 #include <fstream>
-#include <map>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "support/decoder.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
 #include "support/own_messages.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

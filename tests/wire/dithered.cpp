@@ -2,14 +2,9 @@
 // Dithered messages cost their norms and codes, and bad norms and levels are refused.
 #include "laconic/wire/dithered.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

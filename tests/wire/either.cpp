@@ -2,14 +2,10 @@
 // either is encoded, described and read as the message that it is.
 #include "laconic/wire/either.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <vector>
-
 #include "laconic/compress/quantize.hpp"
 #include "laconic/wire/described.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // Factors cost their numbers, have a shape of kind, rows and rank, and are refused where products may overflow.
 #include "laconic/wire/factors.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

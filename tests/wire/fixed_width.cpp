@@ -2,13 +2,8 @@
 // Codes of fixed width are the bits of one by one, and the first wrong or missing one is refused at its place.
 #include "laconic/wire/fixed_width.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <string>
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

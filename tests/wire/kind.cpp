@@ -2,9 +2,7 @@
 // Whole numbers take seven bits a byte in one form, and a bucket is not written longer than its content.
 #include "laconic/wire/kind.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

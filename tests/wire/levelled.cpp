@@ -2,15 +2,9 @@
 // A level is written before its message, to the bit, read at every level, and refused where there is none.
 #include "laconic/wire/levelled.hpp"
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cmath>
-#include <utility>
-#include <vector>
-
 #include "laconic/compress/best_level.hpp"
 #include "laconic/wire/described.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // Means cost two scalars a bucket and a bit a value, and bad means are refused.
 #include "laconic/wire/means.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,14 +2,9 @@
 // Every kind of message has the bits counted by hand, and hostile bytes are refused or some message.
 #include "laconic/wire/message.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,7 @@
 // Numbers are written in full, at any bit, and only finite ones, and magnitudes from 0 on, are read.
 #include "laconic/wire/number.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,17 +2,12 @@
 // Parts are written one after another, to the bit, read without the compressor, and hostile counts are refused.
 #include "laconic/wire/parts.hpp"
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cmath>
-#include <vector>
-
 #include "laconic/any/compressor.hpp"
 #include "laconic/compress/parts.hpp"
 #include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/wire/described.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // A full vector costs its numbers and nothing else.
 #include "laconic/wire/plain.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // A power of two costs nine or twelve bits.
 #include "laconic/wire/powers.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

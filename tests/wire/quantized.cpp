@@ -2,13 +2,9 @@
 // Quantized messages cost their steps as scalars and their codes as values.
 #include "laconic/wire/quantized.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

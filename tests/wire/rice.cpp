@@ -2,15 +2,8 @@
 // Rice codes read back with any parameter, and the best parameter is that of the definition.
 #include "laconic/wire/rice.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,14 +2,10 @@
 // The factor of a scaled message is not sent.
 #include "laconic/wire/scaled.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/scaled_down.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,8 @@
 // Shapes are read stage by stage with the range of each parameter, 32 stages at most.
 #include "laconic/wire/shape.hpp"
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <vector>
-
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

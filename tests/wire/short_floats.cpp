@@ -2,12 +2,9 @@
 // Short floats cost 16 or 8 bits, and exactly the codes that are not finite are refused.
 #include "laconic/wire/short_floats.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // Signs cost a bit each and their scales a scalar each.
 #include "laconic/wire/signs.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,18 +2,8 @@
 // A saved state comes back as it was, and a damaged, cut, forged or foreign one is refused and changes nothing.
 #include "laconic/wire/state.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "support/states.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // Stepped messages cost two scalars a bucket, and steps and grids that cannot be are refused.
 #include "laconic/wire/stepped.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

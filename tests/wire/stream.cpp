@@ -2,11 +2,8 @@
 // Bits are written and read at every width and offset, and reading beyond the end is refused with the place.
 #include "laconic/wire/stream.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

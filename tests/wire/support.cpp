@@ -2,17 +2,9 @@
 // Supports take a short one of five codes, near the entropy, read back, and damaged ones are refused alike.
 #include "laconic/wire/support.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "laconic/backend/host/sample.hpp"
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

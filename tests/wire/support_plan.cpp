@@ -2,15 +2,8 @@
 // The plan of a support is the shortest of all codes by their definitions, where runs are tried.
 #include "laconic/wire/support_plan.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,9 +2,7 @@
 // An unpacked message adds itself to a vector of its dimension, and to no other.
 #include "laconic/wire/unpack.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,8 @@
 // A run of words is the same bytes as its words one by one.
 #include "laconic/wire/word_run.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

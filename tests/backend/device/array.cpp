@@ -2,18 +2,10 @@
 // A `device_array` grows with zeros, keeps its memory and copies, moves and compares like a vector.
 #include "laconic/backend/device/array.hpp"
 
-#include <doctest/doctest.h>
-
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <new>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

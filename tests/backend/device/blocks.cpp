@@ -2,11 +2,8 @@
 // The device's block selections, `gather` and `scatter` are the reference's, to the bit.
 #include "laconic/backend/device/blocks.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using both::here;

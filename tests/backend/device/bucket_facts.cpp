@@ -2,16 +2,10 @@
 // Facts of all buckets in one pass are those of each bucket alone, and levels keep what they keep on the host.
 #include "laconic/backend/device/bucket_facts.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/compress/quantizer_levels.hpp"
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using both::in;

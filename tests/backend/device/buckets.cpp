@@ -2,11 +2,8 @@
 // The device rounds buckets to levels, halvings, ranges and signs as the reference does, to the bit.
 #include "laconic/backend/device/buckets.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using both::here;

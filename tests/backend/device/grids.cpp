@@ -2,10 +2,7 @@
 // Each grid of the device gives a number's two neighbours and its exact fraction between them.
 #include "laconic/backend/device/grids.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <limits>
+#include "support/test.hpp"
 
 using namespace laconic;
 

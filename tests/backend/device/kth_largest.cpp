@@ -2,11 +2,8 @@
 // `find_cutoff` finds the k-th largest magnitude, and which ties at it are chosen.
 #include "laconic/backend/device/kth_largest.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

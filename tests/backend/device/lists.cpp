@@ -2,16 +2,9 @@
 // The device's kernels add, split, filter and sort lists of terms as maps and the reference do.
 #include "laconic/backend/device/lists.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/reference/lists.hpp"
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using both::here;

@@ -2,12 +2,8 @@
 // The device sorts, counts, thresholds, clips and raises magnitudes as the reference does.
 #include "laconic/backend/device/magnitudes.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using both::here;

@@ -2,11 +2,8 @@
 // Draws, products and orthonormal columns of the device have the reference's bits.
 #include "laconic/backend/device/matrix.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using both::here;

@@ -2,14 +2,8 @@
 // Device memory is reused piece by piece, apart for each use, and copies and fills change what they name.
 #include "laconic/backend/device/memory.hpp"
 
-#include <doctest/doctest.h>
-
-#include <concepts>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

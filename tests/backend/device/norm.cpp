@@ -2,12 +2,8 @@
 // Norms of buckets on the device are those of `norm_of` on the reference, also where squares leave the range.
 #include "laconic/backend/device/norm.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,8 @@
 // A pass visits every index once, lists are ascending, and atomic updates lose nothing.
 #include "laconic/backend/device/passes.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 // In one translation unit with others, what it uses must not be seen from there: nvcc would find it where it ought not.
 namespace passes {

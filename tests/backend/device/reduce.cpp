@@ -2,11 +2,8 @@
 // Sums, extremes and the first non-finite number on the device have the reference's bits.
 #include "laconic/backend/device/reduce.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using both::same_bits;

@@ -2,12 +2,8 @@
 // Powers of two, short floats and signs on the device are the reference's codes.
 #include "laconic/backend/device/round.hpp"
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using both::here;

@@ -2,12 +2,8 @@
 // The device draws the coordinates that the reference draws, whatever the dimension and the count.
 #include "laconic/backend/device/sample.hpp"
 
-#include <doctest/doctest.h>
-
-#include <set>
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

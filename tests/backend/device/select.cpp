@@ -2,17 +2,8 @@
 // The device selects what the reference selects, and finds the k largest in at most three passes over the numbers.
 #include "laconic/backend/device/select.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <numeric>
-#include <span>
-#include <vector>
-
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 #if THRUST_DEVICE_SYSTEM == THRUST_DEVICE_SYSTEM_CPP && !defined(LACONIC_DEVICE_MEMORY)
 #    define LACONIC_COUNTS_PASSES

@@ -2,15 +2,9 @@
 // Sums of buckets on the device have the reference's bits, over several stretches and levels.
 #include "laconic/backend/device/sum.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "laconic/backend/device/reduce.hpp"
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

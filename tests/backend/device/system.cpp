@@ -2,16 +2,14 @@
 // Errors of Thrust become `device_error`, and device memory is readable only while a kernel runs.
 #include "laconic/backend/device/system.hpp"
 
-#include <doctest/doctest.h>
 #include <thrust/system_error.h>
 #include <unistd.h>
 
 #include <new>
-#include <span>
-#include <string>
 
 #include "laconic/backend/array.hpp"
 #include "laconic/backend/device/memory.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,9 @@
 // Every pass of the device is the reference's, to the bit.
 #include "laconic/backend/device/update.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "laconic/core/term.hpp"
 #include "support/both.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using both::here;

@@ -2,16 +2,10 @@
 // The host rounds bucket by bucket as the reference does, and reports what is not finite, wherever it is.
 #include "laconic/backend/host/buckets.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/reference.hpp"
 #include "support/laws/messages.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,17 +2,9 @@
 // The host's kernels of lists give the reference's bits, and allocate nothing while the output has room.
 #include "laconic/backend/host/lists.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/reference.hpp"
 #include "support/lists_of_terms.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using lists_of_terms::term_list;

@@ -2,15 +2,9 @@
 // The host's thresholding and clipping are the reference's, NaN and infinity included.
 #include "laconic/backend/host/magnitudes.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/reference/magnitudes.hpp"
 #include "support/laws/messages.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,14 +2,10 @@
 // Products, draws and orthonormal columns are right by hand and by Eigen, up to rounding, dependent columns included.
 #include "laconic/backend/host/matrix.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Dense>
-#include <cmath>
-#include <limits>
-#include <vector>
 
 #include "support/laws/messages.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

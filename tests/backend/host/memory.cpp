@@ -2,11 +2,7 @@
 // Scratch memory is apart for each use and kept once it has grown; copies and fills change what they name.
 #include "laconic/backend/host/memory.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <span>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,8 @@
 // Wherever `merge_by_registers` stops, its sum is complete up to there and the rest of both lists lies behind it.
 #include "laconic/backend/host/merge_terms.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

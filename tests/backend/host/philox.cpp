@@ -2,11 +2,7 @@
 // Words and windows of a random stream that are drawn together are those that are drawn one by one.
 #include "laconic/backend/host/philox.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,16 +2,9 @@
 // The host's sums have known values and bits at every length, and extremes and NaN are found at every place.
 #include "laconic/backend/host/reduce.hpp"
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
 #include "laconic/backend/reference.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

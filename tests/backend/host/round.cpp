@@ -2,19 +2,9 @@
 // Codes on the grid stay, others go up with the right frequency, in pieces as at once, to the ends of the range.
 #include "laconic/backend/host/round.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
-#include <vector>
-
 #include "laconic/backend/reference.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,16 +2,10 @@
 // What the host rounds many at a time gets the codes of the reference, which draws one chance at a time.
 #include "laconic/backend/host/round_at_random.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "laconic/backend/host/round.hpp"
 #include "laconic/backend/host/round_range.hpp"
 #include "laconic/backend/reference.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

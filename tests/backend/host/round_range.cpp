@@ -2,15 +2,10 @@
 // Codes of a range are unbiased or nearest, end at the last code, and are the reference's.
 #include "laconic/backend/host/round_range.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "laconic/backend/grid_step.hpp"
 #include "laconic/backend/reference.hpp"
 #include "support/laws/compressor.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

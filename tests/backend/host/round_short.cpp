@@ -2,17 +2,9 @@
 // Short floats are rounded once, to nearest even, and saturate at the largest, on host and reference.
 #include "laconic/backend/host/round_short.hpp"
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "laconic/backend/reference.hpp"
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

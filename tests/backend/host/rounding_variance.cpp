@@ -2,12 +2,8 @@
 // `rounding_variance` is the variance of `round_to_levels`, by hand and by 4000 roundings.
 #include "laconic/backend/host/rounding_variance.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,17 +2,7 @@
 // `sample` draws k different coordinates, every set equally likely, as its definition on the stream says.
 #include "laconic/backend/host/sample.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <numeric>
-#include <set>
-#include <span>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

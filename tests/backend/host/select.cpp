@@ -2,22 +2,10 @@
 // The host's selections are those of a plain definition: largest, about k, above bounds, blocks that are not 0.
 #include "laconic/backend/host/select.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <numeric>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "support/laws/compressor.hpp"
 
 #include "backend/host/largest_by_definition.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using coordinates = std::vector<coordinate>;

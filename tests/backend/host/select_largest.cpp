@@ -2,22 +2,10 @@
 // `select_largest` is right for every k and any numbers, also where its guess from a sample is misled.
 #include "laconic/backend/host/select_largest.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <numeric>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "backend/host/largest_by_definition.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,14 +2,8 @@
 // A pack does to each of its numbers what the operation does to one number, unaligned loads included.
 #include "laconic/backend/host/simd.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-
 #include "laconic/backend/host/reduce.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,14 +2,8 @@
 // `sort_list` sorts terms by coordinate and keeps the order of terms at equal coordinates.
 #include "laconic/backend/host/sort_list.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <numeric>
-#include <span>
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,15 +2,9 @@
 // The sum of many lists has the bits of merging one after another, in the order of the lists, without allocation.
 #include "laconic/backend/host/sum_of_lists.hpp"
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
 #include "laconic/backend/host/merge_lists.hpp"
 #include "support/lists_of_terms.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using lists_of_terms::term_list;

@@ -2,15 +2,9 @@
 // Terms are added, cleared, gathered and scattered at the coordinates that they name, in buckets and units too.
 #include "laconic/backend/host/terms.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <numeric>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/reference.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

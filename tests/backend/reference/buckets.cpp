@@ -2,11 +2,7 @@
 // The reference's kernels for buckets give codes, steps and means that a reader can check by hand.
 #include "laconic/backend/reference/buckets.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <span>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,8 @@
 // The reference's kernels add, split, filter and sort lists of terms as a reader finds by hand.
 #include "laconic/backend/reference/lists.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/reference.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

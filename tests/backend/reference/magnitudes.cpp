@@ -2,10 +2,7 @@
 // The reference's `soft_threshold` and `clip_magnitudes` give the numbers that a reader finds by hand.
 #include "laconic/backend/reference/magnitudes.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

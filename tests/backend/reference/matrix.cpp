@@ -2,16 +2,10 @@
 // Draws, products and orthonormal columns are the same bits on host and reference, degenerate columns included.
 #include "laconic/backend/reference/matrix.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/reference.hpp"
 #include "support/laws/messages.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,8 @@
 // Sums, the largest magnitude and the first non-finite number are the same bits on host and reference.
 #include "laconic/backend/reference/reduce.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // The reference rounds up where fraction and chance make 1, and its nearest codes and signs are right by hand.
 #include "laconic/backend/reference/round.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <vector>
+#include "support/test.hpp"
 
 using namespace laconic;
 

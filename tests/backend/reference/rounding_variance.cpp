@@ -2,13 +2,9 @@
 // The variance that rounding adds is the same bits on host and reference.
 #include "laconic/backend/reference/rounding_variance.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/reference.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

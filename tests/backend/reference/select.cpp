@@ -2,15 +2,8 @@
 // Host and reference choose the same coordinates, with ties, zeros, NaN and blocks that are nearly equal.
 #include "laconic/backend/reference/select.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

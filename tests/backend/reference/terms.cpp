@@ -2,12 +2,8 @@
 // The reference's `scatter` writes whole units, of which the last may be shorter.
 #include "laconic/backend/reference/terms.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <vector>
-
 #include "laconic/backend/reference.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,8 @@
 // The kernels that update vectors in one pass give the same bits on host and reference.
 #include "laconic/backend/reference/update.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

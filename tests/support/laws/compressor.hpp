@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "laconic/any/compressor.hpp"
 #include "laconic/backend/reference.hpp"
 #include "support/laws/messages.hpp"
+#include "support/test.hpp"
 
 /// What every compressor promises, as functions that check it on a list of vectors and on both backends. They take
 /// compressors behind any_compressor, so that they are compiled once, in compressor.cpp.

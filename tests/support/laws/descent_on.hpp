@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -20,6 +9,7 @@
 #include "laconic/descent.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "laconic/transport/served.hpp"
+#include "support/test.hpp"
 
 /// Whole runs on a backend: iterate, gradient and memories live there.
 namespace laws {

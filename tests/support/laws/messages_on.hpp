@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "laconic/any/parse.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/core/error.hpp"
@@ -18,6 +8,7 @@
 #include "laconic/wire/message.hpp"
 #include "support/laws/messages.hpp"
 #include "support/laws/pipelines.hpp"
+#include "support/test.hpp"
 
 /// The messages of compressors on a backend, beside those on the host.
 namespace laws {

@@ -2,13 +2,8 @@
 // Fetching ahead changes no memory and never faults, whatever the address.
 #include "laconic/backend/host/impl/fetch.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

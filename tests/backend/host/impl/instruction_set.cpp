@@ -2,12 +2,9 @@
 // What is slower on other processors is done on a Zen 4 only.
 #include "laconic/backend/host/impl/instruction_set.hpp"
 
-#include <doctest/doctest.h>
-
-#include <type_traits>
-
 #include "laconic/backend/host/impl/fetch.hpp"
 #include "laconic/backend/host/simd.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

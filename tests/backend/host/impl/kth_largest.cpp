@@ -2,17 +2,8 @@
 // The k-th largest magnitude is that of sorting, and a guessed bracket holds it between near ends.
 #include "laconic/backend/host/impl/kth_largest.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::detail;

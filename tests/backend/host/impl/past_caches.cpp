@@ -2,15 +2,8 @@
 // Bytes written past the caches arrive, touch nothing around them, and change no code of a long vector.
 #include "laconic/backend/host/impl/past_caches.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "laconic/backend/host.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 

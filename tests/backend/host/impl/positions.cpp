@@ -2,19 +2,8 @@
 // Bits of comparisons become ascending lists of coordinates or numbers, with no write beyond the margin.
 #include "laconic/backend/host/impl/positions.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::detail;

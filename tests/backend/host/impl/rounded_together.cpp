@@ -2,19 +2,12 @@
 // A product in place of a quotient changes no code: its error stays within the bound that the kernel checks.
 #include "laconic/backend/host/impl/rounded_together.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <span>
-#include <vector>
 
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/reference.hpp"
 #include "laconic/core/key.hpp"
+#include "support/test.hpp"
 
 using namespace laconic;
 
