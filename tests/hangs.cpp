@@ -22,7 +22,7 @@ namespace {
 std::vector<std::string> const collectives = [] {
     std::vector<std::string> all;
     for (auto const& x : list_collectives())
-        if (x.name != "gather" && x.name != "engine_all_reduce")
+        if (x.name != "gather" && x.name != "engine_all_reduce" && (all.empty() || all.back() != x.name))
             all.push_back(x.parameters.starts_with("(k=") ? x.name + "(all)" : x.name);
     return all;
 }();
