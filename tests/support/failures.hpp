@@ -90,7 +90,7 @@ constexpr cause_row causes[] = {
     {cause::no_theorem, "a missing theorem", "theory_error", "is not known to be contractive", true, true},
 };
 
-/// A communicator that cuts the last byte off what the culprit sends first. In a collective call the victim's copy
+/// A communicator that cuts the first byte off what the culprit sends first. In a collective call the victim's copy
 /// alone may be cut; a message of a pair has one receiver.
 template <class C>
 class damaging {
@@ -117,9 +117,7 @@ class damaging {
 
   private:
     bool damages() const { return armed_ == cause::damaged_for_one || armed_ == cause::damaged_for_all; }
-    static payload cut(payload p) {
-        return p.bytes.empty() || p.is_error ? p : payload{p.bytes.first(p.bytes.size() - 1), false};
-    }
+    static payload cut(payload p) { return p.bytes.empty() || p.is_error ? p : payload{p.bytes.subspan(1), false}; }
     payload sent(payload p) {
         if (sender_ != rank() || p.bytes.empty() || std::exchange(is_cut_, true)) return p;
         return cut(p);
