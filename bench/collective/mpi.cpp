@@ -247,7 +247,7 @@ class measurement {
         if (!o_.wants("gather_all")) return;
         row r{"gather_all"};
         gathered<M, float> collective({}, o_.d(), position_code::smallest);
-        error_frame const frame;
+        failure const none;
         by_host<M, host> encoding;
         bit_writer sink;
         M sent, theirs;
@@ -259,8 +259,8 @@ class measurement {
             detail::each_message(on_, comm, blank, encoding, theirs, [](int, M const&) {});
         };
         auto const talk_and_add = [&] {
-            collective.send(on_, comm_, {}, sent, frame);
-            collective.receive(on_, comm_, {}, sent, frame, blank, nullptr, std::span<float>(mean));
+            collective.send(on_, comm_, {}, sent, none);
+            collective.receive(on_, comm_, {}, sent, none, blank, nullptr, std::span<float>(mean));
         };
         auto const choose_them = [&] { select(on_, std::span<float const>(x_), key{}, sent); };
         choose_them();

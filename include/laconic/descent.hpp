@@ -13,7 +13,6 @@
 #include "laconic/loop_base.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/transport/broken_round.hpp"
-#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/summed.hpp"
 #include "laconic/transport/transport.hpp"
@@ -77,7 +76,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
         this->look();
         looked_ = false;
         make_message();
-        transport_.send(on_, *comm_, this->now(), message_, frame_);
+        transport_.send(on_, *comm_, this->now(), message_, own_);
     }
 
     /// The second half: receives the messages of all ranks, and takes the step.
@@ -87,7 +86,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
         auto const blank = [&](auto& on, int rank, auto& m) {
             method_.compressor.blank(on, x_.size(), this->now_of(rank).own, m);
         };
-        transport_.receive(on_, *comm_, at, message_, frame_, blank, method_.feedback, mean);
+        transport_.receive(on_, *comm_, at, message_, own_, blank, method_.feedback, mean);
         broken_.rank_moves();
         method_.feedback.update(on_, std::move(delta_), message_);
         transport_.give_back(on_, method_.feedback);
@@ -109,19 +108,17 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
         return method_.estimator(on_, *base::objective_, this->now(), std::span<T const>(x_), std::span<T>(delta_));
     }
 
-    // Makes this rank's message, or its error frame.
+    // Makes this rank's message, or its failure.
     void make_message() {
         std::span<T> const delta(delta_);
         auto const at = this->now();
-        frame_.clear();
-        try {
+        own_ = failure::of_making(comm_->rank(), round_, [&] {
             if (!detail::make_delta(method_.feedback, on_, at, static_cast<T>(method_.scale), delta))
-                return frame_.not_finite(first_non_finite(on_, std::span<T const>(delta)));
+                return failure::not_finite(first_non_finite(on_, std::span<T const>(delta)));
             method_.level.tune(on_, method_.compressor, at, std::span<T const>(x_), std::span<T const>(delta));
             method_.compressor(on_, std::span<T const>(delta), at.own, message_);
-        } catch (std::exception const& e) {
-            frame_.because(e.what());
-        }
+            return failure();
+        });
     }
 
     void require_whole() const {
@@ -142,7 +139,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
     transport_type transport_;
     typename B::template array<T> mean_;
     message_type message_;
-    error_frame frame_;  // outlives send(), as an engine may send its bytes later
+    failure own_;
     detail::broken_round broken_;
 };
 

@@ -20,8 +20,8 @@
 #include "laconic/core/kept.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/reducer.hpp"
-#include "laconic/reduction/node_error.hpp"
 #include "laconic/reduction/node_sum.hpp"
+#include "laconic/wire/failure.hpp"
 
 namespace laconic {
 
@@ -70,18 +70,14 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
           node_(nodes.inside, nodes.across, layers, options),
           vectors_(layers.size()),
           given_(layers.size()) {
-        throw_together([&] { step_.emplace(host{}, rule, node_.shares(), node_.options(), &layers_); },
-                       [&](std::exception_ptr failed) {
-                           node_.require_shares(nodes.across, failed, step_ ? step_->layers().items() : agreed_items());
-                       });
-        throw_together(
-            [&] {
-                // A rank with another number in its node draws other random numbers, and its state differs.
-                step_->layers().draw_as(node_.seed(), static_cast<std::uint64_t>(node_.rank()));
-                step_->connect(nodes.across);
-                step_->start_as_listed();
-            },
-            [&](std::exception_ptr failed) { node_.throw_together(failed); });
+        node_.together(nodes.across, [&] { step_.emplace(host{}, rule, node_.shares(), node_.options(), &layers_); });
+        node_.require_shares(nodes.across, step_->layers().items());
+        node_.together(nodes.across, [&] {
+            // A rank with another number in its node draws other random numbers, and its state differs.
+            step_->layers().draw_as(node_.seed(), static_cast<std::uint64_t>(node_.rank()));
+            step_->connect(nodes.across);
+            step_->start_as_listed();
+        });
     }
     reducer(R how, hierarchy<Inside, A> nodes, layer_sizes const& sizes, reducer_options options = {})
         : reducer(std::move(how), nodes, layers_of(sizes), std::move(options)) {}
@@ -127,7 +123,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         ending const however_it_ends{this};
         if (!begun_) whole_ = options;
         if (auto const wrong = prepare()) {
-            if (!wrong->is_not_finite() || options_.non_finite == on_non_finite::raise) wrong->raise(step_->steps());
+            if (wrong.kind != failure_kind::not_finite || options_.non_finite == on_non_finite::raise) wrong.raise();
             return node_.assign_nan(vectors_);
         }
         step_->commit();
@@ -166,13 +162,11 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         end_step();
         node_.replace_seed(seed());
         node_.rebind(nodes.inside, nodes.across, step_->layers().items());
-        throw_together(
-            [&] {
-                step_->layers().replace_seed(node_.seed().value());
-                step_->rebind(nodes.across);
-                step_->start_as_listed();
-            },
-            [&](std::exception_ptr failed) { node_.throw_together(failed); });
+        node_.together(nodes.across, [&] {
+            step_->layers().replace_seed(node_.seed().value());
+            step_->rebind(nodes.across);
+            step_->start_as_listed();
+        });
     }
 
     std::uint64_t steps() const { return step_->steps(); }
@@ -189,7 +183,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
   private:
     // The first half of a step, without a change of state; returns the reason why it cannot be completed, if any, the
     // same on all ranks.
-    std::optional<detail::node_error> prepare() {
+    failure prepare() {
         for (std::size_t l = 0; l < layers_.size(); ++l) {
             if (!vectors_[l].is_started()) given_[l] = whole_;
             if (options_.not_started == absent::zero) vectors_[l].hold_bound();
@@ -198,18 +192,18 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         step_options const of_node{.weight = node_.weight(), .dense = whole_.dense};
         std::exception_ptr failed;
         try {
-            bool const adds_up = !node_.refused();
+            bool const adds_up = !node_.refusal();
             for (std::size_t l = 0; l < layers_.size() && adds_up; ++l) {
                 if (present[l] == 0) continue;
                 auto const share = node_.sum(l, vectors_[l], given_[l].loss_scale);
-                if (node_.refused()) continue;
+                if (node_.refusal()) continue;
                 auto options = of_node;
                 options.step_size = given_[l].step_size;
                 auto const factor = static_cast<T>(given_[l].loss_scale);
                 step_->start(l, detail::caller_vector(share).on_the_way_to(vectors_[l].held(), factor), options);
                 step_->receive_alone();  // before this rank communicates with its node
             }
-            if (node_.refused()) step_->refuse(node_.refusal(), of_node);
+            if (node_.refusal()) step_->refuse(node_.refusal(), of_node);
             step_->prepare(of_node);
             failed = step_->failed();
         } catch (...) {
@@ -224,16 +218,6 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         begun_ = false;
         node_.end_step();
         step_->abandon();
-    }
-    // Does it, and calls raise() with what it has thrown, or null.
-    static void throw_together(auto does, auto raise) {
-        std::exception_ptr failed;  // fibers must not communicate while they handle an exception
-        try {
-            does();
-        } catch (...) {
-            failed = std::current_exception();
-        }
-        raise(failed);
     }
     void require_layer(std::size_t l) const {
         if (l >= layers_.size()) throw argument_error(detail::concat({"layer ", l, " of ", layers_.size()}));

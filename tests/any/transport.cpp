@@ -39,10 +39,10 @@ std::vector<vec> estimates(X const& transport, C const& c) {
             auto const now = round_context::of(key{3}, round, comm.rank(), 3);
             feedback.compensate(on, now, std::span(x));
             c(on, std::span<double const>(x), now.own, mine);
-            error_frame const frame;
-            by.send(on, comm, now, mine, frame);
+            failure const none;
+            by.send(on, comm, now, mine, none);
             by.receive(
-                on, comm, now, mine, frame,
+                on, comm, now, mine, none,
                 [&](auto& there, int r, auto& m) { c.blank(there, 5, round_context::of(key{3}, round, r, 3).own, m); },
                 feedback, std::span(mean));
             feedback.update(on, std::span<double const>(x), mine);

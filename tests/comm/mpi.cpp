@@ -247,8 +247,8 @@ TEST_CASE("a collective runs on a thread of its own where MPI allows it") {
     for (int round = 0; round < 5; ++round) {
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = double(me + 1) * double(i);
         identity{}(on, std::span<double const>(x), key{}, mine);
-        by.send(on, *world, round_context{}, mine, error_frame{});
-        by.receive(on, *world, round_context{}, mine, error_frame{}, blank, memory<>{}, std::span(mean));
+        by.send(on, *world, round_context{}, mine, failure{});
+        by.receive(on, *world, round_context{}, mine, failure{}, blank, memory<>{}, std::span(mean));
         for (std::size_t i = 0; i < x.size(); ++i)
             CHECK(mean[i] == doctest::Approx(double(n + 1) / 2 * double(i)).epsilon(1e-15));
     }

@@ -2,8 +2,6 @@
 // What is wrong on one rank of one node is an error on all ranks of all nodes.
 #include "laconic/reduction/node_agreement.hpp"
 
-#include <exception>
-
 #include "laconic/comm/fibers.hpp"
 #include "support/test.hpp"
 
@@ -20,8 +18,7 @@ std::vector<std::string> errors_of(int n, int per_node, auto items, auto own, bo
         try {
             auto const of_0 = detail::require_nodes(inside, across, own(comm.rank()), note);
             CHECK(of_0 == 5);
-            if (auto const wrong = detail::first_that_differs(inside, across, items(comm.rank()), of_shares))
-                wrong->raise(0);
+            detail::first_that_differs(inside, across, items(comm.rank()), of_shares).raise();
         } catch (agreement_error const& e) {
             all[static_cast<std::size_t>(comm.rank())] = e.what();
         }
@@ -29,7 +26,7 @@ std::vector<std::string> errors_of(int n, int per_node, auto items, auto own, bo
     return all;
 }
 auto const alike = [](int) { return agreed_items{{"a size", "3"}}; };
-auto const nothing = [](int) { return std::string(); };
+auto const nothing = [](int) { return failure(); };
 
 }  // namespace
 
@@ -49,10 +46,16 @@ TEST_CASE("what is wrong on one rank of one node is known on all ranks of all no
                                    : detail::concat({"ranks disagree: rank ", first, " has \"a size: 3\", rank ",
                                                      culprit, " has \"a size: 4\""})));
         }
-        auto const own = [&](int r) { return r == culprit ? std::string("it has no share") : std::string(); };
-        for (auto const& text : errors_of(6, 3, alike, own)) CHECK(text.find("it has no share") != text.npos);
+        auto const own = [&](int r) {
+            return r == culprit ? failure{.kind = failure_kind::agreement, .rank = r, .why = "rank \1 has no share"}
+                                : failure();
+        };
+        for (auto const& text : errors_of(6, 3, alike, own))
+            CHECK(text == "rank " + std::to_string(culprit) + " has no share");
     }
-    for (auto const& text : errors_of(5, 2, alike, nothing)) CHECK_FALSE(text.empty());  // the last node has one rank
+    // The last node has one rank.
+    for (auto const& text : errors_of(5, 2, alike, nothing))
+        CHECK(text == "ranks disagree: rank 0 has \"the number of nodes: 3\", rank 1 has \"the number of nodes: 2\"");
 }
 
 TEST_CASE("shares may differ within a node, and what the ranks have otherwise may not") {
@@ -62,20 +65,27 @@ TEST_CASE("shares may differ within a node, and what the ranks have otherwise ma
         CHECK(text == "ranks disagree: rank 0 has \"a size: 0\", rank 1 has \"a size: 1\"");
 }
 
-TEST_CASE("the first error of all ranks is known to all of a node, or of all nodes, with its type") {
-    for (int const first : {0, 1, 3})
+TEST_CASE("what is thrown on any rank of any node is thrown by all, with its type and that rank's number") {
+    for (int const first : {0, 1, 3, 4})
         fibers::run(4, [&](fibers::member& comm) {
             auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
-            std::optional<detail::node_error> mine;
-            if (comm.rank() >= first)
-                mine = detail::node_error::of_arguments(std::make_exception_ptr(argument_error("no room")), comm.rank(),
-                                                        [](int r) { return r; });
-            auto const all = detail::first_error(inside, across, mine);
-            REQUIRE(all);
-            CHECK_THROWS_WITH_AS(all->raise(0), ("rank " + std::to_string(first) + ": no room").c_str(),
-                                 argument_error);
-            auto const in_node = detail::first_error(inside, mine);
-            CHECK(in_node.has_value() == (comm.rank() / 2 >= first / 2));
-            CHECK_FALSE(detail::first_error(inside, across, {}));
+            auto const all = detail::failure_of_all(inside, across, [&] {
+                if (comm.rank() >= first) throw argument_error("no room");
+            });
+            if (first == 4) {
+                CHECK_FALSE(all);
+                return;
+            }
+            CHECK_THROWS_WITH_AS(all.raise(), ("rank " + std::to_string(first) + ": no room").c_str(), argument_error);
         });
+}
+
+TEST_CASE("what forbids two ranks of a node to take a step together") {
+    detail::whole_step const one{1, 5, 0, 9};
+    CHECK_FALSE(one.unlike({2, 5, 0, 9}, 3, 2));
+    CHECK_THROWS_WITH_AS(one.unlike({1, 6, 0, 9}, 3, 2).raise(), "rank 3 has taken 5 steps, rank 2 6", agreement_error);
+    CHECK_THROWS_WITH_AS(one.unlike({1, 5, 1, 9}, 3, 2).raise(),
+                         "rank 3, round 5: the step is not dense, unlike on rank 2", agreement_error);
+    CHECK_THROWS_WITH_AS(one.unlike({1, 5, 0, 8}, 3, 2).raise(),
+                         "rank 3 has another step size, loss scale or type of numbers than rank 2", agreement_error);
 }

@@ -25,7 +25,7 @@ TEST_CASE("each rank of a node adds up its share, and all gather what becomes of
         given[0].loss_scale = 2;
         auto const present = node.agree(held, given, {}, absent::skip, 0);
         CHECK(present == std::vector<char>{1, 0});
-        CHECK_FALSE(node.refused());
+        CHECK_FALSE(node.refusal());
         auto const share = node.sum(0, held[0], 2);
         std::size_t const first = comm.rank() == 0 ? 0 : comm.rank() == 1 ? 2 : 4;
         for (std::size_t i = 0; i < share.size(); ++i) {
@@ -47,14 +47,14 @@ TEST_CASE("one rank's mistake, and one share's failure, are known to all of the 
         std::vector<detail::layer_vector> held(1);
         held[0].start(detail::caller_vector(std::span(x)));
         node.agree(held, std::vector<step_options>(1), {}, absent::raise, 0);
-        CHECK(node.refused());
-        CHECK(node.refusal().ends_with("a vector of 3 numbers, where the reducer has 4"));
+        CHECK(node.refusal());
+        CHECK(node.refusal().why.ends_with("a vector of 3 numbers, where the reducer has 4"));
         node.end_step();
-        CHECK_FALSE(node.refused());
+        CHECK_FALSE(node.refusal());
         auto const failed = comm.rank() == 1 ? std::make_exception_ptr(non_finite_error(0, 0, 1)) : nullptr;
         auto const wrong = node.compare(failed);
         REQUIRE(wrong);
-        CHECK_THROWS_WITH_AS(wrong->raise(0), "rank 1, round 0: the gradient is not finite at coordinate 3",
+        CHECK_THROWS_WITH_AS(wrong.raise(), "rank 1, round 0: the gradient is not finite at coordinate 3",
                              non_finite_error);
     });
 }
@@ -68,7 +68,7 @@ TEST_CASE("a rank counts by its weight beside the others of its node") {
         held[0].start(detail::caller_vector(std::span(x)));
         step_options const now{.weight = comm.rank() == 2 ? 0 : 1.5 * (comm.rank() + 1)};
         node.agree(held, {now}, now, absent::raise, 0);
-        CHECK_FALSE(node.refused());
+        CHECK_FALSE(node.refusal());
         CHECK(node.weight() == 4.5);
         CHECK(node.sum(0, held[0], 1)[0] == doctest::Approx((1.5 * 1 + 3 * 2) / 4.5).epsilon(1e-15));
     });

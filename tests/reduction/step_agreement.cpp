@@ -9,14 +9,15 @@ using namespace laconic;
 
 namespace {
 
-std::string what_of(std::exception_ptr failed) {
+std::string what_of(failure const& f) {
     try {
-        std::rethrow_exception(failed);
+        f.raise();
     } catch (compression_error const& e) {
         return e.what();
     } catch (agreement_error const& e) {
         return detail::concat({"agreement of rank ", e.rank, ": ", e.what()});
     }
+    return "";
 }
 // What the ranks' weights come to: the shares, or why there is no step.
 std::string agreed(std::vector<double> const& weights, std::vector<char> const& dense) {

@@ -10,12 +10,12 @@ using namespace laconic;
 
 namespace {
 
-struct failure : detail::step_failure {
+struct kept_failure : detail::step_failure {
     using step_failure::broken_, step_failure::clear, step_failure::ended_, step_failure::failed_,
         step_failure::mistake_;
 };
 template <class E>
-void check_throws(failure const& f) {
+void check_throws(kept_failure const& f) {
     REQUIRE(f.failed_);
     CHECK_THROWS_AS(std::rethrow_exception(f.failed_), E);
 }
@@ -23,13 +23,13 @@ void check_throws(failure const& f) {
 }  // namespace
 
 TEST_CASE("what all ranks know of ends the step, and what one alone knows of is sent to the others first") {
-    failure f;
+    kept_failure f;
     f.attempt([] {});
     CHECK_FALSE(f.failed_);
     f.attempt([] { throw wire_error(3, "damaged"); });
     check_throws<wire_error>(f);
     CHECK_FALSE(f.ended_);
-    CHECK(f.mistake_ == "the step failed there");
+    CHECK(f.mistake_.why == "the step failed there");
     CHECK_NOTHROW(f.broken_.require_whole(0, 0));
     f.attempt([] { throw compression_error(1, 2, "the step failed there"); });
     check_throws<wire_error>(f);  // the first
@@ -47,12 +47,12 @@ TEST_CASE("what all ranks know of ends the step, and what one alone knows of is 
 }
 
 TEST_CASE("after what is none of the library's errors, other ranks may have taken the step") {
-    failure f;
-    f.mistake_ = "mine";
+    kept_failure f;
+    f.mistake_ = failure::no_message("mine");
     f.attempt([] { throw std::bad_alloc(); });
     check_throws<std::bad_alloc>(f);
     CHECK_FALSE(f.ended_);
-    CHECK(f.mistake_ == "mine");
+    CHECK(f.mistake_.why == "mine");
     CHECK_THROWS_AS(f.broken_.require_whole(0, 0), comm_error);
     f.clear();
     CHECK_THROWS_AS(f.broken_.require_whole(0, 0), comm_error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer that has no message has an error frame, of which the ranks need not have the same.
+// A layer that has no message has a failure, of which the ranks need not have the same.
 #include "laconic/reduction/step_layer.hpp"
 
 #include "laconic/comm/fibers.hpp"
@@ -13,14 +13,18 @@ namespace tests_of_step_layer {
 
 namespace {
 
-std::string text_of(error_frame const& frame) {
-    auto const bytes = frame.bytes().subspan(8);
-    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+std::string text_of(failure const& f) {
+    try {
+        f.raise();
+    } catch (compression_error const& e) {
+        return e.why;
+    }
+    return "";
 }
 
 }  // namespace
 
-TEST_CASE("a layer that has no message has an error frame, and what ranks have alike in a step follows its options") {
+TEST_CASE("a layer that has no message has a failure, and what ranks have alike in a step follows its options") {
     fibers::run(1, [](fibers::member& comm) {
         detail::step_resources<fibers::member, host> with;
         with.connect(comm);
@@ -35,24 +39,24 @@ TEST_CASE("a layer that has no message has an error frame, and what ranks have a
         CHECK_THROWS_AS(l.bind(detail::caller_vector(std::span(longer))), shape_error);
         l.vector().start(detail::caller_vector(std::span(x)));
         l.make_message(0, 1, {.step_size = 0.5}, false);
-        CHECK_FALSE(l.frame().is_set());
+        CHECK_FALSE(l.own_failure());
         auto const alike = l.alike();
         CHECK(alike != 0);
         l.make_message(0, 1, {.step_size = 0.25}, false);
         CHECK(l.alike() != alike);
         l.make_message(0, 1, {.step_size = 0.5}, true);
         CHECK(l.alike() == alike);
-        l.make_no_message("no data", false);
-        CHECK(text_of(l.frame()) == "no data");
+        l.fail(failure::no_message("no data").by(0, 0), false);
+        CHECK(text_of(l.own_failure()) == "no data");
         CHECK(l.alike() == 0);
         CHECK_FALSE(l.is_skipped());
-        l.skip(false);
-        CHECK(text_of(l.frame()) == "layer w was not started");
+        l.fail(failure::left_out(l.was_not_started()).by(0, 0), false);
+        CHECK(text_of(l.own_failure()) == "layer w was not started");
         CHECK(l.is_skipped());
         l.end_step();
         CHECK_FALSE(l.vector().is_started());
         l.make_message(0, 1, {}, false);  // no vector
-        CHECK(text_of(l.frame()).starts_with("layer w: not started"));
+        CHECK(text_of(l.own_failure()).starts_with("layer w: not started"));
     });
 }
 

@@ -154,7 +154,7 @@ TEST_CASE("a silent rank forgets and remembers nothing, whatever its message is"
     }
 }
 
-TEST_CASE("the speaker's error frame is raised on all ranks, and a silent rank's numbers are not looked at") {
+TEST_CASE("the speaker's failure is raised on all ranks, and a silent rank's numbers are not looked at") {
     turn_schedule const when{3, true, false};
     fibers::run(3, [&](fibers::member& comm) {
         host on;
@@ -164,13 +164,12 @@ TEST_CASE("the speaker's error frame is raised on all ranks, and a silent rank's
         memory.start(4);
         vec mean(4), bad{1, NAN, 0, 0};
         for (std::uint64_t e = 0; e < 4; ++e) {
-            error_frame frame;
-            frame.not_finite(std::size_t(comm.rank()));
+            auto const own = failure::not_finite(std::size_t(comm.rank())).by(comm.rank(), e);
             auto const now = round_context::of(key{1}, e, comm.rank(), 3);
-            by.send(on, comm, now, mine, frame);
+            by.send(on, comm, now, mine, own);
             try {
                 by.receive(
-                    on, comm, now, mine, frame, [](auto& there, int, auto& m) { identity{}.blank(there, 4, {}, m); },
+                    on, comm, now, mine, own, [](auto& there, int, auto& m) { identity{}.blank(there, 4, {}, m); },
                     memory, std::span(mean));
                 CHECK(false);
             } catch (non_finite_error const& error) {

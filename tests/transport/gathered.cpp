@@ -37,14 +37,13 @@ vec random_vector(std::size_t d, std::uint64_t seed) {
 
 // A round over a collective with messages of c.
 template <class Gathered, class Comm, class M, class Blank>
-void gather_round(Gathered& by, Comm& comm, M const& mine, error_frame const& frame, Blank blank,
-                  std::span<double> mean) {
+void gather_round(Gathered& by, Comm& comm, M const& mine, failure const& own, Blank blank, std::span<double> mean) {
     host on;
     memory<> const feedback;
     round_context now;
     now.round = 6;
-    by.send(on, comm, now, mine, frame);
-    by.receive(on, comm, now, mine, frame, blank, feedback, mean);
+    by.send(on, comm, now, mine, own);
+    by.receive(on, comm, now, mine, own, blank, feedback, mean);
 }
 
 // One collective in which rank 0 receives itself, the bytes given, and itself again.
@@ -189,12 +188,13 @@ TEST_CASE("bytes that are no message are refused, with the rank that sent them")
     CHECK(accepted > 0);
 }
 
-TEST_CASE("every rank throws the first error frame, before anything is decoded") {
+TEST_CASE("every rank throws the first failure, before anything is decoded") {
     std::vector<std::string> errors(4);
     threads::run(4, [&](threads::member& comm) {
         gathered<full_vector<double, host>, double> collective({}, 2, position_code::smallest);
-        error_frame frame;
-        if (comm.rank() % 2 == 1) frame.because(std::string(std::size_t(comm.rank()), 'x'));
+        failure own;
+        if (comm.rank() % 2 == 1)
+            own = failure::no_message(std::string(std::size_t(comm.rank()), 'x')).by(comm.rank(), 6);
         bool decoded = false;
         vec out(2);
         auto const blank = [&](auto&, int, auto& m) {
@@ -203,7 +203,7 @@ TEST_CASE("every rank throws the first error frame, before anything is decoded")
         };
         auto& text = errors[std::size_t(comm.rank())];
         try {
-            gather_round(collective, comm, full_vector<double, host>{{1, 2}}, frame, blank, out);
+            gather_round(collective, comm, full_vector<double, host>{{1, 2}}, own, blank, out);
         } catch (compression_error const& e) {
             text = e.what();
         }
@@ -225,14 +225,14 @@ TEST_CASE("messages that are gathered travel beside others, and lead to the mean
         top_k const c{1};
         message mine;
         c(on, std::span<double const>(x), key{}, mine);
-        error_frame const frame;
+        failure const own;
         memory<> feedback(1, 0);
         feedback.start(4);
         auto const blank = [&](auto& there, int, auto& m) { c.blank(there, 4, key{}, m); };
-        first.send(on, comm, round_context{}, mine, frame, 0);
-        second.send(on, comm, round_context{}, mine, frame, 1);
-        first.receive(on, comm, round_context{}, mine, frame, blank, feedback, std::span(mean), 0);
-        second.receive(on, comm, round_context{}, mine, frame, blank, feedback, std::span(other), 1);
+        first.send(on, comm, round_context{}, mine, own, 0);
+        second.send(on, comm, round_context{}, mine, own, 1);
+        first.receive(on, comm, round_context{}, mine, own, blank, feedback, std::span(mean), 0);
+        second.receive(on, comm, round_context{}, mine, own, blank, feedback, std::span(other), 1);
         CHECK(mean == std::vector<double>{1, 1, 1, 0});
         CHECK(other == mean);
         feedback.update(on, std::span<double const>(x), mine);

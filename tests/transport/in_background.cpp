@@ -49,7 +49,7 @@ struct seat {
     transport_for<X, message> by;
     memory<> feedback;
     message mine;
-    error_frame frame;
+    failure own;
     round_context now;
     std::vector<double> mean = std::vector<double>(10);
 
@@ -61,11 +61,11 @@ struct seat {
     void send(std::vector<double> const& x, int round) {
         now.round = std::uint64_t(round);
         compressor(on, std::span<double const>(x), key{}, mine);
-        by.send(on, comm, now, mine, frame);
+        by.send(on, comm, now, mine, own);
     }
     std::vector<double> const& receive() {
         auto const blank = [&](auto& there, int, auto& m) { compressor.blank(there, 10, key{}, m); };
-        by.receive(on, comm, now, mine, frame, blank, feedback, std::span(mean));
+        by.receive(on, comm, now, mine, own, blank, feedback, std::span(mean));
         return mean;
     }
 };
@@ -181,14 +181,14 @@ TEST_CASE("what is wrong on one rank its receive throws on all, and the next rou
     std::atomic<int> wrong = 0;
     threads::run(3, [&](threads::member& engine) {
         seat rank(engine, in_background{ring{}}, identity{});
-        if (engine.rank() == 1) rank.frame.because("no message today");
+        if (engine.rank() == 1) rank.own = failure::no_message("no message today").by(engine.rank(), 7);
         rank.send(numbers(engine.rank(), 0), 7);
         try {
             rank.receive();
         } catch (compression_error const& e) {
             errors[std::size_t(engine.rank())] = e.what();
         }
-        rank.frame.clear();
+        rank.own = {};
         rank.by.require_whole();
         rank.send(std::vector<double>(10, 1.0 + engine.rank()), 8);
         CHECK_THROWS_AS(rank.send(numbers(0, 0), 9), argument_error);

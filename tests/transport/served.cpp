@@ -34,7 +34,7 @@ struct seat {
     served_mean<top_k<>, message, double> by;
     memory<> feedback;
     message mine;
-    error_frame frame;
+    failure own;
     vec mean = vec(3, 77);
 
     explicit seat(fibers::member& comm) : by({top_k{1}, {0, 1}}, 3, position_code::smallest) {
@@ -43,11 +43,11 @@ struct seat {
     }
     void send(fibers::member& comm, vec const& x) {
         identity{}(on, std::span<double const>(x), key{}, mine);
-        by.send(on, comm, round_context{}, mine, frame);
+        by.send(on, comm, round_context{}, mine, own);
     }
     void receive(fibers::member& comm, std::uint64_t round) {
         by.receive(
-            on, comm, round_context::of(key{1}, round, comm.rank(), comm.size()), mine, frame,
+            on, comm, round_context::of(key{1}, round, comm.rank(), comm.size()), mine, own,
             [](auto& there, int, auto& m) { identity{}.blank(there, 3, key{}, m); }, feedback, std::span(mean));
     }
     vec estimate(fibers::member& comm, vec const& x, std::uint64_t round) {
@@ -61,14 +61,14 @@ struct seat {
 
 // Two halves of a round, and the estimate without shifts.
 template <class By, class Comm, class M, class Blank>
-void estimate_by(By& by, Comm& comm, M const& mine, error_frame const& frame, Blank blank, std::span<double> mean,
+void estimate_by(By& by, Comm& comm, M const& mine, failure const& own, Blank blank, std::span<double> mean,
                  std::uint64_t round = 5) {
     host on;
     memory<> feedback;
     feedback.start(mean.size());
     auto const now = round_context::of(key{1}, round, comm.rank(), comm.size());
-    by.send(on, comm, now, mine, frame);
-    by.receive(on, comm, now, mine, frame, blank, feedback, mean);
+    by.send(on, comm, now, mine, own);
+    by.receive(on, comm, now, mine, own, blank, feedback, mean);
     by.reconstruct(on, comm, now, feedback, mean);
 }
 
@@ -148,12 +148,12 @@ struct trial {
             vec mean(2);
             message const own{{3. * (1 + inner.rank()), 1}};
             auto const blank = [](auto&, int, message& m) { m.values.resize(2); };
-            error_frame frame;
+            failure wrong;
             if (sends_error == inner.rank() || (sends_error >= 0 && inner.rank() == 2))
-                frame.because(std::to_string(inner.rank()) + " sends it");
+                wrong = failure::no_message(std::to_string(inner.rank()) + " sends it").by(inner.rank(), 5);
             try {
                 damaging comm{&inner, damages == inner.rank(), answer_damaged, unreadable};
-                estimate_by(server, comm, own, frame, blank, mean);
+                estimate_by(server, comm, own, wrong, blank, mean);
                 errors[me] = "no error";
             } catch (wire_error const& e) {
                 errors[me] = "wire_error: " + std::string(e.what());
@@ -196,10 +196,10 @@ TEST_CASE("the server's message is compressed, and what it leaves out is sent la
     CHECK(residual[1].empty());
 }
 
-TEST_CASE("a rank's error frame is raised on all ranks, and the next round is whole") {
+TEST_CASE("a rank's failure is raised on all ranks, and the next round is whole") {
     fibers::run(3, [](fibers::member& comm) {
         seat at(comm);
-        if (comm.rank() == 2) at.frame.because("no paper");
+        if (comm.rank() == 2) at.own = failure::no_message("no paper").by(2, 7);
         at.send(comm, vec{1, 2, 3});
         std::string text;
         try {
@@ -209,7 +209,7 @@ TEST_CASE("a rank's error frame is raised on all ranks, and the next round is wh
         }
         CHECK(text == "rank 2, round 7: no paper");
         at.by.require_whole();
-        at.frame.clear();
+        at.own = {};
         CHECK(at.estimate(comm, vec{1, 2, 3}, 8) == vec{0, 0, 3});
     });
 }
@@ -242,21 +242,21 @@ TEST_CASE("the server alone has the mean before the answer is read") {
         host on;
         memory<> feedback;
         feedback.start(2);
-        error_frame const frame;
+        failure const none;
         there[me] = {10, 20};
         served_mean<identity, message, double> server({}, 2, position_code::smallest);
         server.start(comm);
         message const own{{4. * comm.rank(), 2}};
         auto const blank = [](auto&, int, message& m) { m.values.resize(2); };
-        server.send(on, comm, {}, own, frame);
-        server.receive(on, comm, {}, own, frame, blank, feedback, std::span(there[me]));
+        server.send(on, comm, {}, own, none);
+        server.receive(on, comm, {}, own, none, blank, feedback, std::span(there[me]));
         CHECK(there[me] == (me == 0 ? vec{2, 2} : vec{10, 20}));
         server.reconstruct(on, comm, {}, feedback, std::span(there[me]));
     });
     for (auto const& x : there) CHECK(x == vec{2, 2});
 }
 
-TEST_CASE("an error frame reaches every rank, the first one's alone, and nothing is left behind") {
+TEST_CASE("a failure reaches every rank, the first one's alone, and nothing is left behind") {
     CHECK(trial{}.run() == all_three("no error"));
     CHECK(trial{.sends_error = 1}.run() == all_three("compression_error: rank 1, round 5: 1 sends it"));
     CHECK(trial{.sends_error = 0}.run() == all_three("compression_error: rank 0, round 5: 0 sends it"));
@@ -274,7 +274,7 @@ TEST_CASE("damaged bytes reach every rank as the same wire_error, which names th
     CHECK(errors == all_three(errors[0]));
     CHECK(errors[0].find("wire_error: at bit 64 ") == 0);
     CHECK(errors[0].find("from rank 0: it ends ") != std::string::npos);
-    // An error frame comes before any damage.
+    // A failure comes before any damage.
     CHECK(trial{.sends_error = 1, .damages = 0}.run() == all_three("compression_error: rank 1, round 5: 1 sends it"));
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("where the server finds no answer all get the reason") {
 
 TEST_CASE("an unreadable error frame of the server is one") {
     auto const errors = trial{.sends_error = 1, .unreadable = true}.run();
-    CHECK(errors[1] == "comm_error: rank 0 sent an unreadable error frame");
+    CHECK(errors[1] == "wire_error: at bit 0 of a message: from rank 0: an unreadable error frame");
     CHECK(errors == all_three(errors[1]));
 }
 

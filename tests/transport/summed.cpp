@@ -115,7 +115,7 @@ void each_way(X const& collective, bool uses_collective) {
         memory<> feedback;
         message mine;
         std::vector<double> mean(5, 77);
-        error_frame frame;
+        failure own;
         top_k const c{1};
         auto const blank = [&](auto& there, int, auto& m) { c.blank(there, 5, key{}, m); };
         auto const round = [&](std::uint64_t k) {
@@ -123,22 +123,22 @@ void each_way(X const& collective, bool uses_collective) {
             c(on, std::span<double const>(x), key{}, mine);
             round_context now;
             now.round = k;
-            means.send(on, comm, now, mine, frame);
-            means.receive(on, comm, now, mine, frame, blank, feedback, std::span(mean));
+            means.send(on, comm, now, mine, own);
+            means.receive(on, comm, now, mine, own, blank, feedback, std::span(mean));
         };
         round(0);
         wrong += mean != std::vector<double>{1, 2, 3, 0, 0};
 
         // A rank without a message: what is wrong there is thrown everywhere, and the next round is whole.
-        if (comm.rank() == 1) frame.not_finite(4);
+        if (comm.rank() == 1) own = failure::not_finite(4).by(1, 1);
         try {
             round(1);
             ++wrong;
         } catch (non_finite_error const& e) {
             wrong += e.rank != 1 || e.round != 1 || e.coordinate != 4;
         }
-        frame.clear();
-        if (comm.rank() == 2) frame.because("no paper");
+        own = {};
+        if (comm.rank() == 2) own = failure::no_message("no paper").by(2, 2);
         try {
             round(2);
             ++wrong;
@@ -146,7 +146,7 @@ void each_way(X const& collective, bool uses_collective) {
             wrong += std::string(e.what()).find("rank 2, round 2") != 0;
             wrong += std::string(e.what()).find("no paper") == std::string::npos;
         }
-        frame.clear();
+        own = {};
         means.require_whole();
         round(3);
         wrong += mean != std::vector<double>{1, 2, 3, 0, 0};
@@ -175,10 +175,10 @@ TEST_CASE("what a collective leaves out goes back to a feedback that keeps it, a
         message mine;
         top_k{1}(on, std::span<double const>(x), key{}, mine);
         std::vector<double> mean(5);
-        error_frame const frame;
-        means.send(on, comm, round_context{}, mine, frame);
+        failure const own;
+        means.send(on, comm, round_context{}, mine, own);
         means.receive(
-            on, comm, round_context{}, mine, frame, [](auto&, int, auto&) {}, keeps, std::span(mean));
+            on, comm, round_context{}, mine, own, [](auto&, int, auto&) {}, keeps, std::span(mean));
         keeps.update(on, std::span<double const>(x), mine);
         means.give_back(on, keeps);
         CHECK(mean == std::vector<double>{0, 0, 3, 0, 0});  // a third of 9, the largest
@@ -280,14 +280,14 @@ TEST_CASE("a rank without a message for a vector of no numbers is an error on al
         fibers::run(2, [&](fibers::member& comm) {
             summed<std::remove_cvref_t<decltype(collective)>, message, double> by(collective, 0, smallest);
             host on;
-            error_frame frame;
-            if (comm.rank() == 1) frame.because("it has none");
+            failure own;
+            if (comm.rank() == 1) own = failure::no_message("it has none").by(1, 0);
             round_context now;
             vec mean;
             message const mine = compress(top_k{0}, vec{}, key{});
-            by.send(on, comm, now, mine, frame);
+            by.send(on, comm, now, mine, own);
             try {
-                by.receive(on, comm, now, mine, frame, nullptr, nullptr, std::span<double>(mean));
+                by.receive(on, comm, now, mine, own, nullptr, nullptr, std::span<double>(mean));
             } catch (error const& e) {
                 errors[std::size_t(comm.rank())] = e.what();
             }

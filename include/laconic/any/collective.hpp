@@ -11,6 +11,7 @@
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/holder.hpp"
 #include "laconic/collective/collective.hpp"
+#include "laconic/collective/sum_round.hpp"
 #include "laconic/core/contract.hpp"
 
 /// Collectives that are chosen at run time; each is compiled once, for any_communicator, which the ranks' own
@@ -22,8 +23,8 @@ namespace detail {
 template <class T, class B>
 struct sum_face : face_with_state {
     virtual bool wants_terms() const = 0;
-    virtual void operator()(B& on, any_communicator& comm, sparse_sum<T, B>& v, std::uint64_t round) = 0;
-    virtual void operator()(B& on, any_communicator& comm, std::span<T> x, std::uint64_t round) = 0;
+    virtual void operator()(B& on, any_communicator& comm, sparse_sum<T, B>& v, sum_round const& round) = 0;
+    virtual void operator()(B& on, any_communicator& comm, std::span<T> x, sum_round const& round) = 0;
     virtual sparse_sum<T, B> const* leftover() const = 0;
 };
 template <class S, class T, class B>
@@ -34,13 +35,13 @@ struct sum_model final : model<sum_face<T, B>, held_value<S>> {
 
     using model<sum_face<T, B>, held_value<S>>::model;
     bool wants_terms() const override { return terms; }
-    void operator()(B& on, any_communicator& comm, sparse_sum<T, B>& v, std::uint64_t round) override {
+    void operator()(B& on, any_communicator& comm, sparse_sum<T, B>& v, sum_round const& round) override {
         LACONIC_EXPECTS(terms);
-        if constexpr (terms) (*this->inside)(on, comm, v, round);
+        if constexpr (terms) call_sum(*this->inside, on, comm, v, round);
     }
-    void operator()(B& on, any_communicator& comm, std::span<T> x, std::uint64_t round) override {
+    void operator()(B& on, any_communicator& comm, std::span<T> x, sum_round const& round) override {
         LACONIC_EXPECTS(!terms);
-        if constexpr (!terms) (*this->inside)(on, comm, x, round);
+        if constexpr (!terms) call_sum(*this->inside, on, comm, x, round);
     }
     sparse_sum<T, B> const* leftover() const override {
         if constexpr (GivesBack<S, T, B>) return &this->inside->leftover();
@@ -60,12 +61,12 @@ class any_sum {
 
     /// Only one of the two may be called: the first where wants_terms(), else the second.
     template <Communicator C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         any_communicator any(comm);
         (*inside_)(on, any, v, round);
     }
     template <Communicator C>
-    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         any_communicator any(comm);
         (*inside_)(on, any, x, round);
     }

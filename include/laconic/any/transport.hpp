@@ -14,7 +14,6 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/served.hpp"
 #include "laconic/transport/summed.hpp"
@@ -70,13 +69,13 @@ class any_mean {
     void start(Communicator auto& comm) {
         std::visit([&](auto& tr) { tr.start(comm); }, held_);
     }
-    void send(B& on, Communicator auto& comm, round_context const& now, M const& mine, error_frame const& frame,
+    void send(B& on, Communicator auto& comm, round_context const& now, M const& mine, failure const& own,
               int lane = 0) {
-        std::visit([&](auto& tr) { tr.send(on, comm, now, mine, frame, lane); }, held_);
+        std::visit([&](auto& tr) { tr.send(on, comm, now, mine, own, lane); }, held_);
     }
-    void receive(B& on, Communicator auto& comm, round_context const& now, M const& mine, error_frame const& frame,
+    void receive(B& on, Communicator auto& comm, round_context const& now, M const& mine, failure const& own,
                  auto blank, auto const& feedback, std::span<T> mean, int lane = 0) {
-        std::visit([&](auto& tr) { tr.receive(on, comm, now, mine, frame, blank, feedback, mean, lane); }, held_);
+        std::visit([&](auto& tr) { tr.receive(on, comm, now, mine, own, blank, feedback, mean, lane); }, held_);
     }
     void give_back(B& on, auto& feedback) const {
         std::visit([&](auto& tr) { tr.give_back(on, feedback); }, held_);

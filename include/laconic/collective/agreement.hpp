@@ -14,6 +14,7 @@
 #include "laconic/comm/from_all.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
+#include "laconic/wire/failure.hpp"
 
 namespace laconic {
 
@@ -68,15 +69,18 @@ namespace detail {
 inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
     return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
 }
-// The first line in which the text of a rank differs from that of the first one.
-[[gnu::cold]] inline std::string first_difference(std::string_view of_0, std::string_view of_rank, int rank,
-                                                  int first = 0) {
+// That the text of a rank differs from that of the first one, with the first line in which it does.
+[[gnu::cold, gnu::noinline]] inline failure disagreement(std::string_view of_0, std::string_view of_rank, int rank,
+                                                         int first = 0) {
     auto at = static_cast<std::size_t>(std::mismatch(of_0.begin(), of_0.end(), of_rank.begin(), of_rank.end()).first -
                                        of_0.begin());
     at = at == 0 ? 0 : of_0.rfind('\n', at - 1) + 1;  // npos + 1 is 0
     auto const line = [&](std::string_view s) { return s.substr(std::min(at, s.size()), s.find('\n', at) - at); };
-    return concat(
-        {"ranks disagree: rank ", first, " has \"", line(of_0), "\", rank ", rank, " has \"", line(of_rank), "\""});
+    return {.kind = failure_kind::agreement,
+            .rank = rank,
+            .other = first,
+            .why = concat({"ranks disagree: rank ", failure::other_rank, " has \"", line(of_0), "\", rank ",
+                           failure::its_rank, " has \"", line(of_rank), "\""})};
 }
 
 }  // namespace detail
@@ -101,7 +105,7 @@ template <Communicator C>
     comm.all_gather({std::as_bytes(std::span(items.lines()))});
     auto const text_of = [&](int r) { return detail::text_of_bytes(comm.from(r).bytes); };
     for (int r = 1; r < comm.size(); ++r)
-        if (text_of(r) != text_of(0)) throw agreement_error(r, detail::first_difference(text_of(0), text_of(r), r));
+        if (text_of(r) != text_of(0)) detail::disagreement(text_of(0), text_of(r), r).raise();
     throw agreement_error(-1, "ranks disagree");  // equal texts, unequal digests: some rank's memory is broken
 }
 

@@ -80,7 +80,7 @@ class automatic::adder {
     /// session::finish; after one, v is unspecified. Throws shape_error where a loaded state is of another number of
     /// ranks; all ranks load those of one run.
     template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round const& round = {}) {
         auto now = last_;
         if (asks()) {
             session_.start(round);
@@ -98,7 +98,7 @@ class automatic::adder {
     }
     /// x <- the sum of all ranks' x. Errors as above.
     template <PointToPoint C>
-    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, std::span<T> x, sum_round const& round = {}) {
         auto now = last_;
         if (asks()) {
             session_.start(round);
@@ -124,11 +124,11 @@ class automatic::adder {
 
     /// The same of this rank's part alone, as split_all_gather does for lists, ring for vectors in full: no choice.
     template <PointToPoint C>
-    void reduce_scatter(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+    void reduce_scatter(B& on, C& comm, sparse_sum<T, B>& v, sum_round const& round = {}) {
         scatter_sum<0>(on, comm, v, round);
     }
     template <PointToPoint C>
-    void reduce_scatter(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+    void reduce_scatter(B& on, C& comm, std::span<T> x, sum_round const& round = {}) {
         scatter_sum<0>(on, comm, x, round);
     }
 
@@ -148,7 +148,6 @@ class automatic::adder {
 
   private:
     static constexpr std::size_t block = omni_reduce{}.block;
-    static constexpr std::uint64_t unknown = ~std::uint64_t{0};
     // What all ranks brought together when they chose, and the number of the sum among detail::exact_sums.
     struct chosen {
         std::uint64_t terms = 0, blocks = 0;
@@ -179,18 +178,17 @@ class automatic::adder {
     template <Communicator C>
     chosen choose(C& comm, std::size_t terms, std::size_t blocks) {
         chosen all{0, 0, comm.size(), 0};
-        bool failed = false;
         struct counts {
             std::uint64_t terms, blocks;
         };
-        counts const mine{session_.failed() ? unknown : terms, blocks};
-        detail::from_all(comm, mine, "how many terms it has", [&](int, counts theirs) {
-            failed = failed || theirs.terms == unknown;
+        counts const mine{terms, blocks};
+        session_.share_failure(comm, std::as_bytes(std::span(&mine, 1)));
+        session_.finish();
+        for (int r = 0; r < comm.size(); ++r) {
+            auto const theirs = detail::value_from<counts>(comm, r, "how many terms it has");
             all.terms += theirs.terms;
             all.blocks += theirs.blocks;
-        });
-        if (failed) session_.share_failure(comm);
-        session_.finish();
+        }
         // Where ranks are compiled differently, the last bit could differ, and a choice with it.
         std::byte const best{static_cast<unsigned char>(choice_for(all).best)};
         comm.broadcast(0, {std::span(&best, 1)});
@@ -224,14 +222,14 @@ class automatic::adder {
     }
     // By the first of them, from I on, that can.
     template <std::size_t I, class C, class V>
-    void scatter_sum(B& on, C& comm, V& v, std::uint64_t round) {
+    void scatter_sum(B& on, C& comm, V& v, sum_round const& round) {
         if constexpr (requires { std::get<I>(made_)->reduce_scatter(on, comm, v, round); })
             made<I>().reduce_scatter(on, comm, v, round);
         else
             scatter_sum<I + 1>(on, comm, v, round);
     }
     template <class C, class Sum>
-    void sum_in_full(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round, Sum& sum) {
+    void sum_in_full(B& on, C& comm, sparse_sum<T, B>& v, sum_round const& round, Sum& sum) {
         full_.assign(d_, T(0));
         // What has another length is for the sum to refuse.
         if (v.dimension() != d_) full_.resize(v.dimension());
@@ -240,7 +238,7 @@ class automatic::adder {
         v.assign_nonzero(on, full_);
     }
     template <class C, class Sum>
-    void sum_as_terms(B& on, C& comm, std::span<T> x, std::uint64_t round, Sum& sum) {
+    void sum_as_terms(B& on, C& comm, std::span<T> x, sum_round const& round, Sum& sum) {
         list_.assign_nonzero(on, x);
         sum(on, comm, list_, round);
         fill(on, x, T(0));

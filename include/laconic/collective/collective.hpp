@@ -28,6 +28,8 @@ struct gather_all {
 };
 
 /// sum(on, comm, v, round) replaces every rank's sparse vector by the sum of all, or by what is to be applied of it.
+/// One that takes the round as a sum_round (collective/sum_round.hpp) learns why a rank brings nothing, and throws that
+/// on all ranks; to one that takes its number alone that rank brings a NaN.
 template <class S, class T, class B, class C>
 concept SumsTerms = requires(S& sum, B& on, C& comm, sparse_sum<T, B>& v) {
     sum(on, comm, v, std::uint64_t{});

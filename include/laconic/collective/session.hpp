@@ -6,15 +6,16 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <tuple>
-#include <vector>
+#include <utility>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/collective/agreement.hpp"
+#include "laconic/collective/shared_failure.hpp"
+#include "laconic/collective/sum_round.hpp"
 #include "laconic/collective/terms/sparse_sum.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/stream.hpp"
@@ -40,39 +41,39 @@ class session {
     void make_room(std::size_t n) {
         sink_.reserve(n * (sizeof(T) + sizeof(coordinate) + 1) + 64);
     }
-    /// Starts a round, whose number is that of its errors.
-    void start(std::uint64_t round) {
-        worst_ = {};
-        round_ = round;
+    /// Starts a round, whose number is that of its errors; it has failed from the start where this rank brings nothing.
+    void start(sum_round const& round) {
+        round_ = round.number;
+        worst_ = round.own != nullptr ? *round.own : failure();
     }
-    bool failed() const { return worst_.what != nothing; }
+    bool failed() const { return bool(worst_); }
 
     /// Reports where this rank's v has another dimension than d, or a number that is not finite.
     template <class B, Scalar T>
     void check_input(B& on, int rank, sparse_sum<T, B> const& v, std::size_t d) {
-        if (v.dimension() != d) return report({dimension, rank, v.dimension(), std::to_string(d)});
+        if (failed() || has_other_dimension(rank, v.dimension(), d)) return;
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
-            report({input, rank, element(on, v.support(), j), {}});
+            report(failure::not_finite(element(on, v.support(), j)), rank);
     }
     template <class B, Scalar T>
     void check_input(B& on, int rank, std::span<T const> x, std::size_t d) {
-        if (x.size() != d) return report({dimension, rank, x.size(), std::to_string(d)});
-        if (auto const j = first_non_finite(on, x); j < d) report({input, rank, j, {}});
+        if (failed() || has_other_dimension(rank, x.size(), d)) return;
+        if (auto const j = first_non_finite(on, x); j < d) report(failure::not_finite(j), rank);
     }
     /// Reports where a sum of finite numbers has overflowed; its i-th number is coordinate `where(i)` in the error, or
     /// first + i.
     template <class B, Scalar T, class Where = same_place>
     void check_sum(B& on, sparse_sum<T, B> const& v, Where where = {}) {
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
-            report({sum, -1, where(std::uint64_t{element(on, v.support(), j)}), {}});
+            report_sum(where(std::uint64_t{element(on, v.support(), j)}));
     }
     template <class B, Scalar T>
     void check_sum(B& on, std::span<T const> x, std::size_t first) {
-        if (auto const j = first_non_finite(on, x); j < x.size()) report({sum, -1, first + j, {}});
+        if (auto const j = first_non_finite(on, x); j < x.size()) report_sum(first + j);
     }
 
     /// This rank cannot send what it has added up, for a reason that all ranks throw.
-    void give_up(int rank, std::string const& why) { report({not_encodable, rank, 0, why}); }
+    void give_up(int rank, std::string const& why) { report(failure::no_message(why), rank); }
 
     /// Sends what send(sink) writes to rank `to`, and has receive(source) read what rank `from` sends; either may be
     /// no_rank. Neither is called once failed(), nor receive() for an error frame. What receive() leaves unread is an
@@ -94,21 +95,17 @@ class session {
     /// exchange() with bytes that were encoded before, perhaps for several ranks.
     template <PointToPoint C, class Receive>
     void exchange_bytes(C& comm, int to, std::span<std::byte const> mine, int from, Receive receive) {
-        payload sent{mine, failed()};
-        if (to != no_rank && failed()) {
-            encode_failure();
-            sent.bytes = words_;
-        }
-        auto const received = comm.exchange(to, sent, from);
+        auto const received =
+            comm.exchange(to, failed() && to != no_rank ? worst_.sent(failure_sink_) : payload{mine}, from);
         if (from == no_rank) return;
-        if (received.is_error) return report(read_failure(comm.size(), from, received.bytes));
+        if (received.is_error) return worst_.take_least(failure::read(received.bytes, from));
         if (failed()) return;
         try {
             bit_reader source(received.bytes);
             receive(source);
             source.finish();
         } catch (wire_error const& e) {
-            report({unreadable, from, e.bit, e.why});
+            worst_.take_least(failure::unreadable(from, e.bit, e.why));
         }
     }
     template <PointToPoint C>
@@ -137,77 +134,27 @@ class session {
     /// A collective call: all ranks learn what is wrong on any. Those where nothing is wrong send `bytes`.
     template <Communicator C>
     void share_failure(C& comm, std::span<std::byte const> bytes = {}) {
-        payload mine{bytes, failed()};
-        if (failed()) {
-            encode_failure();
-            mine.bytes = words_;
-        }
-        comm.all_gather(mine);
-        for (int r = 0; r < comm.size(); ++r)
-            if (auto const received = comm.from(r); received.is_error)
-                report(read_failure(comm.size(), r, received.bytes));
+        worst_.take_least(laconic::share_failure(comm, worst_, failure_sink_, bytes));
     }
 
     /// Throws what is wrong: non_finite_error for what a rank brought, shape_error for its dimension, error for a sum
     /// that overflowed, compression_error where a rank gave up, wire_error, which names the sender, for bytes that are
     /// no message. The same on all ranks, unless those bytes came so late in the schedule that they could not reach all
     /// ranks.
-    void finish() const {
-        auto const& w = worst_;
-        auto const at = std::to_string(w.where), who = std::to_string(w.rank);
-        switch (w.what) {
-            case nothing:
-                return;
-            case input:
-                throw non_finite_error(static_cast<int>(w.rank), round_, static_cast<std::size_t>(w.where));
-            case dimension:
-                throw shape_error(
-                    detail::concat({"rank ", who, " has a vector of ", at, " numbers, the collective is for ", w.why}));
-            case sum:
-                throw error(detail::concat({"round ", round_, ": the ranks' sum is not finite at coordinate ", at}));
-            case not_encodable:
-                throw compression_error(static_cast<int>(w.rank), round_, w.why);
-            case unreadable:
-                throw wire_error(w.where, detail::concat({"from rank ", who, ": ", w.why}));
-        }
-    }
+    void finish() const { worst_.raise(); }
 
   private:
-    enum kind : std::uint64_t { nothing, input, dimension, sum, not_encodable, unreadable };
-    struct failure {
-        kind what = nothing;
-        std::int64_t rank = 0;
-        std::uint64_t where = 0;
-        std::string why{};
-
-        bool operator<(failure const& other) const {  // libc++ has no <=> of strings before its version 16
-            return std::tie(what, rank, where, why) < std::tie(other.what, other.rank, other.where, other.why);
-        }
-    };
-
-    void report(failure const& other) {
-        if (worst_.what == nothing || other < worst_) worst_ = other;
-    }
-    void encode_failure() {
-        auto const text = std::as_bytes(std::span(worst_.why));
-        words_.resize(24);  // three words of the wire, then a text
-        detail::store_word(words_.data(), worst_.what);
-        detail::store_word(words_.data() + 8, static_cast<std::uint64_t>(worst_.rank));
-        detail::store_word(words_.data() + 16, worst_.where);
-        words_.insert(words_.end(), text.begin(), text.end());
-    }
-    static failure read_failure(int ranks, int from, std::span<std::byte const> words) {
-        auto const what = words.size() < 24 ? nothing : detail::load_word(words.data());
-        auto const about = what == nothing ? 0 : static_cast<std::int64_t>(detail::load_word(words.data() + 8));
-        if (what < input || what > unreadable || about < no_rank || about >= ranks)
-            return {unreadable, from, 0, "an unreadable error frame"};
-        auto const text = words.subspan(24);
-        return {static_cast<kind>(what), about, detail::load_word(words.data() + 16),
-                std::string(reinterpret_cast<char const*>(text.data()), text.size())};
+    void report(failure what, int rank) { worst_.take_least(std::move(what).by(rank, round_)); }
+    void report_sum(std::uint64_t i) { worst_.take_least({.kind = failure_kind::sum, .round = round_, .where = i}); }
+    bool has_other_dimension(int rank, std::size_t own, std::size_t d) {
+        if (own == d) return false;
+        auto why = detail::concat(
+            {"rank ", failure::its_rank, " has a vector of ", own, " numbers, the collective is for ", d});
+        report({.kind = failure_kind::shape, .why = std::move(why)}, rank);
+        return true;
     }
 
-    bit_writer sink_;
-    std::vector<std::byte> words_;
+    bit_writer sink_, failure_sink_;
     failure worst_;
     std::uint64_t round_ = 0;
 };

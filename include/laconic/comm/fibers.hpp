@@ -17,7 +17,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/deadline.hpp"
-#include "laconic/comm/failure.hpp"
+#include "laconic/comm/abort_reason.hpp"
 #include "laconic/comm/local_group.hpp"
 #include "laconic/comm/local_member.hpp"
 #include "laconic/comm/paused_stack.hpp"
@@ -267,7 +267,7 @@ class fibers {
     int left_ = 0;             // the number of ranks whose bodies have returned
     seat* in_vain_ = nullptr;  // the rank that will report that all wait
     bool too_late_ = false;    // a deadline has passed
-    detail::failure failure_;
+    detail::abort_reason failure_;
 };
 
 }  // namespace laconic

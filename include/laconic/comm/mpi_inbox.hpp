@@ -14,7 +14,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/deadline.hpp"
-#include "laconic/comm/failure.hpp"
+#include "laconic/comm/abort_reason.hpp"
 #include "laconic/comm/mpi_pieces.hpp"
 #include "laconic/core/text.hpp"
 
@@ -39,7 +39,7 @@ class mpi_inbox;
 /// How long a rank waits for the others, and why it cannot go on with them.
 struct mpi_wait {
     deadline longest;
-    failure why;
+    abort_reason why;
     bool gave_up = false;               // a deadline has passed: MPI may go on to use the memory of unfinished calls
     std::vector<mpi_inbox*> inboxes{};  // which send the reason to the others
     std::vector<int> names{};           // the numbers of the ranks in errors; empty: their own
@@ -133,7 +133,7 @@ class mpi_inbox {
         if (!notices_.empty()) return;
         bool const failed = static_cast<bool>(how_->why);
         head const first{failed ? how_->why.rank() : how_->name(rank_), how_->gave_up ? 1 : 0};
-        auto const why = failed ? how_->why.why() : failure::left(how_->name(rank_));
+        auto const why = failed ? how_->why.why() : abort_reason::left(how_->name(rank_));
         notice_.resize(sizeof first + why.size());
         std::memcpy(notice_.data(), &first, sizeof first);
         std::copy(why.begin(), why.end(), notice_.begin() + sizeof first);

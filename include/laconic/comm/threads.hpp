@@ -16,7 +16,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/deadline.hpp"
-#include "laconic/comm/failure.hpp"
+#include "laconic/comm/abort_reason.hpp"
 #include "laconic/comm/local_group.hpp"
 #include "laconic/comm/local_member.hpp"
 #include "laconic/comm/turns.hpp"
@@ -277,7 +277,7 @@ class threads {
     std::shared_ptr<group> everybody_;
     std::shared_ptr<detail::engine_link<threads>> link_ = std::make_shared<detail::engine_link<threads>>(*this);
     int waiting_ = 0, left_ = 0;
-    detail::failure failure_;
+    detail::abort_reason failure_;
 };
 
 }  // namespace laconic

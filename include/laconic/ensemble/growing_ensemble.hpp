@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <limits>
 #include <span>
 #include <utility>
@@ -12,6 +11,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/agreement.hpp"
+#include "laconic/collective/shared_failure.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/description.hpp"
@@ -27,9 +27,8 @@
 #include "laconic/objective/activation.hpp"
 #include "laconic/objective/network_family.hpp"
 #include "laconic/optim/rmsprop.hpp"
-#include "laconic/transport/asked_rank.hpp"
 #include "laconic/transport/broken_round.hpp"
-#include "laconic/transport/error_frame.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/state.hpp"
@@ -202,63 +201,68 @@ class growing_ensemble {
                                   : how_.rule().template mixture_of<T>(family_.loss(), members_).penalised(weights);
     }
 
-    // Trains this rank's; what goes wrong stands in the frame.
+    // Trains this rank's; what goes wrong is own_.
     std::vector<candidate_type> candidates() {
         std::vector<candidate_type> all(how_.rule().candidates);
-        frame_.clear();
+        own_ = {};
         for (std::size_t s = 0; s < all.size(); ++s) {
             auto const depth = all[s].net.depth = (members_.empty() ? 0 : members_.back().depth) + s;
-            if (frame_.is_set() || (is_shared_out() && trainer(s) != comm_->rank())) continue;
-            try {
+            if (own_ || (is_shared_out() && trainer(s) != comm_->rank())) continue;
+            own_ = failure::of_making(comm_->rank(), round_, [&] {
                 auto const net = family_.of(depth);
                 auto x = net.initial_point(key_of(s, 0), activation::tanh::first_weight);
                 train(net, rmsprop<T>(how_.rate), std::span<T>(x), key_of(s, 1), how_.steps, how_.batch);
                 all[s].take(family_, compressor_, key_of(s, 2), std::move(x));
-            } catch (std::exception const& e) {
-                frame_.because(e.what());
-            }
+                return failure();
+            });
         }
         return all;
     }
-    // Of ranks that have all candidates; where there is no choice the frame says so.
-    ensemble_choice choose(std::vector<candidate_type> const& fresh) {
+    // Of ranks that have all candidates; where there is no choice it throws non_finite_error of that rank.
+    ensemble_choice choose(int rank, std::vector<candidate_type> const& fresh) {
         std::vector<member> nets;
         for (auto const& c : fresh) nets.push_back({c.net.depth, 0, {}, c.net.outputs});
         auto const best = how_.rule().template choose<T>(family_.loss(), members_, value_, nets);
-        if (!best) frame_.not_finite(fresh[0].bad);
-        return best.value_or(ensemble_choice{});
+        if (!best) failure::not_finite(fresh[0].bad).by(rank, round_).raise();
+        return *best;
     }
     ensemble_choice choice_of_all(std::vector<candidate_type> const& fresh) {
         ensemble_choice best;
-        try {
-            if (!frame_.is_set()) best = choose(fresh);
-        } catch (std::exception const& e) {
-            frame_.because(e.what());
-        }
-        comm_->all_gather({frame_.bytes(), frame_.is_set()});
-        error_frame::raise_first(*comm_, round_);
+        if (!own_)
+            own_ = failure::of_making(comm_->rank(), round_, [&] {
+                best = choose(comm_->rank(), fresh);
+                return failure();
+            });
+        share_failure(*comm_, own_, sink_).raise();
         broken_.rank_moves();  // what throws from here on throws on this rank alone
         return best;
     }
 
     ensemble_choice choice_of_rank_0(std::vector<candidate_type>& fresh) {
         sink_.clear();
-        for (std::size_t s = 0; s < fresh.size() && !frame_.is_set(); ++s)
+        for (std::size_t s = 0; s < fresh.size() && !own_; ++s)
             if (trainer(s) == comm_->rank()) fresh[s].write(sink_, how_.send);
-        auto const answer = [&](bit_writer& sink, int& rank) {
-            for (rank = 1; rank < comm_->size(); ++rank) {
-                bit_reader source(comm_->from(rank).bytes);
-                for (std::size_t s = 0; s < fresh.size(); ++s)
-                    if (trainer(s) == rank) fresh[s].read(source, how_.send, family_, compressor_, key_of(s, 2));
-                source.finish();
-            }
-            rank = 0;
-            auto const best = choose(fresh);
-            if (frame_.is_set()) rank = trainer(0);
-            sink.put(best.ensemble, 32);
-            put_numbers(sink, best.weights);
+        comm_->gather(0, own_ ? own_.sent(sink_) : payload{sink_.finish()});
+        auto const answer = [&] {
+            int rank = 1;
+            auto const make = [&] {
+                for (; rank < comm_->size(); ++rank) {
+                    bit_reader source(comm_->from(rank).bytes);
+                    for (std::size_t s = 0; s < fresh.size(); ++s)
+                        if (trainer(s) == rank) fresh[s].read(source, how_.send, family_, compressor_, key_of(s, 2));
+                    source.finish();
+                }
+                rank = 0;
+                auto const best = choose(trainer(0), fresh);
+                sink_.clear();
+                sink_.put(best.ensemble, 32);
+                put_numbers(sink_, best.weights);
+                return failure();
+            };
+            failure::of_making(rank, round_, make).raise();
+            return sink_.finish();
         };
-        bit_reader source(ask_(*comm_, round_, sink_.finish(), frame_, broken_, answer));
+        bit_reader source(answer_of_rank_0(*comm_, sink_, broken_, answer));
         ensemble_choice best{detail::as_size(source.take(32)), {}};
         if (best.ensemble > how_.rule().ensembles()) source.refuse("an ensemble that no rank has made");
         std::size_t const kept = how_.rule().keeps(best.ensemble) ? members_.size() : 0;
@@ -288,9 +292,8 @@ class growing_ensemble {
     double value_ = std::numeric_limits<double>::infinity();
     std::uint64_t round_ = 0;
     bool stopped_ = false;
-    error_frame frame_;
+    failure own_;
     bit_writer sink_;
-    asked_rank ask_;
     detail::broken_round broken_;
 };
 

@@ -12,14 +12,13 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/message/full_vector.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/statistics.hpp"
-#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/message_arrays.hpp"
 #include "laconic/transport/message_tag.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
@@ -95,7 +94,7 @@ class exact_mean {
                     source.finish();
                 }
             } catch (wire_error const& e) {
-                throw wire_error(e.bit, concat({"from rank ", r, ": ", e.why}));
+                failure::unreadable(r, e.bit, e.why).raise();
             }
         }
     }
@@ -119,7 +118,7 @@ class exact_mean {
     gathered<full_type, T, B> means_;
     full_type mine_;
     bit_writer sink_;
-    error_frame none_;
+    failure none_;
     typename B::template array<T> mean_;
 };
 

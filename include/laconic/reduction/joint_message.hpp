@@ -3,20 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "laconic/collective/agreement.hpp"
+#include "laconic/collective/shared_failure.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_layer.hpp"
-#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/message_tag.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
@@ -31,22 +33,23 @@ class joint_message {
     /// Whether nothing else may be in flight from send() to receive(): the same on all ranks.
     bool travels_alone() const { return layers_.size() == 1 && layers_[0]->travels_alone(); }
 
-    /// Starts to send the message, or this rank's first error frame.
+    /// Starts to send the message, or this rank's first failure.
     [[gnu::cold]] void send(step_communicator& comm, std::uint64_t round, int lane) {
         if (!is_payload()) return layers_[0]->send(round, lane);
-        std::size_t most = 0, before = 0;  // before: numbers of the layers before
+        std::size_t most = 0;
         for (auto* const l : layers_) most += l->most_bytes();
         sink_.reserve(most);  // once: a later message may be longer than the first
         sink_.clear();
-        for (auto* const l : layers_) {
-            if (l->frame().is_set()) return send_frame(comm, *l, before, round, lane);
-            before += l->size();
-        }
+        for (auto* const l : layers_)
+            if (auto const& own = l->own_failure()) {
+                own.write(sink_);
+                return comm.start_all_gather({with_tag(sink_, tagged(round)), true}, lane);
+            }
         for (auto* const l : layers_) l->write(sink_);
         comm.start_all_gather({with_tag(sink_, tagged(round)), false}, lane);
     }
     /// Waits for the messages of all ranks, and leaves the mean in each layer; `watched`: as step_layer::expect().
-    /// Throws on every rank what a rank's frame holds, tags_differ where the tags do, wire_error for bytes that are no
+    /// Throws on every rank what a rank's failure is, tags_differ where the tags do, wire_error for bytes that are no
     /// message, and comm_error.
     [[gnu::cold]] void receive(step_communicator& comm, std::uint64_t round, int lane, bool watched) {
         try {
@@ -60,19 +63,12 @@ class joint_message {
 
   private:
     bool is_payload() const { return layers_.size() > 1 || layers_[0]->is_skipped() || layers_[0]->is_payload(); }
-    [[gnu::cold, gnu::noinline]] void send_frame(step_communicator& comm, step_layer const& of, std::size_t before,
-                                                 std::uint64_t round, int lane) {
-        frame_ = of.frame();
-        if (frame_.is_not_finite()) frame_.not_finite(before + frame_.coordinate());
-        sink_.put_bytes(frame_.bytes());
-        comm.start_all_gather({with_tag(sink_, tagged(round)), true}, lane);
-    }
     [[gnu::cold]] void read_all(step_communicator& comm, std::uint64_t round, int lane) {
         comm.finish(lane);
         without_tags messages(comm, tagged(round));
         messages.require_one();
-        if (layers_[0]->is_skipped()) return error_frame::raise_unless_left_out(messages, round);
-        error_frame::raise_first(messages, round);
+        if (layers_[0]->is_skipped()) return raise_unless_left_out(messages);
+        least_failure(messages).raise();
         messages.require_readable();
         if (layers_.size() == 1 && layers_[0]->add_in_parts(round)) return;
         int r = 0;
@@ -83,25 +79,17 @@ class joint_message {
                 source.finish();
             }
         } catch (wire_error const& e) {
-            throw wire_error(e.bit, concat({"from rank ", r, ": ", e.why}));
+            failure::unreadable(r, e.bit, e.why).raise();
         }
     }
     [[noreturn, gnu::cold, gnu::noinline]] void rethrow_with_title() const {
-        try {
+        auto found = failure::of(std::current_exception(), no_rank);
+        auto const is_any_of = [&](auto... kinds) { return ((found.kind == kinds) || ...); };
+        if (!found.vector.empty() ||
+            !is_any_of(failure_kind::not_finite, failure_kind::sum, failure_kind::unreadable, failure_kind::lost))
             throw;
-        } catch (non_finite_error const& e) {
-            std::size_t before = 0, l = 0;
-            while (l + 1 < layers_.size() && e.coordinate >= before + layers_[l]->size())
-                before += layers_[l++]->size();
-            if (layers_[l]->name().empty()) throw;
-            throw non_finite_error(e.rank, e.round, e.coordinate - before, layers_[l]->title());
-        } catch (wire_error const& e) {
-            if (title().empty()) throw;
-            throw wire_error(e.bit, concat({title(), ": ", e.why}));
-        } catch (comm_error const& e) {
-            if (title().empty()) throw;
-            throw comm_error(e.rank, concat({title(), ": ", e.what()}));
-        }
+        std::move(found).in(title()).raise();
+        throw;
     }
     // The number of the step, and the tag behind this rank's message.
     round_context tagged(std::uint64_t round) const {
@@ -122,7 +110,6 @@ class joint_message {
 
     std::vector<step_layer*> layers_;
     bit_writer sink_;
-    error_frame frame_;
 };
 
 /// The messages of a step, in the order of layers: small layers next to each other share one.

@@ -16,7 +16,6 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/feedback/feedback.hpp"
-#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/full_mean.hpp"
 
 namespace laconic::detail {
@@ -63,7 +62,7 @@ class layer_memory {
             if (feedback_.shift().empty()) return;  // not mean_shift(), which may be empty on some ranks
             round_context now;
             now.round = round;
-            auto const own = [&](error_frame&) { copy(on, feedback_.shift(), room); };
+            auto const own = [&](failure&) { copy(on, feedback_.shift(), room); };
             full_mean<gather_all, T, B>({}, d_)(on, comm, now, room, own);
             feedback_.set_mean_shift(on, std::span<T const>(room));
         }

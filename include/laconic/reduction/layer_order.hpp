@@ -115,10 +115,10 @@ template <Communicator C>
 /// agreement_error on all ranks where these differ, compression_error where all lack the same.
 template <Communicator C, class Layers>
 [[gnu::cold, gnu::noinline]] void require_order(C& comm, layer_order& order, Layers const& layers, std::uint64_t round,
-                                                std::optional<std::string> const& mistake) {
-    auto const names = layers.names(order) + (mistake ? concat({"; ", *mistake}) : "");
+                                                failure const& mistake) {
+    auto const names = layers.names(order) + (mistake ? concat({"; ", mistake.why}) : "");
     require_agreement(comm, layers.progress(round, names));
-    if (mistake) throw compression_error(0, round, *mistake);
+    if (mistake) throw compression_error(0, round, mistake.why);
     for (std::size_t l = 0; l < layers.size(); ++l)
         if (!order.is_started(l)) throw compression_error(0, round, layers[l].was_not_started());
     order.learn();

@@ -4,52 +4,55 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "laconic/collective/agreement.hpp"
+#include "laconic/collective/shared_failure.hpp"
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/reduction/node_error.hpp"
+#include "laconic/wire/failure.hpp"
+#include "laconic/wire/stream.hpp"
 
 /// How the ranks of all nodes exchange what is wrong on one of them, so that no rank goes on alone.
 namespace laconic::detail {
 
-inline std::string text_of(std::exception_ptr failed) {
-    try {
-        std::rethrow_exception(failed);
-    } catch (std::exception const& e) {
-        return e.what();
-    } catch (...) {
-        return "an exception that is no std::exception";
-    }
+/// The number among all ranks of rank r of a node, and of the rank of node r that has this one's number in its node.
+template <Communicator Inside, Communicator A>
+auto number_in_node(Inside& inside, A& across) {
+    return [first = across.rank() * inside.size()](int r) { return first + r; };
+}
+template <Communicator Inside, Communicator A>
+auto number_across(Inside& inside, A&) {
+    return [n = inside.size(), me = inside.rank()](int r) { return r * n + me; };
 }
 
-/// The first error of a node's ranks, on all of them. An all-gather.
-template <Communicator C>
-std::optional<node_error> first_error(C& comm, std::optional<node_error> const& mine) {
-    std::string const why = mine ? mine->text() : std::string();
-    comm.all_gather({std::as_bytes(std::span(why)), mine.has_value()});
-    for (int r = 0; r < comm.size(); ++r)
-        if (auto const theirs = comm.from(r); theirs.is_error) return node_error::read(theirs.bytes, r);
-    return {};
-}
-/// The same of all ranks of all nodes, in the order of their numbers.
+/// The least failure of all ranks of all nodes. Two all-gathers.
 template <Communicator Inside, Communicator A>
-std::optional<node_error> first_error(Inside& inside, A& across, std::optional<node_error> const& mine) {
-    return first_error(across, first_error(inside, mine));
+failure share_failure(Inside& inside, A& across, failure const& mine) {
+    bit_writer sink;
+    return laconic::share_failure(inside, laconic::share_failure(across, mine, sink), sink);
+}
+/// What does() throws on any rank of any node, as a failure of all ranks' numbers; see share_failure().
+template <Communicator Inside, Communicator A>
+failure failure_of_all(Inside& inside, A& across, auto does) {
+    failure mine;
+    try {
+        does();
+    } catch (...) {
+        mine = failure::of(std::current_exception(), across.rank());
+        mine.renumber(number_across(inside, across), [](std::size_t i, std::string const&) { return i; });
+    }
+    return share_failure(inside, across, mine);
 }
 
 /// The first rank of all nodes whose items are others than those of the first rank that must have the same: rank 0, or,
 /// with `of_shares`, the rank of node 0 with the same number in its node. None where all are alike. Six all-gathers, of
 /// 16 bytes each, where they are.
 template <Communicator Inside, Communicator A>
-std::optional<node_error> first_that_differs(Inside& inside, A& across, agreed_items const& items, bool of_shares) {
+failure first_that_differs(Inside& inside, A& across, agreed_items const& items, bool of_shares) {
+    int const me = number_in_node(inside, across)(inside.rank()), other = of_shares ? inside.rank() : 0;
     auto const first_has = [&](std::string mine) {
         auto const pass = [&](auto& comm) {
             comm.all_gather({std::as_bytes(std::span(mine))});
@@ -59,44 +62,58 @@ std::optional<node_error> first_that_differs(Inside& inside, A& across, agreed_i
         pass(across);
         return mine;
     };
-    int const number = across.rank() * inside.size() + inside.rank();
     auto const compare = [&](std::string const& mine) {
-        std::optional<node_error> differs;
-        if (auto const first = first_has(mine); first != mine)
-            differs =
-                node_error::of_agreement(number, first_difference(first, mine, number, of_shares ? inside.rank() : 0));
-        return first_error(inside, across, differs);
+        auto const first = first_has(mine);
+        auto differs = first == mine ? failure() : disagreement(first, mine, me, other);
+        differs.of_all = true;
+        return share_failure(inside, across, differs);
     };
     if (!compare(digest(std::as_bytes(std::span(items.lines()))))) return {};
     return compare(items.lines());
 }
 
-/// Returns the note of rank 0 of node 0. Throws agreement_error on all ranks of all nodes, with the same text on those
-/// of a node, unless all nodes have as many ranks, `across` holds those with the same number, and no rank has an error
-/// of its own (`own`). Three all-gathers: a rank's error reaches its node, then the ranks with the same number in other
-/// nodes, and then all of their nodes.
+/// Returns the note of rank 0 of node 0. Throws the same on all ranks of all nodes: agreement_error unless all nodes
+/// have as many ranks and `across` holds those with the same number, and what is wrong on a rank (`own`). Four
+/// all-gathers.
 template <Communicator Inside, Communicator A>
-std::uint64_t require_nodes(Inside& inside, A& across, std::string own, std::uint64_t note = 0) {
-    std::string why;
-    auto const compare = [&](auto& comm, agreed_items const& mine) {
-        std::exception_ptr failed;  // fibers must not communicate while they handle an exception
+std::uint64_t require_nodes(Inside& inside, A& across, failure own, std::uint64_t note = 0) {
+    auto const compare = [&](auto& comm, auto number, agreed_items const& mine) {
         try {
             note = require_agreement(comm, mine, note);
         } catch (agreement_error const&) {
-            failed = std::current_exception();
+            auto wrong = failure::of(std::current_exception(), no_rank);
+            wrong.renumber(number, [](std::size_t i, std::string const&) { return i; });
+            own.take_least(std::move(wrong));
         }
-        if (failed && why.empty()) why = text_of(failed);
     };
-    compare(inside, {{"the number of a node", across.rank()}, {"the number of nodes", across.size()}});
-    if (!own.empty()) why = std::move(own);
-    compare(across, {{"the ranks of a node", inside.size()},
-                     {"a rank's number in its node", inside.rank()},
-                     {"what is wrong in a node", why.empty() ? std::string_view("nothing") : why}});
-    inside.all_gather({std::as_bytes(std::span(why)), !why.empty()});
-    for (int r = 0; r < inside.size(); ++r)
-        if (auto const theirs = inside.from(r); theirs.is_error)
-            throw agreement_error(-1, std::string(text_of_bytes(theirs.bytes)));
+    compare(inside, number_in_node(inside, across),
+            {{"the number of a node", across.rank()}, {"the number of nodes", across.size()}});
+    compare(across, number_across(inside, across),
+            {{"the ranks of a node", inside.size()}, {"a rank's number in its node", inside.rank()}});
+    share_failure(inside, across, own).raise();
     return note;
 }
+
+/// One rank's part in the comparison of a step over nodes.
+struct whole_step {
+    double weight;
+    std::uint64_t round, dense, options = 0;  // the last: a digest
+
+    /// Why a rank with this step and one with the `other` cannot take it together, if they cannot.
+    [[gnu::cold, gnu::noinline]] failure unlike(whole_step const& theirs, int rank, int other) const {
+        failure f{.kind = failure_kind::agreement, .of_all = true, .rank = rank, .other = other, .round = round};
+        auto const its = failure::its_rank, others = failure::other_rank;
+        if (round != theirs.round)
+            f.why = concat({"rank ", its, " has taken ", round, " steps, rank ", others, ' ', theirs.round});
+        else if (dense != theirs.dense)
+            f.why = concat({"rank ", its, ", round ", round, ": the step is ", (theirs.dense != 0 ? "not " : ""),
+                            "dense, unlike on rank ", others});
+        else if (options != theirs.options)
+            f.why = concat({"rank ", its, " has another step size, loss scale or type of numbers than rank ", others});
+        else
+            return {};
+        return f;
+    }
+};
 
 }  // namespace laconic::detail

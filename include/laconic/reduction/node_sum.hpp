@@ -8,7 +8,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/agreement.hpp"
 #include "laconic/collective/seed.hpp"
+#include "laconic/collective/shared_failure.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/error.hpp"
@@ -25,10 +25,11 @@
 #include "laconic/core/text.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/node_agreement.hpp"
-#include "laconic/reduction/node_error.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/own_communicator.hpp"
 #include "laconic/reduction/step_agreement.hpp"
+#include "laconic/wire/failure.hpp"
+#include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
 
@@ -52,8 +53,8 @@ class node_sum {
         for (auto const& l : layers)
             items_.add({concat({"layer ", l.name}), concat({l.size, l.in_full ? " in full" : ""})});
         seed_.describe(items_);
-        seed_.replace(require_nodes(inside_, across, "", seed_.note(number())));
-        raise(first_that_differs(inside_, across, items_, false));
+        seed_.replace(require_nodes(inside_, across, {}, seed_.note(number())));
+        first_that_differs(inside_, across, items_, false).raise();
         options_.non_finite = on_non_finite::raise;
         options_.dense_below = 0;                                               // of a whole layer, not of a share
         for (auto const& l : layers) check_dimension(parts(l.size).length(0));  // of the largest share
@@ -82,15 +83,16 @@ class node_sum {
     void rebind(Inside& inside, A& across, agreed_items const& shares) {
         auto own = own_communicator<Inside>::of(inside);
         auto const place = [](int rank, int size) { return concat({rank, " of ", size}); };
-        bool const same = inside.size() == size_ && inside.rank() == rank_;
-        auto const seed =
-            require_nodes(own->comm(), across,
-                          same ? ""
-                               : concat({"a rank that was ", place(rank_, size_), " in its node cannot go on as ",
-                                         place(inside.rank(), inside.size())}),
-                          seed_.value());
-        raise(first_that_differs(own->comm(), across, items_, false));
-        raise(first_that_differs(own->comm(), across, shares, true));
+        failure other_place;
+        if (inside.size() != size_ || inside.rank() != rank_)
+            other_place = {.kind = failure_kind::agreement,
+                           .of_all = true,
+                           .rank = across.rank() * inside.size() + inside.rank(),
+                           .why = concat({"a rank that was ", place(rank_, size_), " in its node cannot go on as ",
+                                          place(inside.rank(), inside.size())})};
+        auto const seed = require_nodes(own->comm(), across, other_place, seed_.value());
+        first_that_differs(own->comm(), across, items_, false).raise();
+        first_that_differs(own->comm(), across, shares, true).raise();
         seed_.replace(seed);
         sent_before_ = bytes_sent();
         own_ = std::move(own);
@@ -99,19 +101,16 @@ class node_sum {
     }
 
     /// Records that this rank cannot take the step, and why.
-    void refuse(std::string why) {
-        if (!wrong_) wrong_ = node_error(number(), std::move(why));
+    void refuse(std::string why) { refuse(number(), failure::no_message(std::move(why))); }
+    /// Throws on all ranks of all nodes what does() throws on any.
+    void together(A& across, auto does) { failure_of_all(inside_, across, does).raise(); }
+    /// Throws the same on all ranks of all nodes where the ranks with one number in their nodes do not have the same
+    /// shares.
+    void require_shares(A& across, agreed_items const& shares) {
+        first_that_differs(inside_, across, shares, true).raise();
     }
-    bool refused() const { return wrong_.has_value(); }
-    std::string refusal() const { return wrong_->text(); }
-    /// Throws the same on all ranks of all nodes where one has failed to make its shares, or where the ranks with one
-    /// number in their nodes do not have the same of them.
-    void require_shares(A& across, std::exception_ptr failed, agreed_items const& shares) {
-        raise(first_error(inside_, across, error_of(failed)));
-        raise(first_that_differs(inside_, across, shares, true));
-    }
-    /// Where a rank of the node has failed, throws its error on all of them.
-    void throw_together(std::exception_ptr failed) { raise(first_error(inside_, error_of(failed))); }
+    /// Why there is no step, if there is a reason.
+    failure const& refusal() const { return wrong_; }
     /// Returns which layers the node starts in this round: those that its ranks have started, all alike, or with
     /// absent::zero all. Compares these among its ranks, and their step numbers, options and whether the step is dense.
     std::vector<char> const& agree(std::vector<layer_vector> const& vectors, std::vector<step_options> const& given,
@@ -128,19 +127,18 @@ class node_sum {
             } else if (missing == absent::raise) {
                 refuse(concat({title(l), " was not started"}));
             }
+        round_ = wrong_.round = round;
         mine_.resize(count + sizeof mine);
         std::memcpy(mine_.data() + count, &mine, sizeof mine);
-        auto const why = wrong_ ? wrong_->text() : std::string();
-        auto const bytes = wrong_ ? std::as_bytes(std::span(why)) : std::as_bytes(std::span(mine_));
-        inside_.all_gather({bytes, wrong_.has_value()});
         present_.assign(count, 0);
-        wrong_.reset();
+        wrong_ = laconic::share_failure(inside_, wrong_, sink_, std::as_bytes(std::span(mine_)));
         double sum = 0;
         whole_step first{}, other{};
         for (int r = 0; r < size_; ++r) {
             auto const theirs = inside_.from(r);
-            if (theirs.is_error || theirs.bytes.size() != mine_.size()) {
-                if (!wrong_) wrong_ = node_error::read(theirs.bytes, number_of(r));
+            if (theirs.is_error) continue;
+            if (theirs.bytes.size() != mine_.size()) {
+                refuse(number_of(r), failure::lost(number_of(r), "sends no step within its node"));
                 continue;
             }
             for (std::size_t l = 0; l < count; ++l) {
@@ -148,7 +146,7 @@ class node_sum {
                 if (r == 0) present_[l] = is_there;
                 if (is_there == (present_[l] != 0) || wrong_) continue;
                 int const lacks = number_of(is_there ? 0 : r), has = number_of(is_there ? r : 0);
-                wrong_ = node_error(lacks, concat({title(l), " was not started, unlike on rank ", has}));
+                refuse(lacks, failure::no_message(concat({title(l), " was not started, unlike on rank ", has})));
             }
             std::memcpy(&other, theirs.bytes.data() + count, sizeof other);
             if (r == 0) first = other;
@@ -156,7 +154,7 @@ class node_sum {
             sum += other.weight;
         }
         if (!std::isfinite(sum) && !wrong_)
-            wrong_ = node_error(number_of(0), concat({"the weights of a node add up to ", sum}));
+            refuse(number_of(0), failure::no_message(concat({"the weights of a node add up to ", sum})));
         weight_ = !options_.steps_vary ? 1 : wrong_ ? size_ : sum;
         share_ = sum > 0 ? share_of(step.weight, sum, size_) : 0;
         return present_;
@@ -164,7 +162,7 @@ class node_sum {
     /// After agree(): the weight of the node among the nodes.
     double weight() const { return weight_; }
     /// This rank's share of the mean over the node of x / loss_scale, in which each rank counts by its weight; one that
-    /// is not started counts as zeros. Where a number of any rank is not finite after scaling, refused() is set. The
+    /// is not started counts as zeros. Where a number of any rank is not finite after scaling, refusal() is set. The
     /// numbers stay until the next step.
     std::span<T> sum(std::size_t l, layer_vector const& x, double loss_scale) {
         auto const p = parts(layers_[l].size);
@@ -186,8 +184,8 @@ class node_sum {
             if (r != me()) read(inside_.exchange(no_rank, {}, static_cast<int>(r)), static_cast<int>(r), piece_);
             std::span<T const> const theirs = r == me() ? p.of(all, me()) : std::span<T>(piece_);
             if (auto const i = first_non_finite(on_, theirs); i < theirs.size() && !wrong_)
-                wrong_ = node_error(number_of(static_cast<int>(r)), p.first(me()) + i,
-                                    layers_[l].name.empty() ? "" : title(l));
+                refuse(number_of(static_cast<int>(r)),
+                       failure::not_finite(p.first(me()) + i).in(layers_[l].name.empty() ? "" : title(l)));
             add_scaled(on_, T(1), theirs, part);
         }
         multiply(on_, T(1) / static_cast<T>(n), part);
@@ -195,22 +193,19 @@ class node_sum {
     }
     /// The reason why there is no step, the same on all ranks of a node and of all nodes, from the exception of each
     /// rank's share, if there is one.
-    std::optional<node_error> compare(std::exception_ptr failed) {
-        std::string mine;
-        if (failed)
-            mine = node_error::of(
-                       failed, [&](int node) { return node * size_ + rank_; },
-                       [&](std::size_t i, std::string const& of) {
-                           for (std::size_t l = 0; l < layers_.size(); ++l)
-                               if (of == title(l) || layers_.size() == 1) return i + parts(layers_[l].size).first(me());
-                           return i;
-                       })
-                       .text();
-        inside_.all_gather({std::as_bytes(std::span(mine)), failed != nullptr});
-        for (int r = 0; r < size_; ++r)
-            if (auto const theirs = inside_.from(r); theirs.is_error)
-                return node_error::read(theirs.bytes, number_of(r));
-        return {};
+    failure compare(std::exception_ptr failed) {
+        failure mine;
+        if (failed) {
+            mine = failure::of(failed, node_);
+            mine.renumber([&](int node) { return node * size_ + rank_; },
+                          [&](std::size_t i, std::string const& vector) {
+                              for (std::size_t l = 0; l < layers_.size(); ++l)
+                                  if (vector == title(l) || layers_.size() == 1)
+                                      return i + parts(layers_[l].size).first(me());
+                              return i;
+                          });
+        }
+        return laconic::share_failure(inside_, mine, sink_);
     }
     /// Gathers the shares of the estimate into the callers' numbers.
     void gather(std::vector<layer_vector> const& vectors, std::vector<step_options> const& given) {
@@ -243,15 +238,13 @@ class node_sum {
             if (auto const& x = vectors[l].held(); x.is_there() && x.size() == layers_[l].size)
                 x.assign_nan(on_, std::span<T>(numbers_.data(), x.size()));
     }
-    void end_step() { wrong_.reset(); }
+    void end_step() { wrong_ = {}; }
 
   private:
-    static void raise(std::optional<node_error> const& wrong) {
-        if (wrong) wrong->raise(0);
-    }
-    std::optional<node_error> error_of(std::exception_ptr failed) const {
-        if (!failed) return {};
-        return node_error::of_arguments(failed, number(), [&](int node) { return node * size_ + rank_; });
+    void refuse(int rank, failure why) {
+        if (wrong_) return;
+        wrong_ = std::move(why).by(rank, round_);
+        wrong_.of_all = true;
     }
     std::size_t me() const { return static_cast<std::size_t>(rank_); }
     int number_of(int r) const { return node_ * size_ + r; }
@@ -260,8 +253,7 @@ class node_sum {
     void check_whole(step_options const& step) {
         if (!(step.weight >= 0 && std::isfinite(step.weight)))
             refuse(concat({"a weight of ", step.weight, ", which must be finite and at least 0"}));
-        if (!options_.steps_vary && (step.weight != 1 || step.dense))
-            refuse("a weight other than 1, or .dense, which reducer_options::steps_vary must allow");
+        if (!options_.steps_vary && (step.weight != 1 || step.dense)) refuse(weight_needs_steps_vary);
     }
     void check(std::size_t l, layer_vector const& x, step_options const& options) {
         try {
@@ -273,8 +265,9 @@ class node_sum {
     }
     void read(payload from, int rank, std::span<T> numbers) {
         if (from.bytes.size() != numbers.size_bytes())
-            throw comm_error(number_of(rank), concat({"rank ", number_of(rank), " sent ", from.bytes.size(),
-                                                      " bytes within a node, not ", numbers.size_bytes()}));
+            failure::lost(number_of(rank),
+                          concat({"sent ", from.bytes.size(), " bytes within a node, not ", numbers.size_bytes()}))
+                .raise();
         if (!numbers.empty()) std::memcpy(numbers.data(), from.bytes.data(), from.bytes.size());
     }
 
@@ -293,7 +286,9 @@ class node_sum {
     std::vector<std::size_t> read_so_far_;  // in bytes, of each rank's shares
     std::vector<std::byte> bytes_;
     double weight_ = 1, share_ = 1;  // the node's weight among the nodes, and this rank's share in the node
-    std::optional<node_error> wrong_;
+    failure wrong_;
+    std::uint64_t round_ = 0;
+    bit_writer sink_;
 };
 
 }  // namespace laconic::detail

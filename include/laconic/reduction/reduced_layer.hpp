@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <optional>
 #include <span>
 #include <utility>
@@ -90,7 +89,7 @@ class reduced_layer final : public step_layer {
 
     void make_message(std::uint64_t round, double share, step_options const& options, bool in_full) override {
         begin(in_full, options), lists_ = false;
-        try {
+        own_ = failure::of_making(comm().rank(), round, [&] {
             x_.require(is_.size);
             memory_.check_share(share);
             check<T>(options);
@@ -98,10 +97,9 @@ class reduced_layer final : public step_layer {
             scale_ = reads ? static_cast<T>(share / options.loss_scale) : T(0);
             std::span<T> const room(mean_);
             if (!reads) fill(on(), room, T(0));
-            make_from(round, reads ? x_.held().as_numbers(room) : room, static_cast<T>(reads ? share : 0));
-        } catch (std::exception const& e) {
-            frame_.because(with_title(e.what()));
-        }
+            return make_from(round, reads ? x_.held().as_numbers(room) : room, static_cast<T>(reads ? share : 0));
+        });
+        if (own_ && !name().empty()) own_.vector = title();
     }
 
     bool is_payload() const override { return goes_in_full_ ? full_is_payload : part_is_payload; }
@@ -142,12 +140,12 @@ class reduced_layer final : public step_layer {
     }
     void send([[maybe_unused]] std::uint64_t round, [[maybe_unused]] int lane) override {
         if constexpr (!full_is_payload)
-            if (goes_in_full_) return full_means_.send(on(), comm(), now(round), full_message_, frame_, lane);
-        if constexpr (!part_is_payload) means_.send(on(), comm(), now(round), message_, frame_, lane);
+            if (goes_in_full_) return full_means_.send(on(), comm(), now(round), full_message_, own_, lane);
+        if constexpr (!part_is_payload) means_.send(on(), comm(), now(round), message_, own_, lane);
     }
     void receive([[maybe_unused]] std::uint64_t round, [[maybe_unused]] int lane) override {
         [[maybe_unused]] auto const by = [&](auto& tr, auto const& m, auto blank, auto const& with) {
-            tr.receive(on(), comm(), now(round), m, frame_, blank, with, std::span<T>(mean_), lane);
+            tr.receive(on(), comm(), now(round), m, own_, blank, with, std::span<T>(mean_), lane);
         };
         if constexpr (!full_is_payload)
             if (goes_in_full_) return by(full_means_, full_message_, full_blank(), nullptr);
@@ -262,14 +260,15 @@ class reduced_layer final : public step_layer {
             if (weights_differ_) how_.weigh(there, weight, m);
     }
     blank_in_full full_blank() const { return {is_.size}; }
-    void make_from(std::uint64_t round, std::span<T const> x, T weight) {
+    failure make_from(std::uint64_t round, std::span<T const> x, T weight) {
         auto const at = now(round);
         std::span<T> const delta(delta_);
         if (!memory_.make_delta(on(), at, scale_, x, options_.step_size, delta))
-            return frame_.not_finite(first_non_finite(on(), std::span<T const>(delta)));
-        if (goes_in_full_) return identity{}(on(), std::span<T const>(delta), at.own, full_message_);
+            return failure::not_finite(first_non_finite(on(), std::span<T const>(delta)));
+        if (goes_in_full_) return identity{}(on(), std::span<T const>(delta), at.own, full_message_), failure();
         compressor_at(round)(on(), std::span<T const>(delta), at.own, message_);
         weigh(on(), weight, message_);
+        return {};
     }
     decltype(auto) compressor_at([[maybe_unused]] std::uint64_t round) const {
         if constexpr (FollowsSteps<R>)

@@ -65,7 +65,11 @@ class reduction_step {
         start(l, detail::caller_vector(view(x)), options);
     }
     /// Marks that this rank cannot take the step: it fails with compression_error on all ranks, with this reason.
-    void refuse(std::string why, step_options const& options = {}) { control_.refuse(std::move(why), options); }
+    void refuse(std::string why, step_options const& options = {}) {
+        refuse(failure::no_message(std::move(why)), options);
+    }
+    /// The same, where it is known as a failure.
+    void refuse(failure why, step_options const& options = {}) { control_.refuse(std::move(why), options); }
     /// Waits for the message beside which nothing else may be in flight, if there is one.
     void receive_alone() { control_.receive_alone(); }
     /// If it throws, the step has ended.

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "laconic/collective/agreement.hpp"
@@ -19,14 +19,18 @@
 #include "laconic/core/text.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/transport/message_tag.hpp"
+#include "laconic/wire/failure.hpp"
 
 /// What the ranks of a reducer compare beside their messages.
 namespace laconic::detail {
 
+inline constexpr char const* weight_needs_steps_vary =
+    "a weight other than 1, or .dense, which reducer_options::steps_vary must allow";
+
 /// The outcome of the comparison of all ranks' weights, for this rank.
 struct step_agreement {
-    double share = 1;          ///< the factor of its gradient: its weight by the mean weight
-    std::exception_ptr wrong;  ///< why there can be no step, the same on all ranks
+    double share = 1;  ///< the factor of its gradient: its weight by the mean weight
+    failure wrong{};   ///< why there can be no step, the same on all ranks
 };
 
 /// The factor of a gradient of this weight, where the weights of so many ranks add up to `sum`: exactly 1 where all are
@@ -63,10 +67,12 @@ template <Communicator C>
     step_agreement all;
     double sum = 0;
     bool first_is_dense = false;
-    auto const keep_first = [&](auto const& e) {
-        if (!all.wrong) all.wrong = std::make_exception_ptr(e);
+    auto const keep_first = [&](int r, failure wrong) {
+        if (all.wrong) return;
+        all.wrong = std::move(wrong).by(r, round);
+        all.wrong.other = 0;
     };
-    auto const refuse = [&](int r, std::string const& why) { keep_first(compression_error(r, round, why)); };
+    auto const refuse = [&](int r, std::string why) { keep_first(r, failure::no_message(std::move(why))); };
     for (int r = 0; r < comm.size(); ++r) {
         auto const theirs = value_from<sent_step>(comm, r, "its weight");
         bool const is_dense = theirs.how == dense;
@@ -75,8 +81,10 @@ template <Communicator C>
         if (!(theirs.weight >= 0 && std::isfinite(theirs.weight)))
             refuse(r, concat({"a weight of ", theirs.weight, ", which must be finite and at least 0"}));
         if (is_dense != first_is_dense)
-            keep_first(agreement_error(r, concat({"rank ", r, ", round ", round, ": the step is ",
-                                                  (first_is_dense ? "not " : ""), "dense, unlike on rank 0"})));
+            keep_first(
+                r, {.kind = failure_kind::agreement,
+                    .why = concat({"rank ", failure::its_rank, ", round ", round, ": the step is ",
+                                   (first_is_dense ? "not " : ""), "dense, unlike on rank ", failure::other_rank})});
         sum += theirs.weight;
     }
     tags.require_readable();
@@ -102,7 +110,7 @@ template <Communicator C, class Layers>
     }
     auto const text_of = [&](int r) { return text_of_bytes(texts.from(r).bytes); };
     for (int r = 1; all && r < comm.size(); ++r)
-        if (text_of(r) != text_of(0)) throw agreement_error(r, first_difference(text_of(0), text_of(r), r));
+        if (text_of(r) != text_of(0)) disagreement(text_of(0), text_of(r), r).raise();
     throw agreement_error(-1, concat({"ranks disagree on step ", round,
                                       " or its options: one of them restored its state alone, "
                                       "or a message was damaged"}));
@@ -133,13 +141,16 @@ template <Communicator C, class Layers>
     };
     for (int r = 1; r < comm.size(); ++r)
         if (auto const first = word(0, 0), other = word(r, 0); first != other)
-            throw agreement_error(r,
-                                  first_difference(layers.progress(first).lines(), layers.progress(other).lines(), r));
+            disagreement(layers.progress(first).lines(), layers.progress(other).lines(), r).raise();
     for (int r = 1; r < comm.size(); ++r)
         for (std::size_t l = 0; l < layers.size(); ++l)
-            if (word(0, 1 + l) != word(r, 1 + l))
-                throw comm_error(r, concat({"rank ", r, " has another estimate or mean shift than rank 0: ",
-                                            layers[l].title(), " in round ", round}));
+            if (word(0, 1 + l) != word(r, 1 + l)) {
+                auto wrong =
+                    failure::lost(r, concat({"has another estimate or mean shift than rank ", failure::other_rank, ": ",
+                                             layers[l].title(), " in round ", round}));
+                wrong.other = 0;
+                wrong.raise();
+            }
 }
 
 }  // namespace laconic::detail

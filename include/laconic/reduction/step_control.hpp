@@ -52,12 +52,11 @@ class step_control : step_failure {
                 require_agreement(comm(), layers_->progress(round_)), may_differ_ = false;  // its messages have no tags
             if (!options_.steps_vary) return;
             auto const all = agree_on_step(comm(), round_, options, how);
-            if (all.wrong) std::rethrow_exception(all.wrong);
+            all.wrong.raise();
             now_.share = all.share, now_.is_dense = options.dense;
         });
         if (options_.steps_vary || failed_) return;
-        if (options.weight != 1 || options.dense)
-            mistake_ = "a weight other than 1, or .dense, which reducer_options::steps_vary must allow";
+        if (options.weight != 1 || options.dense) mistake_ = failure::no_message(weight_needs_steps_vary);
     }
     [[gnu::cold]] void start(std::size_t l, caller_vector x, step_options const& options) {
         if (!now_.is_open) require_whole();
@@ -65,8 +64,8 @@ class step_control : step_failure {
         if (!now_.is_open)
             open(options);
         else if (auto const* const why = trouble_between(now_.given, options, options_))
-            return fail(why);
-        if (order_.is_started(l)) return fail(concat({layers()[l].title(), " is started twice"}));
+            return fail(failure::no_message(why));
+        if (order_.is_started(l)) return fail(failure::no_message(concat({layers()[l].title(), " is started twice"})));
         if (order_.is_known() && order_.is_over() && !failed_) return fail_as_out_of_order(l);  // throws, and x stays
         order_.start(l);
         vector.start(x);
@@ -121,7 +120,7 @@ class step_control : step_failure {
         now_ = {};
     }
     /// Marks that this rank cannot take the step: finish() throws compression_error on all ranks, with this reason.
-    [[gnu::cold]] void refuse(std::string why, step_options const& options = {}) {
+    [[gnu::cold]] void refuse(failure why, step_options const& options = {}) {
         if (!now_.is_open) open(options, begins::with_error);
         fail(std::move(why));
     }
@@ -135,7 +134,7 @@ class step_control : step_failure {
             if (!failed_) watch();  // as the others do, if they take the step
             return;
         }
-        fail("the step was dropped there");
+        fail(failure::no_message("the step was dropped there"));
         if (!order_.is_known()) attempt([&] { agree_on_order(); });
         while (!ended_ && order_.is_known() && !order_.is_over()) advance();
         receive_all();
@@ -193,24 +192,25 @@ class step_control : step_failure {
     [[gnu::cold, gnu::noinline]] void fail_as_out_of_order(std::size_t l) {
         auto const where =
             order_.is_over() ? "last" : concat({"where ", layers()[order_.due()].title(), " was in the first step"});
-        fail(concat({layers()[l].title(), " is started ", where}));
+        fail(failure::no_message(concat({layers()[l].title(), " is started ", where})));
     }
     [[gnu::cold]] void make_absent(step_layer& l) {
-        if (options_.not_started == absent::raise) return l.make_no_message(l.was_not_started(), is_dense());
-        if (options_.not_started == absent::skip) return l.skip(is_dense());
+        auto const why = options_.not_started == absent::raise ? failure::no_message : failure::left_out;
+        if (options_.not_started != absent::zero) return l.fail(own_failure(why(l.was_not_started())), is_dense());
         timed const time(statistics_.seconds_compressing);
         l.vector().hold_bound();
         l.make_message(round_, now_.share, now_.given, is_dense());
     }
-    [[gnu::cold, gnu::noinline]] void fail(std::string why) {
+    failure own_failure(failure f) const { return f.rank == no_rank ? std::move(f).by(comm().rank(), round_) : f; }
+    [[gnu::cold, gnu::noinline]] void fail(failure why) {
         if (order_.is_known() && order_.is_over())
-            throw argument_error(concat({why, " after all messages of the step"}));
+            throw argument_error(concat({why.why, " after all messages of the step"}));
         if (!mistake_) mistake_ = std::move(why);
     }
     // Called when the layer that is due has its message, or this rank has made a mistake.
     [[gnu::cold]] void advance() {
         auto& last = layers()[order_.due()];
-        if (mistake_) last.make_no_message(*mistake_, is_dense());
+        if (mistake_) last.fail(own_failure(mistake_), is_dense());
         now_.made += 1;
         order_.advance();
         if (now_.made < messages_[now_.sent].layers().size()) return;
@@ -219,7 +219,7 @@ class step_control : step_failure {
         bool const alone = m.travels_alone();
         while (now_.sent - now_.received >= (alone || now_.travels_alone ? 1 : at_once())) receive_next();
         if (ended_) return;
-        if (mistake_) last.make_no_message(*mistake_, is_dense());  // receive_next() may have made it
+        if (mistake_) last.fail(own_failure(mistake_), is_dense());  // receive_next() may have made it
         timed const time(statistics_.seconds_compressing);
         attempt([&] { m.send(comm(), round_, lane(now_.sent)); });
         ++now_.sent;

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <exception>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "laconic/core/error.hpp"
 #include "laconic/transport/broken_round.hpp"
 #include "laconic/transport/message_tag.hpp"
+#include "laconic/wire/failure.hpp"
 
 namespace laconic::detail {
 
@@ -39,15 +38,15 @@ class step_failure {
     void clear() {
         failed_ = nullptr;
         differ_ = false;
-        mistake_.reset();
+        mistake_ = {};
         ended_ = false;
     }
 
     broken_round broken_;
-    std::exception_ptr failed_;           // the exception that finish() throws
-    bool differ_ = false;                 // all ranks have seen that they are not alike in this step
-    bool ended_ = false;                  // all ranks have the error: no more messages are sent
-    std::optional<std::string> mistake_;  // this rank's error, sent in place of its messages
+    std::exception_ptr failed_;  // the exception that finish() throws
+    bool differ_ = false;        // all ranks have seen that they are not alike in this step
+    bool ended_ = false;         // all ranks have the error: no more messages are sent
+    failure mistake_;            // this rank's, sent in place of its messages
 
   private:
     [[gnu::cold, gnu::noinline]] void keep() {
@@ -68,7 +67,7 @@ class step_failure {
     }
     void fails_alone() {
         if (!failed_) failed_ = std::current_exception();
-        if (!mistake_) mistake_ = "the step failed there";
+        if (!mistake_) mistake_ = failure::no_message("the step failed there");
     }
 };
 

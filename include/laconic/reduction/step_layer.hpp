@@ -11,8 +11,8 @@
 #include "laconic/reduction/exact_mean.hpp"
 #include "laconic/reduction/named_layer.hpp"
 #include "laconic/reduction/options.hpp"
-#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/message_tag.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
@@ -32,27 +32,23 @@ class step_layer : public named_layer {
     /// Whether a collective adds up its messages.
     bool uses_collective() const { return uses_collective_; }
 
-    /// Makes this rank's message about its numbers, times `share`, or its error frame; of one that is not started the
+    /// Makes this rank's message about its numbers, times `share`, or its failure; of one that is not started the
     /// numbers count as zeros. `in_full`: all numbers are sent.
     virtual void make_message(std::uint64_t round, double share, step_options const& options, bool in_full) = 0;
-    /// Makes an error frame in place of a message, with this reason.
-    [[gnu::cold, gnu::noinline]] void make_no_message(std::string const& why, bool in_full) {
-        begin(in_full, options_);
-        frame_.because(why);
-    }
-    /// Sends no message: this layer stays as it is, on all ranks.
-    [[gnu::cold, gnu::noinline]] void skip(bool in_full) {
-        begin(in_full, {});
-        frame_.left_out(was_not_started());
-        skipped_ = true;
+    /// Sends this failure in place of a message; with one that is left_out the layer stays as it is, where all ranks
+    /// leave theirs out.
+    [[gnu::cold, gnu::noinline]] void fail(failure own, bool in_full) {
+        bool const skips = own.kind == failure_kind::left_out;
+        begin(in_full, skips ? step_options{} : options_);
+        skipped_ = skips;
+        own_ = std::move(own);
     }
     bool is_skipped() const { return skipped_; }
-    error_frame const& frame() const { return frame_; }
-    /// The options of this step, and a digest of what must be the same on all ranks in it: 0 where the frame is set.
+    failure const& own_failure() const { return own_; }
+    /// The options of this step, and a digest of what must be the same on all ranks in it: 0 where it has failed.
     step_options const& options() const { return options_; }
     std::uint64_t alike() const {
-        return has_made_ && !frame_.is_set() ? fingerprint({step_digest(options_, x_.held().largest()), seed_.bits}) | 1
-                                             : 0;
+        return has_made_ && !own_ ? fingerprint({step_digest(options_, x_.held().largest()), seed_.bits}) | 1 : 0;
     }
 
     /// Whether its message is a payload that all ranks gather, which write() makes and read() reads; else send() and
@@ -99,7 +95,7 @@ class step_layer : public named_layer {
     ~step_layer() = default;
     void begin(bool in_full, step_options const& options) {
         options_ = options;
-        frame_.clear();
+        own_ = {};
         goes_in_full_ = in_full || in_full_;
         skipped_ = false, has_made_ = true;
     }
@@ -110,8 +106,8 @@ class step_layer : public named_layer {
     // The state of the current step.
     layer_vector x_;
     step_options options_;
-    bool goes_in_full_ = false, skipped_ = false, has_made_ = false;  // a message or a frame
-    error_frame frame_;  // outlives send(), as an engine may send its bytes later
+    bool goes_in_full_ = false, skipped_ = false, has_made_ = false;  // a message or a failure
+    failure own_;  // outlives the message, of which a collective in the background may still learn
 };
 
 }  // namespace laconic::detail

@@ -69,7 +69,7 @@ class shared_pairs {
             if (draws) put_numbers(sink_, pairs_.s());
             comm.broadcast(0, {sink_.finish()});
         }
-        auto const multiply_all = [&](error_frame& frame) {
+        auto const multiply_all = [&](failure& own) {
             if (!draws) {
                 bit_reader source(comm.from(0).bytes);
                 take_numbers(source, pairs_.s());
@@ -77,20 +77,20 @@ class shared_pairs {
             }
             pairs_.multiply(on, times);
             std::span<T const> const all = pairs_.psi();
-            if (auto const j = first_non_finite(on, all); j < all.size()) frame.not_finite(j % g.size());
+            if (auto const j = first_non_finite(on, all); j < all.size()) own = failure::not_finite(j % g.size());
         };
         std::span<T> const inner(inner_);
         if (in_full()) {
             curvature_(on, comm, at, pairs_.psi(), multiply_all);
             pairs_.inner(on, inner);
         } else if (how_ == curvature_transport::ship_m) {
-            curvature_(on, comm, at, inner, [&](error_frame& frame) {
-                multiply_all(frame);
+            curvature_(on, comm, at, inner, [&](failure& own) {
+                multiply_all(own);
                 pairs_.inner(on, inner);
             });
         } else {
             parts_->scatter(on, comm, at, pairs_.psi(), multiply_all);
-            curvature_(on, comm, at, span_->products(), [&](error_frame&) {
+            curvature_(on, comm, at, span_->products(), [&](failure&) {
                 parts_->raise();
                 span_->multiply(on, parts_in(comm, pairs_.s()), parts_in(comm, pairs_.psi()), parts_->part(comm, g));
             });
@@ -116,7 +116,7 @@ class shared_pairs {
             return found;
         }
         auto const summed = [&](auto& mean, std::span<T> x) {
-            return [&, x](auto make) { mean ? (*mean)(on, comm, at, x, [&](error_frame&) { make(); }) : make(); };
+            return [&, x](auto make) { mean ? (*mean)(on, comm, at, x, [&](failure&) { make(); }) : make(); };
         };
         auto const apply = [&](std::span<T const> v, std::span<T> out) {
             pairs_.times(on, v, std::span<T>(u_), out, summed(projections_, std::span<T>(u_)), summed(images_, out));

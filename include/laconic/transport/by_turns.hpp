@@ -13,11 +13,11 @@
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
 #include "laconic/feedback/memory.hpp"
-#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/rank_messages.hpp"
 #include "laconic/transport/transport.hpp"
 #include "laconic/wire/by_host.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
@@ -122,20 +122,19 @@ class turn_mean : public plain_transport {
         : when_(how.when), all_(gather_all{}, d, positions), dimension_(d), sink_(positions) {}
 
     template <Communicator C>
-    void send(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, int lane = 0) {
-        if (when_.all_send(now.round)) return all_.send(on, comm, now, mine, frame, lane);
+    void send(B& on, C& comm, round_context const& now, M const& mine, failure const& own, int lane = 0) {
+        if (when_.all_send(now.round)) return all_.send(on, comm, now, mine, own, lane);
         int const speaker = when_.speaker(now.round);
         if (comm.rank() != speaker) return comm.broadcast(speaker, {});
-        if (frame.is_set()) return comm.broadcast(speaker, {frame.bytes(), true});
+        if (own) return comm.broadcast(speaker, own.sent(sink_));
         comm.broadcast(speaker, detail::written<T>(sink_, dimension_, encoding_, on, mine));
     }
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, Blank blank,
+    void receive(B& on, C& comm, round_context const& now, M const& mine, failure const& own, Blank blank,
                  F const& feedback, std::span<T> mean, int lane = 0) {
-        if (when_.all_send(now.round)) return all_.receive(on, comm, now, mine, frame, blank, feedback, mean, lane);
+        if (when_.all_send(now.round)) return all_.receive(on, comm, now, mine, own, blank, feedback, mean, lane);
         int const speaker = when_.speaker(now.round);
-        if (auto const theirs = comm.from(speaker); theirs.is_error)
-            error_frame::raise(speaker, now.round, theirs.bytes);
+        if (auto const theirs = comm.from(speaker); theirs.is_error) failure::read(theirs.bytes, speaker).raise();
         fill(on, mean, T(0));
         detail::read_from(on, comm, speaker, blank, encoding_, theirs_);
         add_message(on, mean, T(1) / static_cast<T>(comm.size()), theirs_);

@@ -14,10 +14,10 @@
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/message/full_vector.hpp"
-#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/summed.hpp"
 #include "laconic/transport/transport.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/kind.hpp"
 
 namespace laconic {
@@ -42,24 +42,23 @@ class full_mean {
         transport_.start(comm);
     }
 
-    /// x <- the mean of all ranks' x. fill_in(frame) makes this rank's x, or sets the frame; what it throws becomes the
-    /// frame, too, and so does a number that is not finite. Throws on every rank what a rank's frame holds, naming that
-    /// rank and the round, and what the transport throws; x is unspecified then. A collective call. Sends d numbers.
+    /// x <- the mean of all ranks' x. fill_in(own) makes this rank's x, or sets its failure; what it throws becomes the
+    /// failure, too, and so does a number that is not finite. Throws on every rank what a rank's failure is, naming
+    /// that rank and the round, and what the transport throws; x is unspecified then. A collective call. Sends d
+    /// numbers.
     template <Communicator C, class FillIn>
     void operator()(B& on, C& comm, round_context const& now, std::span<T> x, FillIn fill_in) {
         LACONIC_EXPECTS(x.size() == d_);
-        frame_.clear();
-        try {
-            fill_in(frame_);
-            if (auto const j = first_non_finite(on, std::span<T const>(x)); !frame_.is_set() && j < d_)
-                frame_.not_finite(j);
-        } catch (std::exception const& e) {
-            frame_.because(e.what());
-        }
-        if (!frame_.is_set()) identity{}(on, std::span<T const>(x), now.own, mine_);
-        transport_.send(on, comm, now, mine_, frame_);
+        own_ = failure::of_making(comm.rank(), now.round, [&] {
+            failure own;
+            fill_in(own);
+            auto const j = first_non_finite(on, std::span<T const>(x));
+            return own || j == d_ ? own : failure::not_finite(j);
+        });
+        if (!own_) identity{}(on, std::span<T const>(x), now.own, mine_);
+        transport_.send(on, comm, now, mine_, own_);
         auto const blank = [&](auto& there, int, auto& m) { identity{}.blank(there, d_, key{}, m); };
-        transport_.receive(on, comm, now, mine_, frame_, blank, none_, x);
+        transport_.receive(on, comm, now, mine_, own_, blank, none_, x);
         transport_.reconstruct(on, comm, now, none_, x);
     }
 
@@ -76,7 +75,7 @@ class full_mean {
     std::size_t d_;
     memory<T, B> none_;
     message_type mine_;
-    error_frame frame_;  // outlives the sending, as an engine may send its bytes later
+    failure own_;
 };
 
 }  // namespace laconic

@@ -8,16 +8,17 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"
+#include "laconic/collective/shared_failure.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/message/full_vector.hpp"
-#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/message_arrays.hpp"
 #include "laconic/transport/message_tag.hpp"
 #include "laconic/transport/rank_messages.hpp"
 #include "laconic/transport/shared_mean.hpp"
 #include "laconic/transport/transport.hpp"
 #include "laconic/wire/by_host.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
@@ -43,10 +44,9 @@ class gathered : public plain_transport {
     }
     /// Over a communicator that is Overlapping it does not wait.
     template <Communicator C>
-    void send(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, int lane = 0) {
-        if (frame.is_set()) {
-            sink_.clear();
-            sink_.put_bytes(frame.bytes());
+    void send(B& on, C& comm, round_context const& now, M const& mine, failure const& own, int lane = 0) {
+        if (own) {
+            own.sent(sink_);
             return detail::start_all_gather(comm, {detail::with_tag(sink_, now), true}, lane);
         }
         if constexpr (CarriesMessages<C, M, B>) {
@@ -60,13 +60,13 @@ class gathered : public plain_transport {
     /// mean <- the mean of all messages, the same bits on all ranks. Throws comm_error where a rank has failed before
     /// it sent its message, tags_differ on all ranks where the round has tags (round_context) that differ.
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const& now, M const&, error_frame const&, Blank blank, F const&,
+    void receive(B& on, C& comm, round_context const& now, M const&, failure const&, Blank blank, F const&,
                  std::span<T> mean, int lane = 0) {
         fill(on, mean, T(0));  // while the messages are on their way
         detail::finish_all_gather(comm, lane);
         detail::without_tags messages(comm, now);
         messages.require_one();
-        error_frame::raise_first(messages, now.round);
+        least_failure(messages).raise();
         messages.require_readable();
         if constexpr (!CarriesMessages<C, M, B>)
             if (add_in_parts(on, messages, blank, mean)) return;

@@ -17,9 +17,9 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/summed.hpp"
 #include "laconic/transport/transport.hpp"
+#include "laconic/wire/failure.hpp"
 
 namespace laconic {
 
@@ -158,25 +158,26 @@ class summed_in_background : public plain_transport {
     }
     /// Does not wait. `comm` must stay where it is until receive(). Throws argument_error before that.
     template <Communicator C>
-    void send(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, int = 0) {
+    void send(B& on, C& comm, round_context const& now, M const& mine, failure const& own, int = 0) {
         auto& w = *work_;
         w.beside.require_free();
-        w.means.template load<C>(on, mine, frame, std::span<T>(w.numbers));
+        w.means.template load<C>(on, mine, own, std::span<T>(w.numbers));
         w.round = now.round;
+        w.own = &own;
         w.comm = &comm;
         w.beside.start(
             [](void* of) {
                 auto& its = *static_cast<work*>(of);
-                its.means.add_up(its.on, *static_cast<C*>(its.comm), its.round, std::span<T>(its.numbers));
+                its.means.add_up(its.on, *static_cast<C*>(its.comm), its.round, *its.own, std::span<T>(its.numbers));
             },
             &w);
     }
     /// As summed::receive().
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const&, M const&, error_frame const& frame, Blank const&, F const&,
-                 std::span<T> mean, int = 0) {
+    void receive(B& on, C&, round_context const&, M const&, failure const&, Blank const&, F const&, std::span<T> mean,
+                 int = 0) {
         auto& w = *work_;
-        detail::raise_alike(comm, frame, [&] { w.beside.finish(); });
+        w.beside.finish();
         w.means.template take<C>(on, std::span<T const>(w.numbers), mean);
     }
     template <class F>
@@ -208,6 +209,7 @@ class summed_in_background : public plain_transport {
         B on{};
         void* comm = nullptr;  // of the round that is under way
         std::uint64_t round = 0;
+        failure const* own = nullptr;
         detail::companion beside{};  // ends before the rest
 
         work(X const& x, std::size_t d, position_code positions) : means(x, d, positions), numbers(d) {}

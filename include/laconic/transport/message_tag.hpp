@@ -11,6 +11,7 @@
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/transport/rank_messages.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/stream.hpp"
 
 /// Four bytes behind a message or an error frame that all ranks gather, by which they see that they take different
@@ -87,7 +88,7 @@ class without_tags {
     void require_readable() const {
         for (int r = 0; behind_ > 0 && r < size(); ++r)
             if (!is_readable(tag_of(r)))
-                throw wire_error(8 * from(r).bytes.size(), concat({"from rank ", r, ": the tag behind it is damaged"}));
+                failure::unreadable(r, 8 * from(r).bytes.size(), "the tag behind it is damaged").raise();
     }
 
     /// Whether all tags can be read and stand behind this.

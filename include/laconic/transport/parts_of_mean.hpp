@@ -3,18 +3,17 @@
 
 #include <cstddef>
 #include <exception>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/collective/shared_failure.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/partition.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/transport/error_frame.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/stream.hpp"
 
@@ -34,35 +33,31 @@ class parts_of_mean {
         return parts(comm).of(x, static_cast<std::size_t>(comm.rank()));
     }
     /// x <- on each rank, in its part of each of the m vectors, their mean; what is in the other parts stays.
-    /// fill_in(frame) makes this rank's x, or sets the frame; what it throws becomes the frame, too, and so does a
-    /// number that is not finite, which is named by its place in its vector. Throws on every rank what a rank's frame
-    /// holds. Bytes that are no numbers one rank alone receives: it throws nothing yet, and the next raise() does. A
+    /// fill_in(own) makes this rank's x, or sets its failure; what it throws becomes the failure, too, and so does a
+    /// number that is not finite, which is named by its place in its vector. Throws on every rank what a rank's failure
+    /// is. Bytes that are no numbers one rank alone receives: it throws nothing yet, and the next raise() does. A
     /// collective call. Sends (P - 1) / P m d numbers.
     template <Communicator C, class FillIn>
     void scatter(host& on, C& comm, round_context const& now, std::span<T> x, FillIn fill_in) {
         LACONIC_EXPECTS(x.size() == m_ * d_);
-        frame_.clear(), unreadable_.reset();
-        try {
-            fill_in(frame_);
-            if (auto const j = first_non_finite(on, std::span<T const>(x)); !frame_.is_set() && j < x.size())
-                frame_.not_finite(j % d_);
-        } catch (std::exception const& e) {
-            frame_.because(e.what());
-        }
+        worst_ = unreadable_ = {};
+        own_ = failure::of_making(comm.rank(), now.round, [&] {
+            failure own;
+            fill_in(own);
+            auto const j = first_non_finite(on, std::span<T const>(x));
+            return own || j == x.size() ? own : failure::not_finite(j % d_);
+        });
         for (int root = 0; root < comm.size(); ++root) {
             sink_.clear();
-            if (root != comm.rank() && !frame_.is_set())
+            if (root != comm.rank() && !own_)
                 for (std::size_t j = 0; j < m_; ++j) put_numbers(sink_, part_of(comm, x, j, root));
-            auto const mine = sink_.finish();
-            comm.gather(root, frame_.is_set() ? payload{frame_.bytes(), true} : payload{mine});
+            comm.gather(root, own_ ? own_.sent(sink_) : payload{sink_.finish()});
             if (root == comm.rank()) receive(on, comm, x);
         }
-        if (failed_rank_ != no_rank) error_frame::raise(failed_rank_, now.round, failure_);
+        worst_.raise();
     }
     /// Throws wire_error where this rank has received bytes that are no numbers in the last scatter().
-    void raise() const {
-        if (unreadable_) throw *unreadable_;
-    }
+    void raise() const { unreadable_.raise(); }
     /// x <- all of it, of which each rank has its part. Throws wire_error on all ranks. A collective call. Sends d / P
     /// numbers.
     template <Communicator C>
@@ -93,19 +88,14 @@ class parts_of_mean {
             use(source);
             source.finish();
         } catch (wire_error const& e) {
-            throw wire_error(e.bit, detail::concat({"from rank ", r, ": ", e.why}));
+            failure::unreadable(r, e.bit, e.why).raise();
         }
     }
     // This rank's turn: what all have sent to it.
     template <Communicator C>
     void receive(host& on, C& comm, std::span<T> x) {
-        failed_rank_ = no_rank;
-        for (int r = comm.size(); r-- > 0;)
-            if (auto const theirs = comm.from(r); theirs.is_error) {
-                failed_rank_ = r;
-                failure_.assign(theirs.bytes.begin(), theirs.bytes.end());
-            }
-        if (failed_rank_ != no_rank) return;
+        worst_ = least_failure(comm);
+        if (worst_) return;
         auto const mine = parts(comm).length(static_cast<std::size_t>(comm.rank()));
         sum_.assign(m_ * mine, T(0)), theirs_.resize(m_ * mine);
         std::span<T> const theirs(theirs_);
@@ -119,8 +109,8 @@ class parts_of_mean {
                     read(comm, r, [&](bit_reader& source) { take_numbers(source, theirs); });
                 add_scaled(on, share, std::span<T const>(theirs), std::span<T>(sum_));
             }
-        } catch (wire_error const& e) {
-            unreadable_ = e;
+        } catch (wire_error const&) {
+            unreadable_ = failure::of(std::current_exception(), comm.rank());
             return;
         }
         for (std::size_t j = 0; j < m_; ++j)
@@ -129,11 +119,8 @@ class parts_of_mean {
 
     std::size_t d_, m_;
     bit_writer sink_;
-    error_frame frame_;
     std::vector<T> sum_, theirs_;
-    int failed_rank_ = no_rank;
-    std::vector<std::byte> failure_;
-    std::optional<wire_error> unreadable_;
+    failure own_, worst_, unreadable_;
 };
 
 }  // namespace laconic

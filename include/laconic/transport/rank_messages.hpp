@@ -7,9 +7,9 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/wire/by_host.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/stream.hpp"
 
 /// How the messages of all ranks are written, sent and read, whichever ranks read them.
@@ -46,7 +46,7 @@ void read_from(B& on, C& comm, int r, Blank blank, by_host<M, B>& encoding, M& m
             source, [&](auto& there, auto& known) { blank(there, r, known); }, on, m);
         source.finish();
     } catch (wire_error const& e) {
-        throw wire_error(e.bit, concat({"from rank ", r, ": ", e.why}));
+        failure::unreadable(r, e.bit, e.why).raise();
     }
 }
 

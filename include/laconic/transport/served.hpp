@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <span>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/collective/shared_failure.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/error.hpp"
@@ -19,10 +19,10 @@
 #include "laconic/feedback/answer.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/transport/broken_round.hpp"
-#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/rank_messages.hpp"
 #include "laconic/transport/transport.hpp"
 #include "laconic/wire/by_host.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
@@ -61,20 +61,18 @@ class served_mean : public plain_transport {
         if (comm.rank() == 0) how_.feedback.start(dimension_);
     }
     template <Communicator Comm>
-    void send(B& on, Comm& comm, round_context const&, M const& mine, error_frame const& frame, int = 0) {
-        if (frame.is_set()) return comm.gather(0, {frame.bytes(), true});
+    void send(B& on, Comm& comm, round_context const&, M const& mine, failure const& own, int = 0) {
+        if (own) return comm.gather(0, own.sent(sink_));
         comm.gather(0, detail::written<T>(sink_, dimension_, messages_, on, mine));
     }
     /// Makes, sends and receives the server's answer. On rank 0, mean <- the vector that the answer compresses. Throws
     /// compression_error on every rank where the server has no answer; where an answer is damaged or lost the server
     /// may have gone on alone: see require_whole().
     template <Communicator Comm, class Blank, class F>
-    void receive(B& on, Comm& comm, round_context const& now, M const&, error_frame const&, Blank blank,
-                 F const& feedback, std::span<T> mean, int = 0) {
+    void receive(B& on, Comm& comm, round_context const& now, M const&, failure const&, Blank blank, F const& feedback,
+                 std::span<T> mean, int = 0) {
         round_ = now.round;
-        comm.broadcast(0, comm.rank() == 0 ? answer(on, comm, now, blank, feedback, mean) : payload{});
-        if (auto const received = comm.from(0); received.is_error) raise(received.bytes, now.round);
-        broken_.answer_is_on_its_way();
+        answer_of_rank_0(comm, sink_, broken_, [&] { return answer(on, comm, now, blank, feedback, mean); });
         auto const blank_answer = [&](auto& there, int, auto& m) {
             how_.compressor.blank(there, dimension_, now.answer, m);
         };
@@ -102,46 +100,21 @@ class served_mean : public plain_transport {
     memory<T, B> const& feedback() const { return how_.feedback; }
 
   private:
-    // Why the server has no answer: a rank's error frame, which follows, or a message that cannot be read, whose reason
-    // follows.
-    struct trouble {
-        std::int64_t rank = no_rank;
-        std::uint64_t bit = 0;
-    };
-
-    // What rank 0 broadcasts about the messages that it has gathered: its answer, or why it has none.
+    // What rank 0 sends, from the messages that it has gathered.
     template <Communicator Comm, class Blank, class F>
-    payload answer(B& on, Comm& comm, round_context const& now, Blank blank, F const& feedback, std::span<T> mean) {
-        for (int r = 0; r < comm.size(); ++r)
-            if (auto const theirs = comm.from(r); theirs.is_error) return explain({r, 0}, theirs.bytes);
+    std::span<std::byte const> answer(B& on, Comm& comm, round_context const& now, Blank blank, F const& feedback,
+                                      std::span<T> mean) {
         try {
             fill(on, mean, T(0));
             detail::each_message(on, comm, blank, messages_, theirs_, detail::adding_mean(on, comm.size(), mean));
             detail::make_answer(feedback, how_, on, now, mean, mean_of_messages_, answer_);
-            auto const mine = detail::written<T>(sink_, dimension_, answers_, on, answer_);
-            broken_.answer_is_on_its_way();
-            return mine;
-        } catch (wire_error const& e) {
-            return explain({no_rank, e.bit}, std::as_bytes(std::span(e.why)));
+            return detail::written<T>(sink_, dimension_, answers_, on, answer_).bytes;
+        } catch (wire_error const&) {
+            throw;
         } catch (std::exception const& e) {
-            error_frame frame;
-            frame.because(detail::concat({"the server's answer: ", std::string(e.what())}));
-            return explain({0, 0}, frame.bytes());
+            failure::no_message(detail::concat({"the server's answer: ", e.what()})).by(0, now.round).raise();
         }
-    }
-    payload explain(trouble const& head, std::span<std::byte const> why) {
-        auto const raw = std::as_bytes(std::span(&head, 1));
-        why_.assign(raw.begin(), raw.end());
-        why_.insert(why_.end(), why.begin(), why.end());
-        return {why_, true};
-    }
-    [[noreturn]] static void raise(std::span<std::byte const> why, std::uint64_t round) {
-        trouble head;
-        if (why.size() < sizeof head) throw comm_error(0, "rank 0 sent an unreadable error frame");
-        std::memcpy(&head, why.data(), sizeof head);
-        why = why.subspan(sizeof head);
-        if (head.rank != no_rank) error_frame::raise(static_cast<int>(head.rank), round, why);
-        throw wire_error(head.bit, std::string(reinterpret_cast<char const*>(why.data()), why.size()));
+        return {};
     }
 
     served<C, T, B> how_;
@@ -152,7 +125,6 @@ class served_mean : public plain_transport {
     M theirs_;
     answer_type answer_;
     typename B::template array<T> mean_of_messages_;
-    std::vector<std::byte> why_;
     std::uint64_t round_ = 0;
     detail::broken_round broken_;
 };

@@ -7,15 +7,14 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "laconic/backend/array.hpp"
+#include "laconic/collective/shared_failure.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/partition.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/message/full_vector.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/stream.hpp"
 
@@ -79,30 +78,25 @@ class shared_mean {
         auto const first = parts.first(static_cast<std::size_t>(comm.rank()));
         auto const mine = parts.of(out, static_cast<std::size_t>(comm.rank()));
         T const share = T(1) / static_cast<T>(comm.size());
-        trouble wrong;
+        failure wrong;
         part_.values.resize(mine.size());
-        for (int r = 0; r < comm.size() && wrong.rank == no_rank; ++r) {
+        for (int r = 0; r < comm.size() && !wrong; ++r) {
             bit_reader source(comm.from(r).bytes.subspan(first * sizeof(T), mine.size_bytes()));
             try {
                 take_numbers(source, part_.values);
                 add_message(on, mine, share, part_);
             } catch (wire_error const& e) {
-                wrong = {r, e.bit + 8 * sizeof(T) * first, e.why};
+                wrong = failure::unreadable(r, e.bit + 8 * sizeof(T) * first, e.why);
             }
         }
         auto&& engine = uncounted(comm);
-        if (wrong.rank == no_rank) {
-            engine.share({std::as_bytes(mine)});
-        } else {
-            wrong.put(error_bytes_);
-            engine.share({error_bytes_, true});
-        }
-        check_errors(engine);
+        engine.share(wrong ? wrong.sent(sink_) : payload{std::as_bytes(mine)});
+        least_failure(engine).raise();  // what is first in the order in which one rank would read all
         for (std::size_t r = 0; r < n; ++r) {
             auto const theirs = parts.of(out, r);
             auto const received = engine.from(static_cast<int>(r)).bytes;
             if (received.size() != theirs.size_bytes())
-                throw comm_error(static_cast<int>(r), concat({"rank ", r, " shares another part of the mean"}));
+                failure::lost(static_cast<int>(r), "shares another part of the mean").raise();
             if (r != static_cast<std::size_t>(comm.rank()) && !received.empty())
                 std::memcpy(theirs.data(), received.data(), received.size());
         }
@@ -111,42 +105,8 @@ class shared_mean {
   private:
     static constexpr std::size_t least = std::size_t{1} << 16;  // numbers of others: longer than an all-gather
 
-    // The first number of a message that cannot be read.
-    struct trouble {
-        int rank = no_rank;
-        std::uint64_t bit = 0;
-        std::string why{};
-
-        void put(std::vector<std::byte>& to) const {
-            to.resize(16 + why.size());
-            store_word(to.data(), static_cast<std::uint64_t>(rank));
-            store_word(to.data() + 8, bit);
-            std::memcpy(to.data() + 16, why.data(), why.size());
-        }
-        static trouble take(std::span<std::byte const> from) {
-            if (from.size() < 16) return {0, 0, "an unreadable error frame"};
-            auto const text = from.subspan(16);
-            return {static_cast<int>(load_word(from.data())), load_word(from.data() + 8),
-                    std::string(reinterpret_cast<char const*>(text.data()), text.size())};
-        }
-    };
-    // What is first in the order in which one rank would read all.
-    template <class C>
-    static void check_errors(C& engine) {
-        trouble worst;
-        for (int r = 0; r < engine.size(); ++r) {
-            if (auto const received = engine.from(r); received.is_error) {
-                auto const other = trouble::take(received.bytes);
-                if (worst.rank == no_rank || other.rank < worst.rank ||
-                    (other.rank == worst.rank && other.bit < worst.bit))
-                    worst = other;
-            }
-        }
-        if (worst.rank != no_rank) throw wire_error(worst.bit, concat({"from rank ", worst.rank, ": ", worst.why}));
-    }
-
     full_vector<T, B> part_;
-    std::vector<std::byte> error_bytes_;
+    bit_writer sink_;
 };
 
 }  // namespace laconic::detail

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <span>
 #include <string>
 
 #include "laconic/backend/array.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"
+#include "laconic/collective/sum_round.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
@@ -20,33 +18,15 @@
 #include "laconic/feedback/feedback.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/transport/broken_round.hpp"
-#include "laconic/transport/error_frame.hpp"
 #include "laconic/transport/transport.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/state.hpp"
 
 namespace laconic {
 
-namespace detail {
-
-/// sum(); where it throws non_finite_error, the frame of the rank that it names broadcasts the reason, if it has one.
-template <Communicator C, class Sum>
-void raise_alike(C& comm, error_frame const& frame, Sum sum) {
-    std::optional<non_finite_error> wrong;  // ranks that are fibers do not communicate while they handle it
-    try {
-        sum();
-    } catch (non_finite_error const& e) {
-        wrong = e;
-    }
-    if (!wrong) return;
-    frame.explain(comm, *wrong);
-    throw *wrong;
-}
-
-}  // namespace detail
-
 /// The transport by a collective: it adds the messages up on their way, and may leave some of the sum to later rounds.
 /// Each rank's message becomes a list of terms or a vector in full, whichever the collective sums. A rank without a
-/// message takes part with its error frame. Reuses its memory.
+/// message takes part with its failure. Reuses its memory.
 template <class X, class M, Scalar T, class B = host>
 class summed : public plain_transport {
     static_assert(Collective<X, T, B>,
@@ -75,48 +55,37 @@ class summed : public plain_transport {
     }
     static constexpr bool uses_collective() { return true; }
     template <Communicator C>
-    void send(B&, C&, round_context const&, M const&, error_frame const&, int = 0) {
-    }  // messages go as they are added up
+    void send(B&, C&, round_context const&, M const&, failure const&, int = 0) {}  // messages go as they are added up
     /// mean <- the part of the mean of all messages that the collective applies, the same bits on all ranks. Throws the
     /// collective's errors, too.
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const& now, M const& mine, error_frame const& frame, Blank const&,
-                 F const&, std::span<T> mean, int = 0) {
-        load<C>(on, mine, frame, mean);
-        detail::raise_alike(comm, frame, [&] { add_up(on, comm, now.round, mean); });
+    void receive(B& on, C& comm, round_context const& now, M const& mine, failure const& own, Blank const&, F const&,
+                 std::span<T> mean, int = 0) {
+        load<C>(on, mine, own, mean);
+        add_up(on, comm, now.round, own, mean);
         take<C>(on, mean, mean);
     }
 
     /// receive() in three steps that share a vector, of which the second alone communicates. The first sets this rank's
-    /// part to its message, or, where the frame is set, to a number that is not finite, for which all ranks throw
-    /// non_finite_error.
+    /// part to its message, or to zeros where it has failed.
     template <Communicator C>
-    void load(B& on, M const& mine, error_frame const& frame, std::span<T> shared) {
+    void load(B& on, M const& mine, failure const& own, std::span<T> shared) {
         bool const terms = sums_terms<C>();
-        nothing_to_spoil_ = frame.is_set() && !terms && shared.empty();
-        if (nothing_to_spoil_) return;
-        if (!frame.is_set()) return terms ? list(on, mine, shared) : write_out(on, mine, shared);
-        T const bad = std::numeric_limits<T>::quiet_NaN();
-        // The frame may name a coordinate of a longer vector, of which this one was made.
-        auto const at = static_cast<coordinate>(std::min(frame.coordinate(), shared.size() - 1));
-        if (terms) return mine_.assign(on, shared.size(), std::span(&at, 1), std::span(&bad, 1));
-        fill(on, shared, T(0));
-        copy_from_host(on, std::span(&bad, 1), shared.subspan(at, 1));
+        if (!own) return terms ? list(on, mine, shared) : write_out(on, mine, shared);
+        terms ? mine_.reset(shared.size()) : fill(on, shared, T(0));
     }
     template <Communicator C>
-    void add_up(B& on, C& comm, std::uint64_t round, std::span<T> shared) {
+    void add_up(B& on, C& comm, std::uint64_t round, failure const& own, std::span<T> shared) {
         round_ = round;
         broken_.sum_is_under_way();
         T const share = T(1) / static_cast<T>(comm.size());
         bool const terms = sums_terms<C>();
+        sum_round const now(round, own ? &own : nullptr);
         try {
             if constexpr (SumsTerms<sum_type, T, B, C>)
-                if (terms) sum_(on, comm, mine_, round);
+                if (terms) detail::call_sum(sum_, on, comm, mine_, now);
             if constexpr (SumsNumbers<sum_type, T, B, C>)
-                if (!terms) {  // of vectors of no numbers, one of another length is what all ranks refuse
-                    T other = 0;
-                    sum_(on, comm, nothing_to_spoil_ ? std::span<T>(&other, 1) : shared, round);
-                }
+                if (!terms) detail::call_sum(sum_, on, comm, shared, now);
         } catch (wire_error const&) {  // who knows where it came through, and who has received
             throw;
         } catch (comm_error const&) {
@@ -192,7 +161,6 @@ class summed : public plain_transport {
     sum_type sum_;
     sparse_sum<T, B> mine_;
     std::uint64_t round_ = 0;
-    bool nothing_to_spoil_ = false;
     detail::broken_round broken_;
 };
 

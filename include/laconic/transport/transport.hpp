@@ -12,7 +12,7 @@
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/message/message.hpp"
-#include "laconic/transport/error_frame.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
@@ -22,12 +22,12 @@ namespace laconic {
 /// transport_for has the class that works, of which each rank makes one. Satisfied iff
 ///   tr.require_beside(feedback, name)       throws argument_error where it does not go with the feedback of that name;
 ///   tr.start(comm)                          comes once, before the first round, on all ranks;
-///   tr.send(on, comm, now, mine, frame)     is the first half of a round: this rank's message starts on its way, or
-///                                           the frame where that is set; both stay as they are until receive();
-///   tr.receive(on, comm, now, mine, frame, blank, feedback, mean)
+///   tr.send(on, comm, now, mine, own)       is the first half of a round: this rank's message starts on its way, or
+///                                           its failure where it has one; both stay as they are until receive();
+///   tr.receive(on, comm, now, mine, own, blank, feedback, mean)
 ///                                           is the second half: what there is of the mean of all messages. blank(on,
 ///                                           r, m) makes m what is known of rank r's message beforehand. Throws on
-///                                           every rank what a rank's frame holds, and wire_error for bytes that are no
+///                                           every rank what a rank's failure is, and wire_error for bytes that are no
 ///                                           message; the feedback has not changed then, and mean is unspecified;
 ///   tr.give_back(on, feedback)              hands to a feedback that has been updated what the transport left out and
 ///                                           this rank must send again;
@@ -40,12 +40,12 @@ namespace laconic {
 /// it as its member X::transport<M, T, B>.
 template <class Tr, class C, class M, class F, class T = double, class B = host>
 concept Transport = requires(Tr& tr, Tr const& same, B& on, C& comm, round_context const& now, M const& mine,
-                             error_frame const& frame, void (*blank)(B&, int, M&), F& feedback, std::span<T> mean,
+                             failure const& own, void (*blank)(B&, int, M&), F& feedback, std::span<T> mean,
                              std::string const& name) {
     same.require_beside(feedback, name);
     tr.start(comm);
-    tr.send(on, comm, now, mine, frame);
-    tr.receive(on, comm, now, mine, frame, blank, feedback, mean);
+    tr.send(on, comm, now, mine, own);
+    tr.receive(on, comm, now, mine, own, blank, feedback, mean);
     same.give_back(on, feedback);
     tr.reconstruct(on, comm, now, feedback, mean);
     same.require_whole();

@@ -40,7 +40,7 @@ class engine_all_reduce::adder {
     /// x <- the sum of all ranks' x. For its errors see session::finish; for what a rank brought they come before
     /// anything is added, then x is as it was; else it is unspecified.
     template <AllReducer<T> C>
-    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         session_.start(round);
         session_.check_input(on, comm.rank(), std::span<T const>(x), d_);
         session_.share_failure(comm);

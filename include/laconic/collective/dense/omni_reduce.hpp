@@ -60,7 +60,7 @@ class omni_reduce::adder {
     /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified, but as it was
     /// where some rank's x is not for this round.
     template <PointToPoint C>
-    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         auto const other = [&](std::size_t step) { return static_cast<int>((me + step) % n); };
         deal_ = {blocks_.count(), n};

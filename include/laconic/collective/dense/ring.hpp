@@ -40,7 +40,7 @@ class ring::adder {
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified.
     template <PointToPoint C>
-    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         start(on, comm, x, round);
         go_round(on, comm, x, me, 2 * (n - 1));
@@ -50,7 +50,7 @@ class ring::adder {
     /// messages, and a collective call of no bytes, by which all ranks throw the same. After it the rest of x is
     /// unspecified.
     template <PointToPoint C>
-    void reduce_scatter(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+    void reduce_scatter(B& on, C& comm, std::span<T> x, sum_round const& round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         start(on, comm, x, round);
         go_round(on, comm, x, (me + n - 1) % n, n - 1);
@@ -60,7 +60,7 @@ class ring::adder {
 
   private:
     template <PointToPoint C>
-    void start(B& on, C& comm, std::span<T> x, std::uint64_t round) {
+    void start(B& on, C& comm, std::span<T> x, sum_round const& round) {
         session_.start(round);
         session_.check_input(on, comm.rank(), std::span<T const>(x), d_);
     }

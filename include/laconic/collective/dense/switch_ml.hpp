@@ -50,7 +50,7 @@ class switch_ml::adder {
     /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified, but as it was
     /// where a rank brought what is not finite. Throws argument_error for more than 65535 ranks.
     template <PointToPoint C>
-    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         int const n = comm.size(), me = comm.rank();
         session_.start(round);
         session_.check_input(on, me, std::span<T const>(x), d_);
@@ -58,7 +58,7 @@ class switch_ml::adder {
         switch_layout const how = layout(n);
         make_room(how, me);
         if (!session_.failed()) {
-            node_->begin(x, round);
+            node_->begin(x, round.number);
             node_->start(0, to_others());
         }
         std::size_t const blocks = most_blocks(how);

@@ -54,7 +54,7 @@ class gtop_k::adder {
     /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually its top k. For its errors
     /// see session::finish; after one, v and leftover() are unspecified.
     template <ListCarrier<B> C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto& errors = lists_.errors();
         make_room(on, v, static_cast<std::size_t>(comm.size()));
         lists_.start(on, comm, d_, k_, round);

@@ -93,7 +93,7 @@ class ok_top_k::adder {
     /// Throws shape_error where a loaded state is of another number of ranks, wire_error where it is not that of the
     /// others.
     template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         prepare(static_cast<std::size_t>(comm.size()));
         make_room(on, v);
         session_.start(round);

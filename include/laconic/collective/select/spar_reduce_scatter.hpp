@@ -70,7 +70,7 @@ class spar_reduce_scatter::adder {
     /// v, usually its top k, and the same round. For its errors see session::finish; after one, v and leftover() are
     /// unspecified.
     template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size());
         detail::partition const blocks{d_, n};
         detail::turned const order{&blocks, d_, n, static_cast<std::size_t>(comm.rank())};
@@ -78,7 +78,7 @@ class spar_reduce_scatter::adder {
         make_room(on, v, blocks, quota);
         session_.start(round);
         session_.check_input(on, comm.rank(), v, d_);
-        permutation const dealt(d_, scatter_.value_or(key{}).child(round));
+        permutation const dealt(d_, scatter_.value_or(key{}).child(round.number));
         held_.reset(d_);
         if (!session_.failed()) {
             if (scatter_)

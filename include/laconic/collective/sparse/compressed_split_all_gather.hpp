@@ -65,7 +65,7 @@ class compressed_split_all_gather<C>::adder {
     /// session::finish; argument_error also where the compressor does not suit parts of d / P numbers, or has no
     /// message about a sum. Then v and leftover() are unspecified.
     template <PointToPoint Ranks>
-    void operator()(B& on, Ranks& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+    void operator()(B& on, Ranks& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         detail::partition const ranges{d_, n};
         for (auto const length : {d_ / n, d_ / n + (d_ % n != 0)}) compressor_.check(length);
@@ -73,7 +73,7 @@ class compressed_split_all_gather<C>::adder {
         session_.start(round);
         session_.check_input(on, comm.rank(), v, d_);
         detail::split_and_add(on, comm, session_, ranges, v, sum_, piece_, lists_);
-        key const now = from_.child(round);
+        key const now = from_.child(round.number);
         for (std::size_t p = 0; p < n; ++p)
             if (p != me) compressor_.blank(on, ranges.length(p), now.child(p), messages_[p]);
         if (!session_.failed()) compress(on, comm.rank(), now.child(me));

@@ -42,7 +42,7 @@ class gathered_sum::adder {
     /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified. Who receives
     /// damaged bytes can report them only to ranks that come later in the schedule: the others have the sum.
     template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         auto const most = detail::most_terms_of_sum(v, d_, n);
         session_.template make_room<T>(most);

@@ -59,7 +59,7 @@ class split_all_gather::adder {
 
     /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified.
     template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         detail::partition const ranges{d_, n};
         add_own_part(on, comm, ranges, v, round);
@@ -87,7 +87,7 @@ class split_all_gather::adder {
     /// v <- the terms of this rank's part of the sum, by the first half: P - 1 messages, and a collective call of no
     /// bytes, by which all ranks throw the same.
     template <PointToPoint C>
-    void reduce_scatter(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+    void reduce_scatter(B& on, C& comm, sparse_sum<T, B>& v, sum_round const& round = {}) {
         detail::partition const ranges{d_, static_cast<std::size_t>(comm.size())};
         add_own_part(on, comm, ranges, v, round);
         session_.share_failure(comm);
@@ -99,7 +99,7 @@ class split_all_gather::adder {
   private:
     // sum_ <- this rank's part of the sum.
     template <PointToPoint C>
-    void add_own_part(B& on, C& comm, detail::partition const& ranges, sparse_sum<T, B>& v, std::uint64_t round) {
+    void add_own_part(B& on, C& comm, detail::partition const& ranges, sparse_sum<T, B>& v, sum_round const& round) {
         make_room(on, v, ranges);
         session_.start(round);
         session_.check_input(on, comm.rank(), v, d_);

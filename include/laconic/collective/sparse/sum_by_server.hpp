@@ -44,7 +44,7 @@ class sum_by_server::adder {
 
     /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified.
     template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));
         if (comm.rank() == 0) theirs_.reserve(on, std::min(v.size(), d_));
         v.reserve(on, most);
@@ -63,7 +63,7 @@ class sum_by_server::adder {
     }
     /// The same with vectors in full.
     template <PointToPoint C>
-    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         session_.template make_room<T>(std::min(x.size(), d_));
         serve(
             on, comm, std::span<T const>(x), round, [&](bit_writer& sink) { put_numbers(sink, x); },
@@ -74,7 +74,7 @@ class sum_by_server::adder {
 
   private:
     template <PointToPoint C, class V, class Send, class Add, class Take, class Check>
-    void serve(B& on, C& comm, V const& mine, std::uint64_t round, Send send, Add add, Take take, Check check) {
+    void serve(B& on, C& comm, V const& mine, sum_round const& round, Send send, Add add, Take take, Check check) {
         session_.start(round);
         session_.check_input(on, comm.rank(), mine, d_);
         if (comm.rank() != 0) {

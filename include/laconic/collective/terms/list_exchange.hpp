@@ -35,7 +35,7 @@ class list_exchange {
     session& errors() { return session_; }
     /// Starts a round, with lists of at most `most` terms of vectors of d numbers. A longer one is a wire_error.
     template <class C>
-    void start(B&, C&, std::size_t d, std::size_t most, std::uint64_t round) {
+    void start(B&, C&, std::size_t d, std::size_t most, sum_round const& round) {
         session_.template make_room<T>(most);
         session_.start(round);
         d_ = d;
@@ -82,7 +82,7 @@ requires(!OnHost<B>) class list_exchange<T, B> {
 
     session& errors() { return session_; }
     template <class C>
-    void start(B& on, C& comm, std::size_t d, std::size_t most, std::uint64_t round) {
+    void start(B& on, C& comm, std::size_t d, std::size_t most, sum_round const& round) {
         comm.require_stream_of(on);
         lengths_.resize(static_cast<std::size_t>(comm.size()));
         session_.start(round);
@@ -124,11 +124,12 @@ requires(!OnHost<B>) class list_exchange<T, B> {
         session_.finish();
         for (std::size_t r = 0; r < lengths_.size(); ++r) {
             auto const received = comm.from(static_cast<int>(r)).bytes;
-            if (received.size() != sizeof mine) throw wire_error(0, concat({"from rank ", r, ": no length"}));
+            if (received.size() != sizeof mine) failure::unreadable(static_cast<int>(r), 0, "no length").raise();
             std::memcpy(&lengths_[r], received.data(), sizeof mine);
             if (lengths_[r] > most_)
-                throw wire_error(0, concat({"from rank ", r, ": a list of ", lengths_[r],
-                                            " terms, where no rank has more than ", most_}));
+                failure::unreadable(static_cast<int>(r), 0,
+                                    concat({"a list of ", lengths_[r], " terms, where no rank has more than ", most_}))
+                    .raise();
         }
     }
 

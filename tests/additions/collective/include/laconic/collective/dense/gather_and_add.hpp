@@ -35,7 +35,7 @@ class gather_and_add::adder {
     adder(gather_and_add const&, std::size_t d, position_code) : theirs_(d) {}
 
     template <Communicator C>
-    void operator()(B& on, C& comm, std::span<T> x, std::uint64_t round = 0) {
+    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         session_.start(round);
         session_.check_input(on, comm.rank(), std::span<T const>(x), theirs_.size());
         session_.share_failure(comm);

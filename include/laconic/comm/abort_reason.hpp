@@ -12,7 +12,7 @@ namespace laconic::detail {
 
 /// Why ranks cannot go on together: the rank at fault and the reason. The first reason stands, and every rank throws
 /// it. Not safe against concurrent use.
-class failure {
+class abort_reason {
   public:
     explicit operator bool() const { return known_; }
     /// Sets the reason to `why`, unless there is one.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A `failure` keeps the first reason and rethrows the first exception.
-#include "laconic/comm/failure.hpp"
+// An `abort_reason` keeps the first reason and rethrows the first exception.
+#include "laconic/comm/abort_reason.hpp"
 
 #include "support/test.hpp"
 
 using laconic::comm_error;
-using laconic::detail::failure;
+using laconic::detail::abort_reason;
 
 TEST_CASE("the first reason is raised, and the first exception thrown again") {
-    failure f;
+    abort_reason f;
     CHECK_FALSE(f);
     f.rethrow();
-    f.is(2, failure::left(2));
+    f.is(2, abort_reason::left(2));
     f.is(1, "later");
     for (int const rank : {0, 1}) try {
             rank == 0 ? throw std::runtime_error("broken") : throw 42;
@@ -25,7 +25,7 @@ TEST_CASE("the first reason is raised, and the first exception thrown again") {
         CHECK(std::string(e.what()) == "rank 2 left before the others were done");
     }
     CHECK_THROWS_AS(f.rethrow(), std::runtime_error);
-    failure other;
+    abort_reason other;
     other.threw(3, nullptr, "no thread");
     CHECK_THROWS_WITH_AS(other.raise(), "rank 3 failed: no thread", comm_error);
 }
