@@ -70,8 +70,8 @@ inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
     return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
 }
 // That the text of a rank differs from that of the first one, with the first line in which it does.
-[[gnu::cold, gnu::noinline]] inline failure disagreement(std::string_view of_0, std::string_view of_rank, int rank,
-                                                         int first = 0) {
+[[gnu::cold, gnu::noinline]] inline failure disagreement_of(std::string_view of_0, std::string_view of_rank, int rank,
+                                                            int first = 0) {
     auto at = static_cast<std::size_t>(std::mismatch(of_0.begin(), of_0.end(), of_rank.begin(), of_rank.end()).first -
                                        of_0.begin());
     at = at == 0 ? 0 : of_0.rfind('\n', at - 1) + 1;  // npos + 1 is 0
@@ -105,7 +105,7 @@ template <Communicator C>
     comm.all_gather({std::as_bytes(std::span(items.lines()))});
     auto const text_of = [&](int r) { return detail::text_of_bytes(comm.from(r).bytes); };
     for (int r = 1; r < comm.size(); ++r)
-        if (text_of(r) != text_of(0)) detail::disagreement(text_of(0), text_of(r), r).raise();
+        if (text_of(r) != text_of(0)) detail::disagreement_of(text_of(0), text_of(r), r).raise();
     throw agreement_error(-1, "ranks disagree");  // equal texts, unequal digests: some rank's memory is broken
 }
 

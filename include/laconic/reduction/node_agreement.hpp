@@ -64,7 +64,7 @@ failure first_that_differs(Inside& inside, A& across, agreed_items const& items,
     };
     auto const compare = [&](std::string const& mine) {
         auto const first = first_has(mine);
-        auto differs = first == mine ? failure() : disagreement(first, mine, me, other);
+        auto differs = first == mine ? failure() : disagreement_of(first, mine, me, other);
         differs.of_all = true;
         return share_failure(inside, across, differs);
     };

@@ -110,7 +110,7 @@ template <Communicator C, class Layers>
     }
     auto const text_of = [&](int r) { return text_of_bytes(texts.from(r).bytes); };
     for (int r = 1; all && r < comm.size(); ++r)
-        if (text_of(r) != text_of(0)) disagreement(text_of(0), text_of(r), r).raise();
+        if (text_of(r) != text_of(0)) disagreement_of(text_of(0), text_of(r), r).raise();
     throw agreement_error(-1, concat({"ranks disagree on step ", round,
                                       " or its options: one of them restored its state alone, "
                                       "or a message was damaged"}));
@@ -141,7 +141,7 @@ template <Communicator C, class Layers>
     };
     for (int r = 1; r < comm.size(); ++r)
         if (auto const first = word(0, 0), other = word(r, 0); first != other)
-            disagreement(layers.progress(first).lines(), layers.progress(other).lines(), r).raise();
+            disagreement_of(layers.progress(first).lines(), layers.progress(other).lines(), r).raise();
     for (int r = 1; r < comm.size(); ++r)
         for (std::size_t l = 0; l < layers.size(); ++l)
             if (word(0, 1 + l) != word(r, 1 + l)) {
