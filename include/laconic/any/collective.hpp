@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
 
@@ -57,7 +56,7 @@ class any_sum {
   public:
     template <class S>
     requires(!std::same_as<S, any_sum>) explicit any_sum(S sum)
-        : inside_(std::make_unique<detail::sum_model<S, T, B>>(std::move(sum))) {}
+        : inside_(new detail::sum_model<S, T, B>(std::move(sum))) {}
 
     /// Only one of the two may be called: the first where wants_terms(), else the second.
     template <Communicator C>

@@ -3,11 +3,9 @@
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "laconic/any/holder.hpp"
 #include "laconic/backend/array.hpp"
@@ -33,7 +31,7 @@ class any_message {
     /// The message inside if it is an M, otherwise a new M in its place.
     template <class M>
     M& as() {
-        if (!holds<M>()) held_ = std::make_unique<model<M>>(M{});
+        if (!holds<M>()) held_.reset(new model<M>(M{}));
         return static_cast<model<M>&>(*held_).message();
     }
 
@@ -86,7 +84,12 @@ class any_message {
     template <class M>
     static inline char kind_of = 0;
 
-    using sink_pointer = std::variant<bit_writer*, ledger*>;
+    struct sink_pointer {  // one of the two (a std::variant is visited by half a dozen functions for each message)
+        bit_writer* writer = nullptr;
+        ledger* counter = nullptr;
+        sink_pointer(bit_writer* w) : writer(w) {}  // NOLINT: implicit
+        sink_pointer(ledger* c) : counter(c) {}     // NOLINT: implicit
+    };
     struct face : detail::face {
         virtual void const* kind() const = 0;
         virtual std::size_t dimension() const = 0;
@@ -108,7 +111,7 @@ class any_message {
         std::size_t dimension() const override { return message().dimension(); }
         void add_to(B& on, std::span<T> out, T w) const override { add_message(on, out, w, message()); }
         void encode([[maybe_unused]] sink_pointer to, [[maybe_unused]] bool shape) const override {
-            if constexpr (OnHost<B>) std::visit([&](auto* sink) { encode_to(*sink, shape); }, to);
+            if constexpr (OnHost<B>) to.writer ? encode_to(*to.writer, shape) : encode_to(*to.counter, shape);
         }
         void encode_to(auto& sink, bool shape) const {
             if (!shape) return write(sink, message());
@@ -229,7 +232,7 @@ class any_compressor final : public detail::compressor_model<detail::shared<deta
     template <class C>
     C& own() {
         using chosen = detail::compressor_model<detail::held_value<C>, T, B>;
-        if (!owned_.value) this->inside = std::make_unique<chosen>(static_cast<chosen const&>(*this->inside));
+        if (!owned_.value) this->inside = new chosen(static_cast<chosen const&>(*this->inside));
         owned_.value = true;
         return const_cast<chosen&>(static_cast<chosen const&>(*this->inside)).value();
     }

@@ -83,9 +83,8 @@ using owned = std::unique_ptr<Face>;
 /// Copies share the value, which never changes.
 template <class Face>
 struct shared : std::shared_ptr<Face const> {
-    template <std::derived_from<Face> Model>
-    shared(std::unique_ptr<Model> m)  // NOLINT: implicit; all models end in the same way, which is compiled once
-        : std::shared_ptr<Face const>(std::unique_ptr<Face const>(std::move(m))) {}
+    shared(Face const* model)  // NOLINT: implicit
+        : std::shared_ptr<Face const>(model) {}
 };
 
 /// Each copy has a value of its own.
@@ -93,8 +92,8 @@ template <class Face>
 class copied {
   public:
     template <std::derived_from<Face> Model>
-    copied(std::unique_ptr<Model> m)  // NOLINT: implicit, like those of the others
-        : held_(std::move(m)), copy_([](Face const& f) -> Face* { return new Model(static_cast<Model const&>(f)); }) {}
+    copied(Model* m)  // NOLINT: implicit, like that of shared
+        : held_(m), copy_([](Face const& f) -> Face* { return new Model(static_cast<Model const&>(f)); }) {}
     copied(copied const& other) : held_(other.copy_(*other)), copy_(other.copy_) {}
     copied(copied&&) noexcept = default;
     copied& operator=(copied other) noexcept {
@@ -116,10 +115,11 @@ class copied {
 template <class Holder>
 using held_by = std::remove_cvref_t<decltype(*std::declval<Holder const&>())>;
 
-/// The model for a value; what comes behind it are the other arguments of the template.
+/// A new model for a value, for one of the pointers, which owns it; `Other` are the template's other arguments. (A
+/// std::unique_ptr to each model would be a dozen functions more for each.)
 template <template <class...> class Model, class... Other, class V>
-auto modelled(V v) {
-    return std::make_unique<Model<held_value<V>, Other...>>(std::move(v));
+auto* modelled(V v) {
+    return new Model<held_value<V>, Other...>(std::move(v));
 }
 
 }  // namespace laconic::detail

@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -77,7 +76,7 @@ class any_reduction {
         any_reduction(R how)  // NOLINT: implicit, like that of std::function
         : compressor(how.compressor),
           over(how.over),
-          inside_(std::make_unique<detail::reduction_model<R, T, B>>(std::move(how))) {}
+          inside_(new detail::reduction_model<R, T, B>(std::move(how))) {}
 
     void check_proof(std::size_t d) const { inside_->check_proof(d); }
     template <Scalar S, class On>

@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -41,7 +40,7 @@ class any_method {
     template <class M>
     requires(!std::same_as<M, any_method> && (Method<M, T, host> || detail::ChosenLoopMethod<M, T>))
         any_method(M method)  // NOLINT: implicit, like that of std::function
-        : held_(std::make_unique<model<M>>(std::move(method))) {}
+        : held_(new model<M>(std::move(method))) {}
 
     template <Scalar S, class B>
     requires(std::same_as<S, T>&& std::same_as<B, host>) any_recursion<T> compose(problem const& p)
