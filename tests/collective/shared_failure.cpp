@@ -84,7 +84,7 @@ TEST_CASE(
                 }
                 return std::string("nothing");
             };
-            errors[me] = text_of([&] { raise_unless_left_out(comm); });
+            errors[me] = text_of([&] { detail::raise_unless_left_out(comm); });
             if (errors[me] != "nothing") CHECK(errors[me] == text_of([&] { least_failure(comm).raise(); }));
         });
         for (auto const& text : errors) CHECK(text == errors[0]);

@@ -21,7 +21,9 @@ failure least_failure(C& comm) {
         if (auto const theirs = comm.from(r); theirs.is_error) least.take_least(failure::read(theirs.bytes, r));
     return least;
 }
-/// Throws it on all ranks, unless all leave their messages out.
+namespace detail {
+
+/// Throws the least failure on all ranks, unless all leave their messages out.
 template <Communicator C>
 void raise_unless_left_out(C& comm) {
     bool all = true;
@@ -29,6 +31,9 @@ void raise_unless_left_out(C& comm) {
         all = comm.from(r).is_error && failure::read(comm.from(r).bytes, r).kind == failure_kind::left_out;
     if (!all) least_failure(comm).raise();
 }
+
+}  // namespace detail
+
 /// An all-gather: each rank sends its failure, which it writes to `sink`, or `bytes` where it has none. Returns the
 /// least.
 template <Communicator C>
