@@ -104,7 +104,7 @@ TEST_CASE("copies of what is shared have the same value") {
         int last() const override { return this->inside->last(); }
     };
     int n = 1;
-    detail::shared<face> const a(std::make_unique<model>(counts{&n}));
+    detail::shared<face> const a(new model(counts{&n}));
     auto const b = a;
     CHECK(&*a == &*b);
     n = 7;

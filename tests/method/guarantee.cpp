@@ -38,7 +38,7 @@ struct two_costs {
     message_cost library;
     std::function<double(double)> defined;
 };
-std::vector<two_costs> costs() {
+std::vector<two_costs> costs_of_both_ways() {
     return {{{}, [](double bits) { return bits; }},
             {affine_cost(2, 640), [](double bits) { return 2 * bits + 640; }},
             {affine_cost(1, 1e5), [](double bits) { return bits + 1e5; }},
@@ -56,7 +56,7 @@ TEST_CASE("k is the best of all, tried one by one, whatever the cost") {
                 CAPTURE(d);
                 CAPTURE(n);
                 CAPTURE(mu);
-                for (auto const& cost : costs()) {
+                for (auto const& cost : costs_of_both_ways()) {
                     auto const& library = cost.library;
                     CAPTURE(to_string(library));
                     auto const in_full = [&](double k) { return cost.defined(64 * k); };

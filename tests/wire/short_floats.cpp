@@ -11,7 +11,7 @@ using namespace laconic;
 namespace {
 
 template <short_format F>
-void costs(std::uint64_t width, message_kind expected) {
+void takes_bits(std::uint64_t width, message_kind expected) {
     short_floats<F, float, host> const m{{1, 2, 3}};
     CHECK(account(m).values() == 3 * width);
     CHECK(bits(m) == 3 * width);
@@ -42,10 +42,10 @@ int accepted() {
 }  // namespace
 
 TEST_CASE("16 or 8 bits a number") {
-    costs<short_format::binary16>(16, message_kind{7});
-    costs<short_format::bfloat>(16, message_kind{8});
-    costs<short_format::e4m3>(8, message_kind{9});
-    costs<short_format::e5m2>(8, message_kind{10});
+    takes_bits<short_format::binary16>(16, message_kind{7});
+    takes_bits<short_format::bfloat>(16, message_kind{8});
+    takes_bits<short_format::e4m3>(8, message_kind{9});
+    takes_bits<short_format::e5m2>(8, message_kind{10});
 }
 
 // The last exponent of each sign, or one code of each, is no number.
