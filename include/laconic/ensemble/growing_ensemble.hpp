@@ -244,22 +244,24 @@ class growing_ensemble {
             if (trainer(s) == comm_->rank()) fresh[s].write(sink_, how_.send);
         comm_->gather(0, own_ ? own_.sent(sink_) : payload{sink_.finish()});
         auto const answer = [&] {
-            int rank = 1;
-            auto const make = [&] {
-                for (; rank < comm_->size(); ++rank) {
+            for (int rank = 1; rank < comm_->size(); ++rank) {
+                auto const receive = [&] {
                     bit_reader source(comm_->from(rank).bytes);
                     for (std::size_t s = 0; s < fresh.size(); ++s)
                         if (trainer(s) == rank) fresh[s].read(source, how_.send, family_, compressor_, key_of(s, 2));
                     source.finish();
-                }
-                rank = 0;
+                    return failure();
+                };
+                failure::of_making(rank, round_, receive).raise();
+            }
+            auto const make = [&] {
                 auto const best = choose(trainer(0), fresh);
                 sink_.clear();
                 sink_.put(best.ensemble, 32);
                 put_numbers(sink_, best.weights);
                 return failure();
             };
-            failure::of_making(rank, round_, make).raise();
+            failure::of_making(0, round_, make).raise();
             return sink_.finish();
         };
         bit_reader source(answer_of_rank_0(*comm_, sink_, broken_, answer));
