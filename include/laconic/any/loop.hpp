@@ -25,8 +25,7 @@ class any_loop {
 
     /// Makes the loop that start(handle) returns, over a handle to `comm`; both live as long as this.
     template <class Start>
-    any_loop(any_communicator comm, Start start)
-        : held_(new model<Start>(std::move(comm), std::move(start))) {}
+    any_loop(any_communicator comm, Start start) : held_(new model<Start>(std::move(comm), std::move(start))) {}
 
     /// What look() returns; value() evaluates the objective where its value did not come with the gradient.
     struct seen {

@@ -205,28 +205,28 @@ class automatic::adder {
     }
 
     // The sum of this number, which is made where it is needed first.
-    template <std::size_t I>
+    template <std::size_t Nth>
     auto& made() {
-        auto& sum = std::get<I>(made_);
-        if (!sum) sum.emplace(std::get<I>(detail::exact_sums).template make<T, B>(d_, positions_));
+        auto& sum = std::get<Nth>(made_);
+        if (!sum) sum.emplace(std::get<Nth>(detail::exact_sums).template make<T, B>(d_, positions_));
         return *sum;
     }
     // use(the sum of this number).
-    template <class Use, std::size_t... I>
-    void by(std::size_t number, Use use, std::index_sequence<I...>) {
-        ((I == number ? use(made<I>()) : void()), ...);
+    template <class Use, std::size_t... Nth>
+    void by(std::size_t number, Use use, std::index_sequence<Nth...>) {
+        ((Nth == number ? use(made<Nth>()) : void()), ...);
     }
     template <class Use>
     void by(std::size_t number, Use use) {
         by(number, use, std::make_index_sequence<detail::sum_count>());
     }
-    // By the first of them, from I on, that can.
-    template <std::size_t I, class C, class V>
+    // By the first of them, from Nth on, that can.
+    template <std::size_t Nth, class C, class V>
     void scatter_sum(B& on, C& comm, V& v, sum_round const& round) {
-        if constexpr (requires { std::get<I>(made_)->reduce_scatter(on, comm, v, round); })
-            made<I>().reduce_scatter(on, comm, v, round);
+        if constexpr (requires { std::get<Nth>(made_)->reduce_scatter(on, comm, v, round); })
+            made<Nth>().reduce_scatter(on, comm, v, round);
         else
-            scatter_sum<I + 1>(on, comm, v, round);
+            scatter_sum<Nth + 1>(on, comm, v, round);
     }
     template <class C, class Sum>
     void sum_in_full(B& on, C& comm, sparse_sum<T, B>& v, sum_round const& round, Sum& sum) {

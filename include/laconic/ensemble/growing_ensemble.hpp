@@ -240,7 +240,7 @@ class growing_ensemble {
 
     ensemble_choice choice_of_rank_0(std::vector<candidate_type>& fresh) {
         sink_.clear();
-        for (std::size_t s = 0; s < fresh.size() && !own_; ++s)
+        for (std::size_t s = 0; !own_ && s < fresh.size(); ++s)
             if (trainer(s) == comm_->rank()) fresh[s].write(sink_, how_.send);
         comm_->gather(0, own_ ? own_.sent(sink_) : payload{sink_.finish()});
         auto const answer = [&] {
@@ -256,9 +256,7 @@ class growing_ensemble {
             }
             auto const make = [&] {
                 auto const best = choose(trainer(0), fresh);
-                sink_.clear();
-                sink_.put(best.ensemble, 32);
-                put_numbers(sink_, best.weights);
+                sink_.clear(), sink_.put(best.ensemble, 32), put_numbers(sink_, best.weights);
                 return failure();
             };
             failure::of_making(0, round_, make).raise();
