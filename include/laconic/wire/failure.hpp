@@ -13,6 +13,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/wire/stream.hpp"
 
@@ -138,7 +139,7 @@ struct failure {
         for (int* const r : {&rank, &other})
             if (*r != no_rank) *r = rank_of(*r);
         if (kind == failure_kind::not_finite || kind == failure_kind::sum)
-            where = place(static_cast<std::size_t>(where), vector);
+            where = place(detail::as_size(where), vector);
     }
 
     /// Throws the exception. Does nothing where there is none.
