@@ -17,6 +17,7 @@
 #include "laconic/collective/addend.hpp"
 #include "laconic/collective/terms/sparse_sum.hpp"
 #include "laconic/collective/terms/sparse_vector.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/text.hpp"
 
@@ -80,7 +81,7 @@ class addend_lists {
                 if (next[w] < lists_[w].size() && lists_[w].support()[next[w]] == at)
                     number[w] = lists_[w].values()[next[w]++] / static_cast<T>(divisor);
             E x;
-            if (!addend<E>::join(number, x)) return static_cast<std::size_t>(at);
+            if (!addend<E>::join(number, x)) return as_size(at);
             if (addend<E>::split(x) == typename addend<E>::all{}) continue;
             to.indices.push_back(static_cast<coordinate>(at));
             to.values.push_back(x);
