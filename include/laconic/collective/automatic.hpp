@@ -66,6 +66,19 @@ struct automatic {
     bool operator==(automatic const&) const = default;
 };
 
+namespace detail {
+
+/// What adds up for each of these sums, once it is made. (With a lambda in its type clang 14 ends in a signal where the
+/// header is precompiled.)
+template <class Sums, class T, class B>
+struct adders_of;
+template <class... X, class T, class B>
+struct adders_of<std::tuple<X...>, T, B> {
+    using type = std::tuple<std::optional<sum_of<X, T, B>>...>;
+};
+
+}  // namespace detail
+
 template <Scalar T, OnHost B>
 class automatic::adder {
   public:
@@ -253,9 +266,7 @@ class automatic::adder {
     session session_;
     std::vector<T> full_;
     sparse_sum<T, B> list_;
-    decltype(std::apply(
-        [](auto const&... x) { return std::tuple<std::optional<detail::sum_of<decltype(x), T, B>>...>(); },
-        detail::exact_sums)) made_;
+    typename detail::adders_of<std::remove_const_t<decltype(detail::exact_sums)>, T, B>::type made_;
 };
 
 }  // namespace laconic
