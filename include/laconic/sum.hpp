@@ -17,6 +17,7 @@
 #include "laconic/collective/addend.hpp"
 #include "laconic/collective/agreement.hpp"
 #include "laconic/collective/automatic.hpp"
+#include "laconic/collective/shared_failure.hpp"
 #include "laconic/collective/summable.hpp"
 #include "laconic/collective/terms/addend_lists.hpp"
 #include "laconic/collective/terms/sparse_vector.hpp"
@@ -26,7 +27,9 @@
 #include "laconic/core/partition.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
+#include "laconic/wire/failure.hpp"
 #include "laconic/wire/kind.hpp"
+#include "laconic/wire/stream.hpp"
 
 /// Exact sums over all ranks in one call: sum, mean, reduce_scatter. docs/sums.md has an example of each.
 namespace laconic {
@@ -38,19 +41,6 @@ struct own_part {
     std::size_t first = 0;
     std::span<E> values{};
 };
-
-namespace detail {
-
-/// A collective call of no bytes. Where a rank gives a reason, all throw the first one's as an Error.
-template <class Error, Communicator C>
-void require_on_all(C& comm, std::string const& why) {
-    comm.all_gather({std::as_bytes(std::span(why)), !why.empty()});
-    for (int r = 0; r < comm.size(); ++r)
-        if (auto const theirs = comm.from(r); theirs.is_error)
-            throw Error(concat({"rank ", r, ": ", text_of_bytes(theirs.bytes)}));
-}
-
-}  // namespace detail
 
 /// Sums of vectors of one length and one type of numbers E over all ranks, by one collective: sum(), mean() and
 /// reduce_scatter() below make one for a single call; this keeps its memory, so that a call for which there was room
@@ -143,12 +133,12 @@ class persistent_sum {
         own_part<E> const mine{parts.first(me), parts.of(x, me)};
         auto const j = join(mine.values, 1, mine.first);
         if constexpr (!as_it_is)
-            detail::require_on_all<error>(*comm_, j < mine.values.size() ? beyond(mine.first + j) : "");
+            require_on_all(failure_kind::other, j < mine.values.size() ? beyond(mine.first + j) : "");
         return mine;
     }
     template <class Index>
     sparse_vector<E>& add_up_sparse(sparse_view<E, Index> x, int divisor, bool keeps_part) {
-        detail::require_on_all<argument_error>(*comm_, lists_.load(on_, x));
+        require_on_all(failure_kind::argument, lists_.load(on_, x));
         for (std::size_t w = 0; w < words; ++w) {
             if (keeps_part)
                 sums_[w]->reduce_scatter(on_, *comm_, lists_[w], calls_);
@@ -158,9 +148,17 @@ class persistent_sum {
         ++calls_;
         auto const at = lists_.store(result_, divisor);
         auto const why = at ? beyond(*at) : "";
-        if (keeps_part && !as_it_is) detail::require_on_all<error>(*comm_, why);
+        if (keeps_part && !as_it_is) require_on_all(failure_kind::other, why);
         if (at) throw error(why);
         return result_;
+    }
+
+    // Where a rank gives a reason, all throw the first one's. A collective call of no bytes where none does.
+    void require_on_all(failure_kind kind, std::string const& why) {
+        failure own;
+        if (!why.empty())
+            own = {.kind = kind, .rank = comm_->rank(), .why = detail::concat({"rank ", failure::its_rank, ": ", why})};
+        share_failure(*comm_, own, sink_).raise();
     }
 
     void split(std::span<E const> x) {
@@ -191,6 +189,7 @@ class persistent_sum {
     std::size_t d_;
     host on_{};
     std::uint64_t calls_ = 0;
+    bit_writer sink_;
     std::array<std::optional<detail::whole_sum<How, T>>, words> sums_;
     std::array<std::vector<T>, words> work_;
     detail::addend_lists<E> lists_;

@@ -40,8 +40,8 @@ void call_sum(S& sum, B& on, C& comm, sparse_sum<T, B>& v, sum_round const& roun
     if constexpr (TakesSumRound<S, B, C, sparse_sum<T, B>&>) return sum(on, comm, v, round);
     T const bad = std::numeric_limits<T>::quiet_NaN();
     auto const d = v.dimension();
-    if (auto const at = static_cast<coordinate>(0); round.own != nullptr)
-        v.assign(on, d, std::span(&at, 1), std::span(&bad, 1));
+    coordinate const at = 0;
+    if (round.own != nullptr) v.assign(on, d, std::span(&at, 1), std::span(&bad, 1));
     sum(on, comm, v, round.number);
 }
 template <class S, class B, class C, Scalar T>

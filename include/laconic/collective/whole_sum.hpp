@@ -74,7 +74,7 @@ class whole_sum {
             v.assign_nonzero(on, full);
         }
     }
-    /// This rank's part of x, as `own` cuts it, <- that part of the sum; the rest of x is unspecified then.
+    /// This rank's part of x, as `partition` cuts it, <- that part of the sum; the rest of x is unspecified then.
     template <Communicator C>
     void reduce_scatter(host& on, C& comm, std::span<T> x, std::uint64_t round) {
         if constexpr (ReduceScatters<algorithm, host, C, std::span<T>>)
