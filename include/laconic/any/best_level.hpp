@@ -92,7 +92,7 @@ struct level_choice {
     counted_sizes sizes = counted_sizes::formula;
 
     static constexpr void describe_as(auto&& describe, std::string_view name, std::string_view about, auto... more) {
-        describe(name, about, costs::source, field("compressor", &level_choice::compressor).needed(),
+        describe(name, about, described_costs::source, field("compressor", &level_choice::compressor).needed(),
                  field("or", &level_choice::other), field("cost", &level_choice::cost).by_name(),
                  field("sizes", &level_choice::sizes).by_name(), more...);
     }

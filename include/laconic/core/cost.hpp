@@ -128,7 +128,7 @@ inline message_cost lossy_cost(message_cost once, double loss) {
 }
 
 /// The costs as texts have them: what they convert to is what the functions above return.
-namespace costs {
+namespace described_costs {
 
 inline constexpr char const* source = "Khirirat, Magnusson, Aytekin, Johansson, arXiv:2003.06377";
 
@@ -191,24 +191,24 @@ struct two_way {
     operator two_way_cost() const { return {up, down, answer, others}; }
 };
 
-}  // namespace costs
+}  // namespace described_costs
 
 inline std::string to_string(message_cost const& c) {
     if (c.loss > 0) {
         message_cost once = c;
         once.loss = 0;
-        return to_string(costs::lossy{once, c.loss});
+        return to_string(described_costs::lossy{once, c.loss});
     }
-    if (c == message_cost{}) return to_string(costs::bits{});
-    if (c.payload == 0) return to_string(costs::affine{c.per_bit, c.per_message});
+    if (c == message_cost{}) return to_string(described_costs::bits{});
+    if (c.payload == 0) return to_string(described_costs::affine{c.per_bit, c.per_message});
     double const header = c.per_packet - c.payload;
     if (c.per_bit == 0 && header >= 0 && c.payload + header == c.per_packet)
-        return to_string(costs::packets{c.payload, header, c.per_message});
-    return to_string(costs::energy{c.per_bit, c.per_packet, c.payload, c.per_message});
+        return to_string(described_costs::packets{c.payload, header, c.per_message});
+    return to_string(described_costs::energy{c.per_bit, c.per_packet, c.payload, c.per_message});
 }
 inline std::string to_string(two_way_cost const& c) {
     if (c == two_way_cost(c.up)) return to_string(c.up);
-    return to_string(costs::two_way{c.up, c.down, c.answer, c.others});
+    return to_string(described_costs::two_way{c.up, c.down, c.answer, c.others});
 }
 
 }  // namespace laconic

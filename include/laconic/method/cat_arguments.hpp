@@ -106,7 +106,7 @@ struct cat_of_method {
 
     static constexpr void description(auto&& describe) {
         describe("cat", "diana, vr_diana or vr_diana_saga of rand_k, or ef_sgd of a family, with C at its best level",
-                 costs::source, field("compressor", &cat_of_method::method).needed(),
+                 described_costs::source, field("compressor", &cat_of_method::method).needed(),
                  field("cost", &cat_of_method::cost).by_name());
     }
     operator any_method<T>() const { return method.with_cost(cost); }
