@@ -7,7 +7,6 @@
 #include <exception>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "laconic/compress/pipe.hpp"

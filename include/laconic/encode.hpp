@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "laconic/backend/host.hpp"

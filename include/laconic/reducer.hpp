@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>

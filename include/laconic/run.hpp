@@ -3,14 +3,11 @@
 
 #include <chrono>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "laconic/backend/array.hpp"
 #include "laconic/collective/agreed_problem.hpp"

@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "laconic/any/holder.hpp"

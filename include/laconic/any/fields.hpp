@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
-#include <cstddef>
 #include <limits>
 #include <string>
 #include <string_view>

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>

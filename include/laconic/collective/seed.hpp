@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"

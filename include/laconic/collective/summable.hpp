@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
 #include <type_traits>
-#include <utility>
 
 #include "laconic/collective/addend.hpp"
 #include "laconic/collective/terms/sparse_vector.hpp"

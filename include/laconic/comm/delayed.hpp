@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"

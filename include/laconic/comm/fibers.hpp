@@ -11,7 +11,6 @@
 #include <memory>
 #include <numeric>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

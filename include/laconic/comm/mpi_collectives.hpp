@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <string>
 
 #include "laconic/core/cost.hpp"
 #include "laconic/core/error.hpp"

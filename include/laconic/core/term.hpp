@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <string>
 
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "laconic/core/error.hpp"

@@ -6,7 +6,6 @@
 #include <span>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
 #include "laconic/backend/array.hpp"
 #include "laconic/core/key.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
-#include <string>
 
 #include "laconic/core/text.hpp"
 #include "laconic/method/rates.hpp"

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <string>
 
 #include "laconic/adapt/warm_up.hpp"
 #include "laconic/compress/top_k.hpp"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/rates.hpp"

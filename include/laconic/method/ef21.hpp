@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/rates.hpp"

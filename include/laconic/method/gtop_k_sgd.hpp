@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/compress/top_k.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 
 #include "laconic/core/text.hpp"
 #include "laconic/method/with_momentum.hpp"

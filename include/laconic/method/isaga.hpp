@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/block_saga.hpp"

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
-#include <string>
 
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ibcd.hpp"

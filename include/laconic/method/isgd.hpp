@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 
 #include "laconic/method/ibcd.hpp"
 #include "laconic/optim/decreasing_step.hpp"

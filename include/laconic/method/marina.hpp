@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "laconic/adapt/synchronise.hpp"
 #include "laconic/core/text.hpp"

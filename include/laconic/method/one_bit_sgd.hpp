@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 
 #include "laconic/compress/two_means.hpp"
 #include "laconic/core/text.hpp"

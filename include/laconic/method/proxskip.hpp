@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "laconic/compress/identity.hpp"
 #include "laconic/core/text.hpp"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 
 #include "laconic/compress/identity.hpp"
 #include "laconic/method/dcgd.hpp"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 
 #include "laconic/method/gd_sec.hpp"
 

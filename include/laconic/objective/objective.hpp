@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
-#include <type_traits>
 
 #include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"

@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "laconic/core/dependent.hpp"

@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
-#include <utility>
 
 #include "laconic/core/kept.hpp"
 #include "laconic/objective/finite_sum.hpp"

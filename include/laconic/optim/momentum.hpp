@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <Eigen/Dense>
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>

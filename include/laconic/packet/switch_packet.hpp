@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/error.hpp"

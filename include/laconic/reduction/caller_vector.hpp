@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <type_traits>
-#include <utility>
 
 #include "laconic/backend/host.hpp"
 #include "laconic/core/error.hpp"

@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "laconic/collective/agreement.hpp"

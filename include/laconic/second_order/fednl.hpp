@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

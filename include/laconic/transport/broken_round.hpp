@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <exception>
 #include <span>
-#include <utility>
 
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"

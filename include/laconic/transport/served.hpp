@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/shared_failure.hpp"

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "laconic/core/text.hpp"
 #include "laconic/message/factors.hpp"

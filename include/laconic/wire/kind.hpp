@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "laconic/core/text.hpp"
 #include "laconic/wire/stream.hpp"

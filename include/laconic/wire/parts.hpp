@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "laconic/core/text.hpp"
 #include "laconic/message/parts.hpp"

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "laconic/core/text.hpp"
 #include "laconic/wire/stream.hpp"

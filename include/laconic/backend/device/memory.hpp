@@ -11,7 +11,6 @@
 #include <cstring>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "laconic/backend/device/array.hpp"

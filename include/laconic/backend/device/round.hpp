@@ -3,12 +3,10 @@
 
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <type_traits>
 
 #include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/device/passes.hpp"

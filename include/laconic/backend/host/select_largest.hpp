@@ -2,14 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "laconic/backend/host/impl/fetch.hpp"

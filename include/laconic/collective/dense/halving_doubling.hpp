@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/layout/pieces.hpp"

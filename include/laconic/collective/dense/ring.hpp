@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/layout/pieces.hpp"

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

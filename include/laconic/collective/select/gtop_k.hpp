@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/terms/list_exchange.hpp"

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <exception>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "laconic/collective/collective.hpp"

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <string>
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/sparse/bruck.hpp"

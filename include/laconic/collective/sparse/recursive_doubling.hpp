@@ -3,8 +3,6 @@
 
 #include <bit>
 #include <cstddef>
-#include <cstdint>
-#include <string>
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/session.hpp"

@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/sparse/bruck.hpp"
