@@ -172,7 +172,8 @@ inline mine const own{};
 #elif defined(MISSPELLED_SETTING)
     descend(gd{}, f, x, comm, {.round = 3});
 #elif defined(SETTING_AS_A_NUMBER)
-    descend(gd{}, f, x, comm, 1000);
+    std::span<double> y(x);
+    descend(gd{}, f, y, comm, 1000);
 #elif defined(NOT_A_COMMUNICATOR)
     int network = 3;
     descend(gd{}, f, x, network);

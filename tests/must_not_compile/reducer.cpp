@@ -82,13 +82,14 @@ namespace {
 #elif defined(TEMPORARY_OF_EIGEN)
     reduce.start(0, Eigen::VectorXf(4));
 #elif defined(MOVED)
-    reduce.start(0, std::move(x));
+    std::array<float, 5> moved{};
+    reduce.start(0, std::move(moved));
 #elif defined(TEMPORARY_IN_A_CALL)
-    reduce(std::vector<float>(4));
+    reduce(std::array<float, 6>{});
 #elif defined(TEMPORARY_IN_BIND)
-    reduce.bind(0, std::vector<float>(4));
+    reduce.bind(0, std::array<float, 7>{});
 #elif defined(TEMPORARY_OVER_NODES)
-    over_nodes.start(0, std::vector<float>(4));
+    over_nodes.start(0, std::array<float, 8>{});
 #elif defined(CONST)
     reduce(c);
 #elif defined(CONST_VIEW)
@@ -106,7 +107,8 @@ namespace {
 #elif defined(INT_INTO_FLOAT)
     reduce(n);
 #elif defined(CONST_OVER_NODES)
-    over_nodes(c);
+    std::array<float, 4> const same{};
+    over_nodes(same);
 #elif defined(OF_A_MATRIX_ROW)
     reducer made(how, comm, w.row(1));
 #elif defined(OF_SCALED)
@@ -141,7 +143,7 @@ namespace {
     reducer made(how, nodes, x, {.verify_evry = 3});
     made(x);
 #elif defined(OPTIONS_OF_A_STEP)
-    reducer made(how, comm, x, step_options{.weight = 3});
+    reducer made(how, comm, v, step_options{.weight = 3});
 #elif defined(OPTION_OF_ANOTHER_TYPE)
     reducer made(how, comm, x, {.verify_every = 3.5});
 #elif defined(COMPRESSOR_ALONE)

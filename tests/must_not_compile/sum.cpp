@@ -2,8 +2,10 @@
 // What sum(), mean(), reduce_scatter(), encode() and decode() do not take, and the line that says so. See
 // CMakeLists.txt here.
 #include <Eigen/Core>
+#include <array>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "laconic/collective/select/gtop_k.hpp"
@@ -66,13 +68,13 @@ void of_sums(threads::member& comm) {
 #elif defined(MEAN_OF_INTEGERS)
     mean(comm, whole);
 #elif defined(PART_OF_A_TEMPORARY)
-    reduce_scatter(comm, std::vector<float>(3));
+    reduce_scatter(comm, std::array<float, 3>{});
 #elif defined(PERSISTENT_SUM_OF_A_TEMPORARY)
-    again(std::vector<float>(3));
+    again(std::array<float, 4>{});
 #elif defined(DECODE_INTO_CONST)
-    decode(top_k{1}, bytes, same);
+    decode(top_k{1}, bytes, std::as_const(vector));
 #elif defined(DECODE_INTO_A_TEMPORARY)
-    decode(top_k{1}, bytes, std::vector<float>(3));
+    decode(top_k{1}, bytes, std::array<float, 5>{});
 #elif defined(DECODE_INTO_INTEGERS)
     decode(top_k{1}, bytes, whole);
 #elif defined(ENCODE_INTEGERS)
