@@ -42,7 +42,7 @@ TEST_CASE("an element can be read while a kernel runs, and at no other time") {
     CHECK(sum_of_squares(on, std::span<float const>(x)) == 14);
     CHECK_FALSE(is_readable(x.data()));
     CHECK(brought(on, x) == std::vector<float>{1, 2, 3});
-    CHECK(element(on, std::span<float const>(x), 1) == 2);
+    CHECK(kernels::element(on, std::span<float const>(x), 1) == 2);
     CHECK(on_host(on, std::span<float const>(x))[2] == 3);
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("arrays grow with zeros, keep their room, and are equal by their eleme
     CHECK_FALSE(a == b);
     swap(a, b);
     CHECK(brought(on, a) == std::vector<int>{1, 1, 1});
-    assign(on, std::span<int const>(b), a);
+    kernels::assign(on, std::span<int const>(b), a);
     CHECK(a == b);
     apart::array<int> const c(std::move(b));
     CHECK(c == a);

@@ -205,7 +205,7 @@ void measure_reductions(device& on, table& row, in x) {
         "sums_by_sign", [&] { sums_by_sign(on, x); }, x);
     row(
         "rounding_variance", [&] { rounding_variance(on, x, 0.25f); }, x);
-    std::vector<std::uint32_t> counts(magnitude_bins::count);
+    std::vector<std::uint32_t> counts(kernels::magnitude_bins::count);
     row(
         "count_by_magnitude", [&] { count_by_magnitude(on, x, 1.0f, std::span(counts)); }, x);
 }
@@ -219,14 +219,16 @@ void measure_matrices(device& on, table& row, in x) {
     out const product(result);
     row(
         "multiply_matrix, 4 columns",
-        [&] { multiply_matrix(on, matrix, matrix_is::as_it_stands, by, columns, product); }, matrix, by, product);
+        [&] { multiply_matrix(on, matrix, kernels::matrix_is::as_it_stands, by, columns, product); }, matrix, by,
+        product);
     row(
         "multiply_matrix, transposed",
-        [&] { multiply_matrix(on, matrix, matrix_is::transposed, by, columns, product); }, matrix, by, product);
+        [&] { multiply_matrix(on, matrix, kernels::matrix_is::transposed, by, columns, product); }, matrix, by,
+        product);
     row(
         "multiply_to_orthonormal, 4 columns",
-        [&] { multiply_to_orthonormal(on, matrix, matrix_is::as_it_stands, by, columns, product); }, matrix, by,
-        product);
+        [&] { multiply_to_orthonormal(on, matrix, kernels::matrix_is::as_it_stands, by, columns, product); }, matrix,
+        by, product);
 }
 
 void measure_selections(device& on, table& row, in x, out y) {
@@ -286,14 +288,14 @@ void measure_terms(device& on, table& row, out y) {
     values.resize_to_overwrite(k);
     row(
         "list_terms, 0.01 n", [&] { list_terms(on, terms, std::span(at), out(values)); }, some, first, at, values);
-    listed_terms<float> const a{places, first}, b{other_places, second};
+    kernels::listed_terms<float> const a{places, first}, b{other_places, second};
     row(
         "add_lists, 0.01 n each", [&] { add_lists(on, a, b, at, values); }, some, first, others, second, at, values);
-    listed_terms<float> const three[] = {a, b, a};
+    kernels::listed_terms<float> const three[] = {a, b, a};
     row(
         "sum_lists, three of 0.01 n",
-        [&] { sum_lists(on, std::span<listed_terms<float> const>(three), at, values, left_at, left); }, some, first,
-        others, second, some, first, at, values);
+        [&] { sum_lists(on, std::span<kernels::listed_terms<float> const>(three), at, values, left_at, left); }, some,
+        first, others, second, some, first, at, values);
     device::array<coordinate> sorted_at(k);
     device::array<float> sorted(k);
     row(
@@ -405,7 +407,8 @@ void measure_rounding(device& on, table& row, in x) {
     row(
         "round_to_powers", [&] { round_to_powers(on, x, key{3}, 0, codes); }, x, codes);
     row(
-        "round_to_short, bf16", [&] { round_to_short(on, x, layout_of(short_format::bfloat), codes); }, x, codes);
+        "round_to_short, bf16",
+        [&] { round_to_short(on, x, kernels::layout_of(kernels::short_format::bfloat), codes); }, x, codes);
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ void add_quantize() {
     });
     add<float>({"windows"}, [](std::span<float const> x) {
         return [n = x.size(), windows = std::vector<std::uint16_t>(512)]() mutable {
-            window_source<simd::arch> const source(key{1});
+            kernels::window_source<simd::arch> const source(key{1});
             for (std::size_t i = 0; i < n; i += windows.size()) source.draw(i, std::span(windows));
         };
     });

@@ -95,7 +95,7 @@ void add_count(std::size_t d) {
     add<T>({"count_by_magnitude", input::gauss, d}, [](std::span<T const> x) {
         host on;
         T const largest = largest_magnitude(on, x);
-        return [x, largest, on, counts = std::vector<std::uint32_t>(magnitude_bins::count)]() mutable {
+        return [x, largest, on, counts = std::vector<std::uint32_t>(kernels::magnitude_bins::count)]() mutable {
             count_by_magnitude(on, x, largest, std::span<std::uint32_t>(counts));
         };
     });

@@ -48,14 +48,14 @@ template <Communicator C>
 // Whether descend() takes these types; where not, the compiler prints what to change and compiles no further.
 template <class M, class F, class X, class C>
 consteval bool can_descend() {
-    static_assert(!OutOfReach<X>,
+    static_assert(!kernels::OutOfReach<X>,
                   "descend() runs on the host; for x on a device call descent<R, F, C, T, device> by itself");
-    static_assert(OutOfReach<X> || Contiguous<X>,
+    static_assert(kernels::OutOfReach<X> || Contiguous<X>,
                   "x, the starting point, is a vector, array, span or Eigen vector of float or double");
     static_assert(Communicator<C>,
                   "the fourth argument is no communicator: threads::run gives one to each worker, and mpi is one; what "
                   "your own needs stands in comm/communicator.hpp");
-    if constexpr (Contiguous<X> && !OutOfReach<X> && Communicator<C>) {
+    if constexpr (Contiguous<X> && !kernels::OutOfReach<X> && Communicator<C>) {
         using T = element_of<X>;
         using number = std::remove_reference_t<decltype(*std::declval<X&>().data())>;
         static_assert(Scalar<T>, "x holds neither float nor double");

@@ -8,6 +8,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 using laconic_test::apart;
 
 static_assert(OnHost<host> && OnHost<reference> && !OnHost<apart>);

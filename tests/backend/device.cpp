@@ -6,6 +6,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 static_assert(Backend<device, float> && Backend<device, double>);
 

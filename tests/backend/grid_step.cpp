@@ -6,6 +6,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 TEST_CASE_TEMPLATE("the grid covers the scale, and its ends are finite", T, float, double) {
     using limits = std::numeric_limits<T>;

@@ -7,6 +7,7 @@
 
 // Kernels take them by value, on a device too, and only read what they name: no case, as nothing is left to run.
 using namespace laconic;
+using namespace laconic::kernels;
 
 static_assert(std::is_trivially_copyable_v<listed_terms<float>> && std::is_aggregate_v<listed_terms<float>>);
 static_assert(sizeof(listed_terms<double>) == 2 * sizeof(std::span<double const>));

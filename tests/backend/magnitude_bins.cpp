@@ -5,6 +5,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 TEST_CASE("the bins from that of 1, of 1.5 and of 2 - 2^-30 down, by hand") {
     magnitude_bins const one(1), half(1.5), two(2 - 0x1p-30);

@@ -7,6 +7,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 // | 1 2 3 |       |   1 |                  | 1 |
 // | 4 5 6 | times |  10 |, transposed with | 10 |.

@@ -5,6 +5,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 TEST_CASE_TEMPLATE("a power of two that takes a number into [1/2, 1)", T, float, double) {
     CHECK(unit_scale(T(1)) == T(0.5));

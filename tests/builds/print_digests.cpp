@@ -45,13 +45,13 @@ std::uint64_t digest_of(std::string const& text, std::vector<std::vector<T>> con
 
 // The numbers that all codes mean, the codes of these, and those of what is halfway between two of them and next to it.
 template <class T>
-std::uint64_t digest_of(laconic::short_format format) {
+std::uint64_t digest_of(laconic::kernels::short_format format) {
     laconic::host on;
-    auto const f = laconic::layout_of(format);
+    auto const f = laconic::kernels::layout_of(format);
     std::vector<std::uint16_t> codes(std::size_t{1} << f.width());
     for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::uint16_t>(i);
     std::vector<T> meant(codes.size());
-    for (std::size_t i = 0; i < codes.size(); ++i) meant[i] = laconic::short_value<T>(f, codes[i]);
+    for (std::size_t i = 0; i < codes.size(); ++i) meant[i] = laconic::kernels::short_value<T>(f, codes[i]);
     auto x = meant;
     for (std::size_t i = 0; i + 1 < codes.size(); ++i) {
         T const halfway = meant[i] / 2 + meant[i + 1] / 2;
@@ -64,9 +64,9 @@ std::uint64_t digest_of(laconic::short_format format) {
     std::vector<std::uint16_t> made(x.size());
     round_to_short(on, std::span<T const>(x), f, std::span(made));
     std::vector<T> sum(codes.size(), T(1));
-    typename laconic::short_floats<laconic::short_format::binary16, T, laconic::host>::terms_type const halves{
+    typename laconic::short_floats<laconic::kernels::short_format::binary16, T, laconic::host>::terms_type const halves{
         codes.data(), codes.size()};
-    if (format == laconic::short_format::binary16) add_terms(on, std::span(sum), T(3), halves);
+    if (format == laconic::kernels::short_format::binary16) add_terms(on, std::span(sum), T(3), halves);
     laws::digest all;
     std::vector<std::byte> bytes;
     auto const put = [&](std::uint64_t bits) {  // in one order of bytes
@@ -83,10 +83,10 @@ std::uint64_t digest_of(laconic::short_format format) {
 }  // namespace
 
 int main() {
-    using laconic::short_format;
-    for (auto const f : {short_format::binary16, short_format::bfloat, short_format::e4m3, short_format::e5m2})
+    for (auto const f : {laconic::kernels::short_format::binary16, laconic::kernels::short_format::bfloat,
+                         laconic::kernels::short_format::e4m3, laconic::kernels::short_format::e5m2})
         std::printf("%016" PRIx64 " %016" PRIx64 " every code of %s\n", digest_of<double>(f), digest_of<float>(f),
-                    laconic::name_of(f));
+                    name_of(f));
     for (auto const& text : laws::chosen_pipelines())
         std::printf("%016" PRIx64 " %016" PRIx64 " %s\n", digest_of<double>(text, of_all_lengths<double>()),
                     digest_of<float>(text, of_all_lengths<float>()), text.c_str());

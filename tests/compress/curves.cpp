@@ -123,9 +123,9 @@ TEST_CASE("few levels are looked at, most where all are worth as much") {
 TEST_CASE("all but one of 2^32 numbers at 2^-40: the draws that they take show") {
     histogram h;
     h.make_room();
-    h.bins = magnitude_bins(1);
+    h.bins = kernels::magnitude_bins(1);
     h.counts[0] = 1;
-    h.counts[40 * magnitude_bins::per_octave] = 0xfffffffeu;
+    h.counts[40 * kernels::magnitude_bins::per_octave] = 0xfffffffeu;
     proportional_curve at_one(h), at_all(h);
     std::size_t const d = 0xffffffffu;
     CHECK(at_one(1) / at_all(d) == doctest::Approx(std::pow(1 + 0x1p-8, -2)).epsilon(1e-6));

@@ -13,7 +13,7 @@ namespace {
 template <class T>
 T of(p_norm p, std::vector<T> const& x) {
     host on;
-    return norm_of(on, p, std::span<T const>(x));
+    return kernels::norm_of(on, p, std::span<T const>(x));
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 using namespace laconic;
 
-using sixteen_bits = short_floats<short_format::binary16, float, host>;
-using eights = short_floats<short_format::e4m3, double, host>;
+using sixteen_bits = short_floats<kernels::short_format::binary16, float, host>;
+using eights = short_floats<kernels::short_format::e4m3, double, host>;
 static_assert(Message<sixteen_bits, float, host> && Message<eights, double, host> && TermMessage<sixteen_bits>);
 static_assert(sixteen_bits::terms_type::in_order);
 

@@ -241,15 +241,15 @@ LACONIC_TEST_FORWARD(sort_list)
 
 template <laconic::Scalar T>
 void reserve_for_lists(apart& on, std::size_t n) {
-    laconic::reserve_for_lists<T>(on.inside, n);
+    laconic::kernels::reserve_for_lists<T>(on.inside, n);
 }
 template <laconic::Scalar T>
 void reserve_to_sum(apart& on, std::size_t lists, std::size_t terms) {
-    laconic::reserve_to_sum<T>(on.inside, lists, terms);
+    laconic::kernels::reserve_to_sum<T>(on.inside, lists, terms);
 }
 template <laconic::Scalar T>
 void reserve_to_sort(apart& on, std::size_t n, std::size_t d) {
-    laconic::reserve_to_sort<T>(on.inside, n, d);
+    laconic::kernels::reserve_to_sort<T>(on.inside, n, d);
 }
 
 template <class E>

@@ -10,7 +10,7 @@ using namespace laconic;
 
 namespace {
 
-template <short_format F>
+template <kernels::short_format F>
 void takes_bits(std::uint64_t width, message_kind expected) {
     short_floats<F, float, host> const m{{1, 2, 3}};
     CHECK(account(m).values() == 3 * width);
@@ -20,7 +20,7 @@ void takes_bits(std::uint64_t width, message_kind expected) {
 }
 
 // How many of all codes a reader takes, and whether it gives them back.
-template <short_format F>
+template <kernels::short_format F>
 int accepted() {
     host on;
     int n = 0;
@@ -42,16 +42,16 @@ int accepted() {
 }  // namespace
 
 TEST_CASE("16 or 8 bits a number") {
-    takes_bits<short_format::binary16>(16, message_kind{7});
-    takes_bits<short_format::bfloat>(16, message_kind{8});
-    takes_bits<short_format::e4m3>(8, message_kind{9});
-    takes_bits<short_format::e5m2>(8, message_kind{10});
+    takes_bits<kernels::short_format::binary16>(16, message_kind{7});
+    takes_bits<kernels::short_format::bfloat>(16, message_kind{8});
+    takes_bits<kernels::short_format::e4m3>(8, message_kind{9});
+    takes_bits<kernels::short_format::e5m2>(8, message_kind{10});
 }
 
 // The last exponent of each sign, or one code of each, is no number.
 TEST_CASE("codes that are not finite are refused, and no others") {
-    CHECK(accepted<short_format::binary16>() == 65536 - 2 * 1024);
-    CHECK(accepted<short_format::bfloat>() == 65536 - 2 * 128);
-    CHECK(accepted<short_format::e4m3>() == 254);
-    CHECK(accepted<short_format::e5m2>() == 248);
+    CHECK(accepted<kernels::short_format::binary16>() == 65536 - 2 * 1024);
+    CHECK(accepted<kernels::short_format::bfloat>() == 65536 - 2 * 128);
+    CHECK(accepted<kernels::short_format::e4m3>() == 254);
+    CHECK(accepted<kernels::short_format::e5m2>() == 248);
 }

@@ -32,7 +32,7 @@ class follow_last_move {
     }
     template <class M>
     void update(B& on, std::span<T const> x, M const&) {
-        assign(on, x, last_);
+        kernels::assign(on, x, last_);
     }
     template <class Archive>
     void state(Archive& archive) {

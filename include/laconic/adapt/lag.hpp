@@ -38,8 +38,8 @@ class lag {
     }
     template <class M>
     void update(B& on, std::span<T const> x, M const&) {
-        if (sends_) assign(on, x, last_sent_x_);
-        assign(on, x, last_);
+        if (sends_) kernels::assign(on, x, last_sent_x_);
+        kernels::assign(on, x, last_);
         if (!moves_.empty()) {
             std::rotate(moves_.begin(), moves_.end() - 1, moves_.end());
             moves_[0] = move_;
@@ -70,7 +70,7 @@ class lag {
         return vanished || !std::isfinite(bound) || !(changed <= bound);
     }
     double square_of_distance(B& on, std::span<T const> x, std::span<T const> y) {
-        assign(on, x, away_);
+        kernels::assign(on, x, away_);
         add_scaled(on, T(-1), y, std::span<T>(away_));
         return sum_of_squares(on, std::span<T const>(away_));
     }

@@ -33,7 +33,7 @@ class warm_start {
     }
     template <class M>
     void update(B& on, std::span<T const>, M const& m) {
-        assign(on, std::span<T const>(m.shorter()), last_);
+        kernels::assign(on, std::span<T const>(m.shorter()), last_);
     }
 
     void tune(B&, parts<low_rank<std::span<T const>>>& c, round_context const&, std::span<T const>,

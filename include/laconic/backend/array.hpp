@@ -24,6 +24,10 @@ concept OnHost = requires(typename B::template array<double>& a) {
     a[0];
 };
 
+}  // namespace laconic
+
+namespace laconic::kernels {
+
 /// An array whose elements the host may not touch.
 template <class Array>
 concept OutOfReach = requires(Array& a) {
@@ -32,18 +36,22 @@ concept OutOfReach = requires(Array& a) {
 }
 &&!requires(Array & a) { a[0]; };
 
-namespace detail {
+}  // namespace laconic::kernels
+
+namespace laconic::detail {
 
 /// Elements that are new may be anything.
 template <class Array>
 void resize_to_overwrite(Array& array, std::size_t n) {
-    if constexpr (OutOfReach<Array> && requires { array.resize_to_overwrite(n); })
+    if constexpr (kernels::OutOfReach<Array> && requires { array.resize_to_overwrite(n); })
         array.resize_to_overwrite(n);
     else
         array.resize(n);
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// to <- from, with its length. `from` is none of to's own.
 template <class B, class E, class Array>
@@ -99,4 +107,4 @@ class backend_copies {
     copy_bytes *to_host_ = nullptr, *from_host_ = nullptr;
 };
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -30,7 +30,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
              typename B::template array<coordinate>& at, typename B::template array<T>& values,
              std::span<std::int8_t> few_levels, std::span<std::int16_t> levels, std::span<std::uint16_t> powers,
              std::span<std::uint8_t> bytes, std::span<std::uint64_t> words, std::span<std::uint32_t> counts,
-             listed_terms<T> list, std::span<coordinate> some_at) {
+             kernels::listed_terms<T> list, std::span<coordinate> some_at) {
     // memory
     values.resize(k);
     values.assign(k, a);
@@ -66,7 +66,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     sample_in_proportion(on, x, a, from, at);
     // lists of terms
     add_lists(on, list, list, at, values);
-    sum_lists(on, std::span<listed_terms<T> const>(&list, 1), at, values, at, values);
+    sum_lists(on, std::span<kernels::listed_terms<T> const>(&list, 1), at, values, at, values);
     part_list(on, list, std::span<coordinate const>{}, at, values, at, values);
     take_list(on, list, std::span<coordinate const>{}, at, values);
     list_without(on, list, std::span<coordinate const>{}, at, values);
@@ -77,7 +77,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     // round
     { rounding_variance(on, x, a) } -> std::same_as<double>;
     round_to_powers(on, x, from, first, powers);
-    round_to_short(on, x, short_layout{}, powers);
+    round_to_short(on, x, kernels::short_layout{}, powers);
     pack_signs(on, x, words);
     // buckets
     { round_buckets_to_levels(on, x, k, p_norm::two, 1, from, y, few_levels) } -> std::same_as<bool>;
@@ -89,8 +89,8 @@ concept Backend = std::movable<B> && Scalar<T> &&
     damp_steps(on, x, k, y);
     // matrix
     draw_symmetric(on, from, first, y);
-    multiply_matrix(on, x, matrix_is{}, x, k, y);
-    multiply_to_orthonormal(on, x, matrix_is{}, x, k, y);
+    multiply_matrix(on, x, kernels::matrix_is{}, x, k, y);
+    multiply_to_orthonormal(on, x, kernels::matrix_is{}, x, k, y);
     // update
     add_scaled(on, a, x, y);
     multiply(on, a, y);

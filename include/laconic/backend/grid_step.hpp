@@ -8,9 +8,7 @@
 
 #include "laconic/core/view.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 /// The `by`-th number of T above x >= 0, or below it. Where `by` is whether something holds, there is no branch, which
 /// nobody could foretell.
@@ -20,7 +18,9 @@ constexpr T neighbour(T x, int by) {
     return std::bit_cast<T>(static_cast<bits>(std::bit_cast<bits>(x) + by));
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// The least step of a grid {0, .., levels} x step that covers [0, scale]: scale / levels, rounded up where it must be.
 template <Scalar T>
@@ -39,4 +39,4 @@ constexpr T closing_step(T range, int levels) {
     return detail::neighbour(step, range / step < T(levels) ? -1 : 0);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -6,7 +6,7 @@
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 /// A sparse vector in a backend's memory, for kernels to read: ascending coordinates, none twice, and as many values.
 template <Scalar T>
@@ -15,4 +15,4 @@ struct listed_terms {
     std::span<T const> values{};
 };
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -6,7 +6,7 @@
 
 #include "laconic/core/contract.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 /// Bins for magnitudes, counted down from that of the largest: each octave [2^e, 2^(e+1)) has 256, as wide as each
 /// other. So what is in one bin differs by a factor of 1 + 2^-8 at most, and what is below them all is at most 2^-48
@@ -35,4 +35,4 @@ class magnitude_bins {
     int top_ = 0;  // the place of the largest in its octave
 };
 
-}  // namespace laconic
+}  // namespace laconic::kernels

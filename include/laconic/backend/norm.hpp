@@ -16,13 +16,17 @@ namespace laconic {
 enum class p_norm { one, two, largest };
 constexpr std::array<std::string_view, 3> words_of(p_norm) { return {"1", "2", "inf"}; }
 
-namespace detail {
+}  // namespace laconic
+
+namespace laconic::detail {
 
 /// Whether a sum of squares in floats can be relied on: none of them has overflown, and what has underflown is nothing
 /// beside the largest.
 constexpr bool floats_hold(double squares) { return squares > 0x1p-80 && squares < 0x1p120; }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// |x|_p, at least the largest magnitude; not finite where it is beyond T or a number of x is not finite. Squares may
 /// leave the range of T. A 2-norm of floats is off by at most 2^-17 of itself. One pass; two for a 2-norm of doubles,
@@ -72,4 +76,4 @@ double deviation_of(B& on, std::span<T const> x) {
     return unit * std::sqrt(std::max(0.0, std::fma(-rest, rest, sum_of_squares(on, x, unit, mean) / d)));
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

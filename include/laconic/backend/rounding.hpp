@@ -15,6 +15,10 @@ namespace laconic {
 enum class rounding { random, nearest };
 constexpr std::array<std::string_view, 2> words_of(rounding) { return {"random", "nearest"}; }
 
+}  // namespace laconic
+
+namespace laconic::kernels {
+
 /// What stands for a level of a grid with as many levels above 0 as below: a byte where that holds all of them.
 template <class T>
 concept LevelCode = std::same_as<T, std::int8_t> || std::same_as<T, std::int16_t>;
@@ -23,12 +27,12 @@ concept LevelCode = std::same_as<T, std::int8_t> || std::same_as<T, std::int16_t
 template <LevelCode Code>
 inline constexpr int most_levels = std::numeric_limits<Code>::max();
 
-namespace detail {
+}  // namespace laconic::kernels
+
+namespace laconic::detail {
 
 /// How all backends round at random: whether a value between two neighbours becomes the upper one. The fraction of the
 /// way that is behind it, in [0, 1], and the chance, in units of 2^-32, make a whole.
 constexpr bool goes_up(double fraction, std::uint32_t chance) { return fraction * 0x1p32 + double(chance) >= 0x1p32; }
 
-}  // namespace detail
-
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -8,7 +8,7 @@
 
 #include "laconic/core/view.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 /// Number formats of one or two bytes: IEEE 754 binary16; the upper half of a float; and the two of the Open Compute
 /// Project's "8-bit floating point specification", 2023.
@@ -62,7 +62,9 @@ constexpr char const* name_of(short_format f) {
     return "";
 }
 
-namespace detail {
+}  // namespace laconic::kernels
+
+namespace laconic::detail {
 
 // Up to so many bytes are chosen by masks. Compilers take a choice for a branch, in which a sum or a product of floats
 // is made or not, and put such a loop into vectors for AVX-512 alone; masks, where there are no vectors, cost more than
@@ -86,7 +88,9 @@ constexpr Bits one_of_two(bool first, Bits a, Bits b) {
     }
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// The number that a code means, exactly; NaN for all codes that are not finite.
 template <Scalar T>
@@ -102,4 +106,4 @@ constexpr T short_value(short_layout f, std::uint16_t code) {
     return std::bit_cast<T>(detail::one_of_two(f.is_finite(code), static_cast<bits>(size ^ sign), nan));
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

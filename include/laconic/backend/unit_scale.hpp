@@ -7,7 +7,7 @@
 
 #include "laconic/core/view.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 /// The power of two that takes `largest` into [1/2, 1), so that numbers up to it can be squared and added: exact, and
 /// therefore free. No further than 2^104 for float and 2^1000 for double, up or down; 1 for 0.
@@ -19,4 +19,4 @@ constexpr T unit_scale(T largest) {
     return std::ldexp(T(1), std::clamp(-exponent, -furthest, furthest));
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

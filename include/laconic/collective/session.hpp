@@ -53,7 +53,7 @@ class session {
     void check_input(B& on, int rank, sparse_sum<T, B> const& v, std::size_t d) {
         if (failed() || has_other_dimension(rank, v.dimension(), d)) return;
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
-            report(failure::not_finite(element(on, v.support(), j)), rank);
+            report(failure::not_finite(kernels::element(on, v.support(), j)), rank);
     }
     template <class B, Scalar T>
     void check_input(B& on, int rank, std::span<T const> x, std::size_t d) {
@@ -65,7 +65,7 @@ class session {
     template <class B, Scalar T, class Where = same_place>
     void check_sum(B& on, sparse_sum<T, B> const& v, Where where = {}) {
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
-            report_sum(where(std::uint64_t{element(on, v.support(), j)}));
+            report_sum(where(std::uint64_t{kernels::element(on, v.support(), j)}));
     }
     template <class B, Scalar T>
     void check_sum(B& on, std::span<T const> x, std::size_t first) {

@@ -27,12 +27,12 @@ class largest_curve {
     explicit largest_curve(histogram const& h) : h_(&h), each_(value()) {}
 
     double operator()(std::size_t level) {
-        while (bin_ < magnitude_bins::count && before_ + in_bin() < static_cast<double>(level)) next();
+        while (bin_ < kernels::magnitude_bins::count && before_ + in_bin() < static_cast<double>(level)) next();
         return std::fma(static_cast<double>(level) - before_, each_, sum_);
     }
     std::size_t above(double y) {
-        while (bin_ < magnitude_bins::count && !(std::fma(in_bin(), each_, sum_) > y)) next();
-        if (bin_ == magnitude_bins::count) return std::numeric_limits<std::size_t>::max();
+        while (bin_ < kernels::magnitude_bins::count && !(std::fma(in_bin(), each_, sum_) > y)) next();
+        if (bin_ == kernels::magnitude_bins::count) return std::numeric_limits<std::size_t>::max();
         return static_cast<std::size_t>(before_ + std::max(0.0, std::floor((y - sum_) / each_))) + 1;
     }
     static double price(std::size_t level, double cost) {
@@ -46,13 +46,13 @@ class largest_curve {
   private:
     double in_bin() const { return h_->counts[bin_]; }
     double value() const {
-        if (bin_ == magnitude_bins::count) return 0;
+        if (bin_ == kernels::magnitude_bins::count) return 0;
         return Squares ? h_->bins.square(bin_) : std::sqrt(h_->bins.square(bin_));
     }
     void next() {
         sum_ = std::fma(in_bin(), each_, sum_);
         before_ += in_bin();
-        while (++bin_ < magnitude_bins::count && h_->counts[bin_] == 0) {
+        while (++bin_ < kernels::magnitude_bins::count && h_->counts[bin_] == 0) {
         }
         each_ = value();
     }
@@ -69,26 +69,26 @@ class proportional_curve {
   public:
     explicit proportional_curve(histogram& h) : h_(&h) {
         double rest = 0;
-        for (std::size_t b = magnitude_bins::count; b-- > 0; h.room[b] = rest)
+        for (std::size_t b = kernels::magnitude_bins::count; b-- > 0; h.room[b] = rest)
             if (h.counts[b] > 0) rest = std::fma(h.counts[b], std::sqrt(h.bins.square(b)), rest);
         enter();
     }
 
     double operator()(std::size_t level) {
-        while (bin_ < magnitude_bins::count && (static_cast<double>(level) - before_) * each_ > rest()) next();
-        if (bin_ == magnitude_bins::count) return 1 / squares_;
+        while (bin_ < kernels::magnitude_bins::count && (static_cast<double>(level) - before_) * each_ > rest()) next();
+        if (bin_ == kernels::magnitude_bins::count) return 1 / squares_;
         return 1 / std::fma(rest() / (static_cast<double>(level) - before_), rest(), squares_);
     }
     std::size_t above(double y) {
         double const less = 1 / y;  // the sum must be below this; it falls to it before the next bin begins
-        while (bin_ < magnitude_bins::count && !(std::fma(rest(), each_, squares_) < less)) next();
-        if (bin_ == magnitude_bins::count) return std::numeric_limits<std::size_t>::max();
+        while (bin_ < kernels::magnitude_bins::count && !(std::fma(rest(), each_, squares_) < less)) next();
+        if (bin_ == kernels::magnitude_bins::count) return std::numeric_limits<std::size_t>::max();
         return static_cast<std::size_t>(before_ + std::floor(rest() / (less - squares_) * rest())) + 1;
     }
     static double price(std::size_t, double cost) { return cost; }
     double energy(std::size_t level) {
         double all = 0;
-        for (std::size_t b = 0; b < magnitude_bins::count; ++b)
+        for (std::size_t b = 0; b < kernels::magnitude_bins::count; ++b)
             if (h_->counts[b] > 0) all = std::fma(h_->counts[b], h_->bins.square(b), all);
         return (*this)(level)*all * all;
     }
@@ -103,8 +103,8 @@ class proportional_curve {
         enter();
     }
     void enter() {
-        while (bin_ < magnitude_bins::count && h_->counts[bin_] == 0) ++bin_;
-        if (bin_ < magnitude_bins::count) each_ = std::sqrt(h_->bins.square(bin_));
+        while (bin_ < kernels::magnitude_bins::count && h_->counts[bin_] == 0) ++bin_;
+        if (bin_ < kernels::magnitude_bins::count) each_ = std::sqrt(h_->bins.square(bin_));
     }
 
     histogram* h_;

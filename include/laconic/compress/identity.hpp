@@ -27,7 +27,7 @@ struct identity {
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key, full_vector<T, B>& m) const {
         check_dimension(x.size());
-        assign(on, x, m.values);
+        kernels::assign(on, x, m.values);
     }
     double omega(std::size_t) const { return 0; }
     double delta(std::size_t) const { return 1; }

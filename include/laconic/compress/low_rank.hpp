@@ -87,10 +87,10 @@ struct low_rank {
         blank(on, x.size(), from, m);
         if (m.rank == 0) return;
         // Q is stored where X' P will be.
-        begin(on, from, unit_scale(largest_magnitude(on, x)), m.rank, m.shorter());
+        begin(on, from, kernels::unit_scale(largest_magnitude(on, x)), m.rank, m.shorter());
         std::span<T> const q(m.shorter()), p(m.longer());
-        auto const x_q = m.tall() ? matrix_is::as_it_stands : matrix_is::transposed;
-        auto const x_p = m.tall() ? matrix_is::transposed : matrix_is::as_it_stands;
+        auto const x_q = m.tall() ? kernels::matrix_is::as_it_stands : kernels::matrix_is::transposed;
+        auto const x_p = m.tall() ? kernels::matrix_is::transposed : kernels::matrix_is::as_it_stands;
         multiply_to_orthonormal(on, x, x_q, std::span<T const>(q), m.rank, p);
         multiply_matrix(on, x, x_p, std::span<T const>(p), m.rank, q);
         if (!product_is_finite(largest_magnitude(on, std::span<T const>(m.left)),
@@ -122,14 +122,14 @@ struct low_rank {
         std::size_t const n = q.size() / columns;
         bool const given = [&] {
             if constexpr (!drawn)
-                if (!start.empty()) return assign(on, start, q), true;
+                if (!start.empty()) return kernels::assign(on, start, q), true;
             return false;
         }();
         for (std::size_t c = 0; c < columns; ++c) {
             auto const column = std::span<T>(q).subspan(c * n, n);
             T const largest = given ? largest_magnitude(on, std::span<T const>(column)) : T(0);
             if (largest > 0)
-                multiply(on, unit_scale(largest), column);
+                multiply(on, kernels::unit_scale(largest), column);
             else
                 draw_symmetric(on, from, c * n, column);
         }

@@ -73,7 +73,7 @@ void make_payload(B& on, std::span<T const> x, T scale, M& m) {
     if (scale != T(1))
         if (auto const j = first_non_finite(on, std::span<T const>(values)); j < values.size()) {
             std::size_t const unit = m.unit.length;
-            std::size_t const place = element(on, std::span<coordinate const>(m.support), j / unit);
+            std::size_t const place = kernels::element(on, std::span<coordinate const>(m.support), j / unit);
             throw argument_error(detail::concat(
                 {"coordinate ", place * unit + j % unit, " times ", static_cast<double>(scale), " is not finite"}));
         }

@@ -58,7 +58,7 @@ struct levels<damped_quantize> {
             double const energy = squares * ratio * ratio;
             all = std::fma(squares * ratio, ratio, all);  // rounded alike with and without fused products
             for (std::size_t level = 1; level <= q.size(); ++level) {
-                T const step = grid_step(scale, at(c, level, x.size()).levels);
+                T const step = kernels::grid_step(scale, at(c, level, x.size()).levels);
                 double const height = static_cast<double>(top) / static_cast<double>(step);
                 q[level - 1] += energy / (1 + noise(level, step) / (squares * height * height));
             }
@@ -76,7 +76,7 @@ struct levels<damped_quantize> {
             detail::each_bucket(x, bucket, [&](std::size_t, std::size_t, auto part) {
                 T const top = largest_magnitude(on, part);
                 if (top > 0)
-                    add_bucket(norm_of(on, c.p, part), top, squares_in_units(on, part, top),
+                    add_bucket(kernels::norm_of(on, c.p, part), top, kernels::squares_in_units(on, part, top),
                                [&](std::size_t, T step) { return rounding_variance(on, part, step); });
             });
         }

@@ -14,7 +14,7 @@ namespace laconic {
 /// bits a value. Values above the largest number of the format become that number, values below half the least one
 /// become 0, so it has neither omega nor delta: no constant holds for all vectors. Values must be finite; others become
 /// NaN, and every reader refuses such a message.
-template <short_format F>
+template <kernels::short_format F>
 struct short_float {
     static constexpr void description(auto&& describe) {
         describe(name_of(F), "rounding to the nearest number of a short format", "");
@@ -32,19 +32,19 @@ struct short_float {
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, short_floats<F, T, B>& m) const {
         blank(on, x.size(), from, m);
-        round_to_short(on, x, layout_of(F), std::span(m.codes));
+        round_to_short(on, x, kernels::layout_of(F), std::span(m.codes));
     }
 
     bool operator==(short_float const&) const = default;
 };
 
 /// IEEE half precision: up to 65504 and down to 2^-24, 11 binary digits.
-using fp16 = short_float<short_format::binary16>;
+using fp16 = short_float<kernels::short_format::binary16>;
 /// bfloat16: the range of a float, 8 binary digits.
-using bf16 = short_float<short_format::bfloat>;
+using bf16 = short_float<kernels::short_format::bfloat>;
 /// 8 bits with 4 of exponent: up to 448 and down to 2^-9, 4 binary digits.
-using float8_e4m3 = short_float<short_format::e4m3>;
+using float8_e4m3 = short_float<kernels::short_format::e4m3>;
 /// 8 bits with 5 of exponent: up to 57344 and down to 2^-16, 3 binary digits.
-using float8_e5m2 = short_float<short_format::e5m2>;
+using float8_e5m2 = short_float<kernels::short_format::e5m2>;
 
 }  // namespace laconic

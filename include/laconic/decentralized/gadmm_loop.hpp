@@ -94,7 +94,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
         std::span<T> const apart(this->delta_);
         copy(this->on_, a, apart);
         add_scaled(this->on_, T(-1), b, apart);
-        return double(norm_of(this->on_, p_norm::two, std::span<T const>(apart)));
+        return double(kernels::norm_of(this->on_, p_norm::two, std::span<T const>(apart)));
     }
     // Those who were no neighbours before know nothing of each other's models.
     void refresh() {
@@ -157,7 +157,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     }
 
     void measure() {
-        next_residuals_ = {0, double(norm_of(this->on_, p_norm::two, std::span<T const>(dual_left_)))};
+        next_residuals_ = {0, double(kernels::norm_of(this->on_, p_norm::two, std::span<T const>(dual_left_)))};
         for (std::size_t i = 1; i <= next_graph_.degree(this->me()); ++i)
             next_residuals_[0] =
                 std::hypot(next_residuals_[0], distance_of(model(next_known_, 0), model(next_known_, i)));

@@ -42,7 +42,7 @@ class block_saga {
         if (table_.size() != f.samples() * x.size() || mean_.size() != x.size())
             throw shape_error("block_saga: the table is of another objective");
         f.batch_gradient(std::span<std::uint32_t const>(row_), x, g);
-        assign(on, std::span<T const>(g), fresh_);
+        kernels::assign(on, std::span<T const>(g), fresh_);
         add_scaled(on, T(-1), std::span<T const>(kept(row_[0])), g);
         add_scaled(on, T(1), std::span<T const>(mean_), g);
         return std::nullopt;

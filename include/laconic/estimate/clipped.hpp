@@ -61,7 +61,7 @@ struct clipped {
         T const largest = largest_magnitude(on, std::span<T const>(g));
         if (!std::isfinite(largest)) return;
         // |g| is size / scale, which need not be in the range of T.
-        T const scale = unit_scale(largest);
+        T const scale = kernels::unit_scale(largest);
         double const size = std::sqrt(sum_of_squares(on, std::span<T const>(g), 1 / static_cast<double>(scale)));
         double const limit_there = limit * static_cast<double>(scale), factor = limit_there / size;
         if (!(size > limit_there)) return;
@@ -74,7 +74,7 @@ struct clipped {
     }
     template <class B, Scalar T>
     static void cut_deviations(B& on, double limit, std::span<T> g) {
-        double const most = limit * deviation_of(on, std::span<T const>(g));
+        double const most = limit * kernels::deviation_of(on, std::span<T const>(g));
         if (most < static_cast<double>(std::numeric_limits<T>::max())) clip_magnitudes(on, static_cast<T>(most), g);
     }
 };

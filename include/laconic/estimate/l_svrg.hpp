@@ -34,12 +34,12 @@ class l_svrg {
         double const p = p_ > 0 ? p_ : std::min(1.0, static_cast<double>(batch_) / static_cast<double>(f.samples()));
         bool const first = reference_.empty();
         moves_ = first || now.shared.uniform(0) < p;
-        if (moves_) assign(on, x, next_);
+        if (moves_) kernels::assign(on, x, next_);
         there_.resize(x.size());
         next_full_.resize(x.size());
         if (first) {
             f.gradient(x, g);
-            assign(on, std::span<T const>(g), next_full_);
+            kernels::assign(on, std::span<T const>(g), next_full_);
             rows_.reserve(batch_);
             return std::nullopt;
         }
@@ -59,8 +59,8 @@ class l_svrg {
     }
     void update(B& on, std::span<T const>) {
         if (!moves_) return;
-        assign(on, std::span<T const>(next_), reference_);
-        assign(on, std::span<T const>(next_full_), full_);
+        kernels::assign(on, std::span<T const>(next_), reference_);
+        kernels::assign(on, std::span<T const>(next_full_), full_);
     }
 
     /// w, and the gradient there; empty before the first round.

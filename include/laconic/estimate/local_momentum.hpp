@@ -30,11 +30,11 @@ class local_momentum {
         auto const value = of_(on, f, now, x, g);
         multiply(on, static_cast<T>(1 - beta_), g);
         if (!mean_.empty()) add_scaled(on, static_cast<T>(beta_), std::span<T const>(mean_), g);
-        assign(on, std::span<T const>(g), next_);
+        kernels::assign(on, std::span<T const>(g), next_);
         return value;
     }
     void update(B& on, std::span<T const> x) {
-        assign(on, std::span<T const>(next_), mean_);
+        kernels::assign(on, std::span<T const>(next_), mean_);
         of_.update(on, x);
     }
 

@@ -75,7 +75,8 @@ class newton_solver {
             y[j] = g_[j];
             return;
         }
-        if (!std::isfinite(quadratic ? own_value_ : value)) throw error("the value of the local objective is not finite");
+        if (!std::isfinite(quadratic ? own_value_ : value))
+            throw error("the value of the local objective is not finite");
         double steepness = slope_.stableNorm(), size = length_of(on, std::span<T const>(y));
         for (int i = 0; i < most_; ++i) {
             step_ = factors<quadratic>(f, c, std::span<T const>(y)).solve(slope_);
@@ -108,7 +109,7 @@ class newton_solver {
 
   private:
     static Eigen::Index index(std::size_t j) { return static_cast<Eigen::Index>(j); }
-    static double length_of(host& on, std::span<T const> y) { return double(norm_of(on, p_norm::two, y)); }
+    static double length_of(host& on, std::span<T const> y) { return double(kernels::norm_of(on, p_norm::two, y)); }
     void move(std::span<T const> from, double length, std::span<T> to) const {
         for (std::size_t j = 0; j < to.size(); ++j)
             to[j] = static_cast<T>(static_cast<double>(from[j]) - length * step_[index(j)]);

@@ -38,7 +38,7 @@ class local_steps {
     template <class F>
     std::optional<double> operator()(B& on, F const& f, round_context const& now, std::span<T const> x,
                                      std::span<T> g) {
-        assign(on, x, local_);
+        kernels::assign(on, x, local_);
         std::span<T> const y(local_);
         std::optional<double> value;
         round_context at = now;

@@ -55,7 +55,7 @@ class saga {
         fresh_.resize(batch_ * k);
         change_.resize(k);
         copy(on, std::span<T const>(mean_), g);
-        assign(on, std::span<T const>(mean_), next_mean_);
+        kernels::assign(on, std::span<T const>(mean_), next_mean_);
         f.add_penalty_gradient(x, g);
         for (std::size_t t = 0; t < batch_; ++t) {
             auto const s = std::span(fresh_).subspan(t * k, k);
@@ -72,7 +72,7 @@ class saga {
     void update(B& on, std::span<T const>) {
         if (rows_.empty()) {  // the first round
             table_ = fresh_;
-            assign(on, std::span<T const>(next_mean_), mean_);
+            kernels::assign(on, std::span<T const>(next_mean_), mean_);
             return;
         }
         mean_.swap(next_mean_);

@@ -24,7 +24,7 @@ template <class F, class Server, class B, Scalar T, class Array, class M>
 void make_answer(F const& feedback, Server const& server, B& on, round_context const& now, std::span<T> d, Array& kept,
                  M& m) {
     check_answer(on, "the mean of the messages", std::span<T const>(d));
-    assign(on, std::span<T const>(d), kept);
+    kernels::assign(on, std::span<T const>(d), kept);
     preview_estimate(feedback, on, now, d);
     server.feedback.compensate(on, now, d);
     check_answer(on, "what the server has to send", std::span<T const>(d));

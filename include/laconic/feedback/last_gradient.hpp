@@ -29,7 +29,7 @@ class last_gradient {
     /// g <- g - last g, or g as it is in a round in full. One pass.
     void compensate(B& on, round_context const& now, std::span<T> g) {
         if (sends_in_full(now, p_))
-            assign(on, std::span<T const>(g), next_);
+            kernels::assign(on, std::span<T const>(g), next_);
         else
             subtract_last(on, g, std::span<T const>(last_), std::span<T>(next_));
     }
@@ -46,7 +46,7 @@ class last_gradient {
     /// mean <- mean + last estimate, or mean as it is in a round in full. One pass.
     void reconstruct(B& on, round_context const& now, std::span<T> mean) {
         if (sends_in_full(now, p_))
-            assign(on, std::span<T const>(mean), estimate_);
+            kernels::assign(on, std::span<T const>(mean), estimate_);
         else  // the mean and the estimate become their sum
             complete_and_remember(on, mean, T(1), std::span<T>(estimate_));
     }

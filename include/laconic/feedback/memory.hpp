@@ -47,7 +47,7 @@ class memory {
     }
     /// out <- scale g - h + decay residual_scale e; returns whether all of it is finite. One pass.
     bool make_delta(B& on, T scale, std::span<T const> g, T residual_scale, std::span<T> out) const {
-        using laconic::compensate;  // the kernel
+        using kernels::compensate;
         return compensate(on, scale, g, std::span<T const>(shift_), static_cast<T>(decay_) * residual_scale,
                           std::span<T const>(residual_), out);
     }
@@ -55,7 +55,7 @@ class memory {
     /// e <- delta - m, h <- h + rate m, once m has reached the others.
     template <class M>
     void update(B& on, std::span<T const> delta, M const& m) {
-        if (keeps_residual()) assign(on, delta, residual_);
+        if (keeps_residual()) kernels::assign(on, delta, residual_);
         take_off(on, m);
     }
     /// The same, but the array of delta becomes e, and the old array of e is left in its place: only the terms of m are

@@ -51,7 +51,7 @@ class momentum_correction {
 
     template <class M>
     void update(B& on, std::span<T const> delta, M const& m) {
-        assign(on, delta, residual_);
+        kernels::assign(on, delta, residual_);
         take_off(on, m);
     }
     /// The same, but the array of delta becomes v: where m lists its terms, only they are touched.

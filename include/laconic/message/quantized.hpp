@@ -19,7 +19,7 @@ struct quantized {
     using value_type = T;
     template <class Other>
     using for_backend = quantized<T, Other>;
-    static constexpr int most_in_byte = most_levels<std::int8_t>;
+    static constexpr int most_in_byte = kernels::most_levels<std::int8_t>;
     int levels = 1;
     std::size_t bucket = 1;
     typename B::template array<T> steps;

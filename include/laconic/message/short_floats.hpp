@@ -11,12 +11,12 @@
 namespace laconic {
 
 /// Numbers of a short format, each as its code.
-template <short_format F, Scalar T, class B>
+template <kernels::short_format F, Scalar T, class B>
 struct short_floats {
     using value_type = T;
     template <class Other>
     using for_backend = short_floats<F, T, Other>;
-    static constexpr short_layout layout = layout_of(F);
+    static constexpr kernels::short_layout layout = kernels::layout_of(F);
 
     typename B::template array<std::uint16_t> codes;
 
@@ -26,7 +26,7 @@ struct short_floats {
         static constexpr bool in_order = true;
         constexpr std::size_t size() const { return count; }
         constexpr term<T> operator[](std::size_t j) const {
-            return {static_cast<coordinate>(j), short_value<T>(layout, codes[j])};
+            return {static_cast<coordinate>(j), kernels::short_value<T>(layout, codes[j])};
         }
     };
 

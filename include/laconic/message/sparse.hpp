@@ -94,7 +94,7 @@ struct sparse {
     void expect_payload(On& on) {
         std::size_t n = support.size();
         if constexpr (!std::is_same_v<Unit, single_number>)
-            if (n > 0) n = numbers(element(on, std::span<coordinate const>(support), n - 1));
+            if (n > 0) n = numbers(kernels::element(on, std::span<coordinate const>(support), n - 1));
         rest.blank(on, n, payload_key, payload);
     }
 

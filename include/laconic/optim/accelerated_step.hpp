@@ -29,14 +29,14 @@ class accelerated_step {
     }
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
-        if (v_.empty()) assign(on, std::span<T const>(x), v_);
+        if (v_.empty()) kernels::assign(on, std::span<T const>(x), v_);
         std::span<T> const v(v_);
         std::span<T const> const estimate(d);
         multiply(on, static_cast<T>(1 - q()), v);
         add_scaled(on, static_cast<T>(q()), std::span<T const>(x), v);
         add_scaled(on, static_cast<T>(-q() / mu_), estimate, v);
         add_scaled(on, static_cast<T>(-rate_), estimate, x);  // x holds y now
-        assign(on, std::span<T const>(x), y_);
+        kernels::assign(on, std::span<T const>(x), y_);
         add_scaled(on, static_cast<T>(q()), std::span<T const>(v_), x);
         multiply(on, static_cast<T>(1 / (1 + q())), x);
     }

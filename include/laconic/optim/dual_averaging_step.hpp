@@ -21,7 +21,7 @@ class dual_averaging_step {
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
         if (center_.empty()) {
-            assign(on, std::span<T const>(x), center_);
+            kernels::assign(on, std::span<T const>(x), center_);
             sum_.assign(x.size(), T(0));
             average_.assign(x.size(), T(0));
         }

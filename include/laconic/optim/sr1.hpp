@@ -53,7 +53,8 @@ class sr1 {
     }
     /// out <- S'Psi, m x m, column after column.
     void inner(host& on, std::span<T> out) const {
-        multiply_matrix(on, std::span<T const>(s_), matrix_is::as_it_stands, std::span<T const>(psi_), m_, out);
+        multiply_matrix(on, std::span<T const>(s_), kernels::matrix_is::as_it_stands, std::span<T const>(psi_), m_,
+                        out);
     }
 
     /// Accepts pairs by their pivots in the LDL' of S'Psi, made symmetric: that of pair j is s_j'(y_j - B s_j), B being
@@ -90,7 +91,7 @@ class sr1 {
 
     /// u <- Psi'v, m numbers.
     void project(host& on, std::span<T const> v, std::span<T> u) const {
-        multiply_matrix(on, std::span<T const>(psi_), matrix_is::as_it_stands, v, 1, u);
+        multiply_matrix(on, std::span<T const>(psi_), kernels::matrix_is::as_it_stands, v, 1, u);
     }
     /// u <- M^-1 u over the accepted pairs, 0 for the others.
     template <Scalar U>
@@ -104,7 +105,7 @@ class sr1 {
     }
     /// out <- Psi u.
     void combine(host& on, std::span<T const> u, std::span<T> out) const {
-        multiply_matrix(on, std::span<T const>(psi_), matrix_is::transposed, u, 1, out);
+        multiply_matrix(on, std::span<T const>(psi_), kernels::matrix_is::transposed, u, 1, out);
     }
     /// out <- B v, with u as workspace of m numbers. sum_u() and sum_out() come between the steps: they add up u and
     /// out over the ranks where each rank's psi is of its own H.

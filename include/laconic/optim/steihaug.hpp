@@ -34,7 +34,7 @@ struct steihaug_result {
 template <Scalar T>
 double inner_product(host& on, std::span<T const> a, std::span<T const> b) {
     T product = 0;
-    multiply_matrix(on, a, matrix_is::as_it_stands, b, 1, std::span<T>(&product, 1));
+    multiply_matrix(on, a, kernels::matrix_is::as_it_stands, b, 1, std::span<T>(&product, 1));
     return static_cast<double>(product);
 }
 

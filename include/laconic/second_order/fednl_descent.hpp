@@ -162,9 +162,9 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     // Outside the region in which it converges, FedNL leaps about, far above where it began.
     void watch(round_context const& at, observation<F, T> const& here) {
         if (!exact_gradients || method_.line_search) return;
-        double const norm = double(norm_of(on_, p_norm::two, std::span<T const>(mean_gradient_)));
+        double const norm = double(kernels::norm_of(on_, p_norm::two, std::span<T const>(mean_gradient_)));
         if (first_norm_ < 0) first_norm_ = norm, first_value_ = own_value_;
-        double const size = hessian_.norm() * double(norm_of(on_, p_norm::two, std::span<T const>(x_)));
+        double const size = hessian_.norm() * double(kernels::norm_of(on_, p_norm::two, std::span<T const>(x_)));
         double const rounding = std::sqrt(double(std::numeric_limits<T>::epsilon()));
         rounds_above_ = norm > first_norm_ + rounding * size ? rounds_above_ + 1 : 0;
         if (rounds_above_ < 10) return;

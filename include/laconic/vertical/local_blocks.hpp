@@ -215,7 +215,7 @@ struct slopes_of_mean {
     }
     void operator()(host& on, std::span<Number const> mean, key, full_vector<Number, host>& m) const {
         auto& w = *work;
-        assign(on, mean, w.sums);
+        kernels::assign(on, mean, w.sums);
         multiply(on, static_cast<Number>(w.when.parties), std::span<Number>(w.sums));
         m.values.resize(mean.size());
         w.slopes(w.rows(on, w.sent_batch), std::span<Number const>(w.sums), std::span<Number>(m.values));

@@ -58,7 +58,8 @@ T take_magnitude(R& source, char const* what) {
 /// Puts the numbers of an array in full, one after another: all at once where memory has the byte order of the wire.
 template <BitSink W, class Array>
 void put_numbers(W& sink, Array const& numbers) {
-    static_assert(!OutOfReach<Array const>, "a device's messages are written by way of the host (wire/by_host.hpp)");
+    static_assert(!kernels::OutOfReach<Array const>,
+                  "a device's messages are written by way of the host (wire/by_host.hpp)");
     if constexpr (detail::lies_as_on_wire<Array> && requires { sink.put_bytes(std::as_bytes(std::span(numbers))); })
         sink.put_bytes(std::as_bytes(std::span(numbers)));
     else
@@ -68,7 +69,7 @@ void put_numbers(W& sink, Array const& numbers) {
 /// Fills an array with such numbers; throws wire_error at the first that is not finite.
 template <BitSource R, class Array>
 void take_numbers(R& source, Array&& numbers) {
-    static_assert(!OutOfReach<Array>, "a device's messages are read by way of the host (wire/by_host.hpp)");
+    static_assert(!kernels::OutOfReach<Array>, "a device's messages are read by way of the host (wire/by_host.hpp)");
     using T = std::remove_cvref_t<decltype(*std::data(numbers))>;
     if constexpr (detail::lies_as_on_wire<Array> &&
                   requires { source.take_bytes_to(std::as_writable_bytes(std::span(numbers))); }) {
@@ -89,7 +90,7 @@ void take_numbers(R& source, Array&& numbers) {
 /// Fills an array with such numbers; throws wire_error at the first that is negative or not finite.
 template <BitSource R, class Array>
 void take_magnitudes(R& source, Array& numbers, char const* what) {
-    static_assert(!OutOfReach<Array>, "a device's messages are read by way of the host (wire/by_host.hpp)");
+    static_assert(!kernels::OutOfReach<Array>, "a device's messages are read by way of the host (wire/by_host.hpp)");
     for (auto& v : numbers) v = take_magnitude<std::remove_reference_t<decltype(v)>>(source, what);
 }
 

@@ -13,12 +13,12 @@ namespace laconic {
 namespace detail {
 
 /// Numbers of a short format.
-template <short_format F>
+template <kernels::short_format F>
 struct short_kind : leaf_kind {
     static constexpr message_kind number{7 + static_cast<std::uint8_t>(F)};
     template <Scalar T, class B, class Reader, class Out>
     static void unpack(Reader& reader, stage const&, std::uint64_t n, Out& out) {
-        auto m = reader.template leaf<short_floats<F, T, B>>(n, layout_of(F).width(), sizeof(std::uint16_t));
+        auto m = reader.template leaf<short_floats<F, T, B>>(n, kernels::layout_of(F).width(), sizeof(std::uint16_t));
         m.codes.resize(n);
         reader.take(m, out);
     }
@@ -27,23 +27,23 @@ struct short_kind : leaf_kind {
 }  // namespace detail
 
 /// Writes the codes, 16 or 8 bits each.
-template <BitSink W, short_format F, Scalar T, class B>
+template <BitSink W, kernels::short_format F, Scalar T, class B>
 void write(W& sink, short_floats<F, T, B> const& m) {
     charge(sink, message_part::values);
     put_codes(sink, m.codes, static_cast<unsigned>(m.layout.width()), [](unsigned code) { return code; });
 }
-template <class B, BitSource R, short_format F, Scalar T>
+template <class B, BitSource R, kernels::short_format F, Scalar T>
 void read(B&, R& source, short_floats<F, T, B>& m) {
     take_codes(
         source, m.codes, static_cast<unsigned>(m.layout.width()),
-        [](std::uint16_t code) { return layout_of(F).is_finite(code); }, "a number that is not finite",
+        [](std::uint16_t code) { return kernels::layout_of(F).is_finite(code); }, "a number that is not finite",
         [](unsigned code) { return code; });
 }
-template <BitSink W, short_format F, Scalar T, class B>
+template <BitSink W, kernels::short_format F, Scalar T, class B>
 void write_shape(W& sink, short_floats<F, T, B> const&) {
     put_kind(sink, detail::short_kind<F>::number);
 }
-template <short_format F, Scalar T, class B>
+template <kernels::short_format F, Scalar T, class B>
 double bits_as_paper(short_floats<F, T, B> const& m) {
     return m.layout.width() * static_cast<double>(m.codes.size());
 }

@@ -68,7 +68,7 @@ class state_writer {
     /// For parts whose arrays are those of the backend `on`, which must outlive this.
     template <class B>
     state_writer(std::string const& what, B& on) : state_writer(what) {
-        copies_ = backend_copies(on);
+        copies_ = kernels::backend_copies(on);
     }
     template <class... Part>
     void operator()(Part&... parts) {
@@ -106,7 +106,7 @@ class state_writer {
             raw(part);
         } else if constexpr (detail::NumberArray<P>) {
             raw(std::uint64_t{part.size()});
-            if constexpr (OutOfReach<P>)
+            if constexpr (kernels::OutOfReach<P>)
                 numbers_there(std::span(std::as_const(part)));
             else
                 for (auto const v : part) raw(v);
@@ -129,7 +129,7 @@ class state_writer {
     }
 
     std::vector<std::byte> bytes_;
-    backend_copies copies_;
+    kernels::backend_copies copies_;
 };
 
 /// Reads what state_writer wrote, in two walks over the same parts: the first, while `checking_`, changes nothing and
@@ -162,7 +162,7 @@ class state_reader {
     template <class B>
     state_reader(std::span<std::byte const> bytes, std::string const& what, std::optional<std::size_t> dimension, B& on)
         : state_reader(bytes, what, dimension) {
-        copies_ = backend_copies(on);
+        copies_ = kernels::backend_copies(on);
     }
     /// The text that names the state's owner.
     std::string const& owner() const { return owner_; }
@@ -245,7 +245,7 @@ class state_reader {
     void fill(Array& array, std::uint64_t n) {
         if constexpr (requires { array.resize(n); })
             if (!checking_) array.resize(n);
-        if constexpr (OutOfReach<Array>) {
+        if constexpr (kernels::OutOfReach<Array>) {
             fill_there(std::span(array), n);
         } else {
             for (std::uint64_t i = 0; i < n; ++i) {
@@ -279,7 +279,7 @@ class state_reader {
     std::span<std::byte const> bytes_;
     std::string owner_;
     std::optional<std::size_t> dimension_;
-    backend_copies copies_;
+    kernels::backend_copies copies_;
     std::size_t at_ = 0, start_ = 0;
     bool checking_ = true;
 };

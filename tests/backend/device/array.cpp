@@ -8,6 +8,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 static_assert(std::semiregular<device_array<double>>);
 static_assert(std::convertible_to<device_array<double>&, std::span<double>>);

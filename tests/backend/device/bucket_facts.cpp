@@ -8,6 +8,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 using both::in;
 
 TEST_CASE_TEMPLATE("facts of all buckets are those that are asked for one by one", T, float, double) {

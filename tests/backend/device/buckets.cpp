@@ -6,6 +6,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 using both::here;
 using both::in;
 

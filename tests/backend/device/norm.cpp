@@ -6,6 +6,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 TEST_CASE_TEMPLATE("norms of buckets are norm_of()'s", T, float, double) {
     device on;

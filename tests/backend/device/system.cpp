@@ -12,6 +12,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 TEST_CASE("what Thrust throws is the library's error, with its number; memory that is full is not") {
     using detail::on_device::with_own_errors;

@@ -7,6 +7,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 using lists_of_terms::term_list;
 
 namespace {

@@ -5,6 +5,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 // Every count of blocks that some group of vectors takes, with no memory aligned, and where the counter's lower half
 // overflows.

@@ -7,6 +7,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 namespace tests_of_round_short {
 

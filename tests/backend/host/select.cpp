@@ -8,6 +8,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 using coordinates = std::vector<coordinate>;
 
 namespace {

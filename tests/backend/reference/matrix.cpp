@@ -8,6 +8,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 TEST_CASE_TEMPLATE("draws, products and orthonormal columns agree to the last bit", T, float, double) {
     host fast;

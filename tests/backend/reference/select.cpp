@@ -6,6 +6,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 TEST_CASE_TEMPLATE("samples agree for every count, below half and above", T, float) {
     host fast;

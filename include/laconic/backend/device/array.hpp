@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace laconic {
+namespace laconic::kernels {
 
 /// Numbers one after another in the device's memory. The CPU never reads or writes them: data(), begin() and end() are
 /// addresses for kernels, and std::span converts from it. What it does by itself (growing, zeros, assign, copies, ==)
@@ -107,4 +107,4 @@ class device_array {
     std::size_t size_ = 0, had_ = 0, capacity_ = 0;
 };
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -19,9 +19,7 @@
 
 /// Blocks of consecutive coordinates, of which the last may be shorter; and how what is found at places is taken from
 /// a vector and put back.
-namespace laconic {
-
-namespace detail::on_device {
+namespace laconic::detail::on_device {
 
 // flags_b = 1 where block b holds a number other than 0; 0 before.
 template <Scalar T>
@@ -72,7 +70,9 @@ struct put_back {
     LACONIC_HOST_DEVICE void operator()(std::size_t j) const { out[at[j / unit] * unit + j % unit] = values[j]; }
 };
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// The blocks of `block` >= 1 consecutive coordinates that hold a number other than 0; a NaN is one. Waits for how many
 /// they are.
@@ -131,4 +131,4 @@ void scatter(device& on, std::span<T const> values, std::span<coordinate const> 
                                       detail::on_device::put_back<T>{values.data(), at.data(), unit, out.data()});
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -17,9 +17,7 @@
 /// What is to be known of all buckets, or blocks, on the CPU: what a loop over them would ask for one by one, to the
 /// bit, with as many launches however many they are. The results are copies that last until the next one (on_host).
 /// Both wait for them.
-namespace laconic {
-
-namespace detail::on_device {
+namespace laconic::detail::on_device {
 
 template <Scalar T>
 struct norm_to_plain_step {
@@ -27,7 +25,7 @@ struct norm_to_plain_step {
     int levels;
     T* steps;
     LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
-        steps[b] = norms[b] > 0 ? grid_step(norms[b], levels) : T(0);
+        steps[b] = norms[b] > 0 ? kernels::grid_step(norms[b], levels) : T(0);
     }
 };
 // squares_b: a sum of squares becomes one in units of the largest, as squares_in_units() has it.
@@ -44,7 +42,9 @@ struct write_facts {
     }
 };
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// Of the buckets of `bucket` >= 1 numbers, of which the last may be shorter, n in all: |.|_p, then the largest
 /// magnitudes, then the sums of squares in units of these, then for each of the grids, which have so many levels to a
@@ -83,4 +83,4 @@ std::span<double const> squares_of_blocks(device& on, std::span<T const> x, std:
     return on_host(on, std::span<double const>(sums));
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -24,9 +24,7 @@
 
 /// Vectors in buckets of consecutive numbers, each rounded on a grid of its own; a few launches, however many buckets
 /// there are. Contracts stand at the host's forms. What returns a bool waits for it.
-namespace laconic {
-
-namespace detail::on_device {
+namespace laconic::detail::on_device {
 
 // Notes that something is not finite.
 struct failures {
@@ -50,7 +48,7 @@ struct norm_to_step {
     T* steps;
     failures failed;
     LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
-        T const scale = steps[b], step = scale > 0 ? grid_step(scale, levels) : T(0);
+        T const scale = steps[b], step = scale > 0 ? kernels::grid_step(scale, levels) : T(0);
         failed.unless_finite(scale);
         failed.unless_finite(step * T(levels));
         steps[b] = step;
@@ -72,7 +70,7 @@ struct range_to_grid {
     failures failed;
     LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
         T const low = from_ordered_bits<T>(static_cast<bits_of<T>>(~lowest[b]));
-        T const step = closing_step(from_ordered_bits<T>(highest[b]) - low, most);
+        T const step = kernels::closing_step(from_ordered_bits<T>(highest[b]) - low, most);
         failed.unless_finite(step);
         failed.unless_finite(std::fma(T(most), step, low));
         least[b] = low;
@@ -150,7 +148,9 @@ struct square_in_steps {
     }
 };
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// Each bucket on the grid of steps_b x {-levels, .., levels} that its norm spans, at random without bias.
 template <Scalar T, LevelCode Code>
@@ -261,4 +261,4 @@ double rounding_variance(device& on, std::span<T const> x, T step) {
     return detail::on_device::ordered_sum(on, x, detail::on_device::variance_at{{}, static_cast<double>(step)});
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -16,7 +16,7 @@
 /// the way from the lower to the upper one.
 namespace laconic::detail::on_device {
 
-template <Scalar T, LevelCode Code>
+template <Scalar T, kernels::LevelCode Code>
 struct to_levels {
     using code_type = Code;
     T const* steps;

@@ -16,9 +16,7 @@
 #include "laconic/core/view.hpp"
 
 /// Lists of terms. Of two lists each term finds its place by itself, by bisection.
-namespace laconic {
-
-namespace detail::on_device {
+namespace laconic::detail::on_device {
 
 /// How many of n ascending coordinates are below `at`.
 LACONIC_HOST_DEVICE inline std::size_t place_of(coordinate at, coordinate const* list, std::size_t n) {
@@ -139,7 +137,9 @@ struct take_listed {
     }
 };
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// at_j, values_j <- term j of a message; both are as long as it is.
 template <Scalar T, class Terms>
@@ -149,12 +149,14 @@ void list_terms(device& on, Terms terms, std::span<coordinate> at, std::span<T> 
                                       detail::on_device::write_term<T, Terms>{terms, at.data(), values.data()});
 }
 
-namespace detail::on_device {
+}  // namespace laconic::kernels
+
+namespace laconic::detail::on_device {
 
 // Terms by ascending coordinates, of which some are equal: the sum of each goes to the results. Waits for their number.
 template <Scalar T>
-void add_equal(device& on, std::span<coordinate const> sorted, T const* numbers, device_array<coordinate>& at,
-               device_array<T>& values) {
+void add_equal(device& on, std::span<coordinate const> sorted, T const* numbers, kernels::device_array<coordinate>& at,
+               kernels::device_array<T>& values) {
     auto* const first = on.scratch<coordinate>(scratch_for::counts, sorted.size()).data();
     auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
     list_indices(on, sorted.size(), is_first_of_its_kind{sorted.data()}, first, count);
@@ -165,7 +167,9 @@ void add_equal(device& on, std::span<coordinate const> sorted, T const* numbers,
                    add_equals<T>{first, sorted.data(), numbers, sorted.size(), at.data(), values.data()});
 }
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// The sum of two; where both have a coordinate, b's value is added to a's. Waits for its length.
 template <Scalar T>
@@ -270,4 +274,4 @@ void reserve_to_sum(device& on, std::size_t, std::size_t terms) {
 template <Scalar T>
 void reserve_to_sort(device&, std::size_t, std::size_t) {}
 
-}  // namespace laconic
+}  // namespace laconic::kernels

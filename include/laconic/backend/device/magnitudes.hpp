@@ -24,9 +24,7 @@
 #include "laconic/core/view.hpp"
 
 /// How large the numbers of a vector are, and how they are made smaller.
-namespace laconic {
-
-namespace detail::on_device {
+namespace laconic::detail::on_device {
 
 template <Scalar T>
 struct write_magnitude {
@@ -36,7 +34,7 @@ struct write_magnitude {
 };
 template <Scalar T>
 struct count_in_bins {
-    static constexpr int shift = std::numeric_limits<T>::digits - 1 - magnitude_bins::width;
+    static constexpr int shift = std::numeric_limits<T>::digits - 1 - kernels::magnitude_bins::width;
     T const* x;
     T scale;
     bits_of<T> top;
@@ -52,7 +50,7 @@ struct count_in_bins {
 // As kth_largest.hpp counts digits: each block of threads by itself, as most numbers lie in few bins.
 template <Scalar T>
 __global__ void __launch_bounds__(counting_threads) count_bins_in_blocks(count_in_bins<T> pass, std::size_t n) {
-    __shared__ std::uint32_t counts[magnitude_bins::count];
+    __shared__ std::uint32_t counts[kernels::magnitude_bins::count];
     auto const bins = static_cast<unsigned>(pass.bins);
     for (unsigned b = threadIdx.x; b < bins; b += counting_threads) counts[b] = 0;
     __syncthreads();
@@ -66,7 +64,7 @@ __global__ void __launch_bounds__(counting_threads) count_bins_in_blocks(count_i
 }
 template <Scalar T>
 void run(device& on, std::size_t n, count_in_bins<T> pass) {
-    LACONIC_EXPECTS(pass.bins <= magnitude_bins::count);
+    LACONIC_EXPECTS(pass.bins <= kernels::magnitude_bins::count);
     if (n == 0) return;
     constexpr std::size_t numbers = counting_threads * each_of_thread;
     auto const blocks = std::min((n + numbers - 1) / numbers, 4 * multiprocessors());
@@ -111,7 +109,9 @@ struct raise_and_multiply {
     }
 };
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// |x_i|, the largest first. All finite. Does not wait.
 template <Scalar T>
@@ -156,4 +156,4 @@ void raise_magnitudes(device& on, T least, T factor, std::span<T> y) {
     detail::on_device::for_each_index(on, y.size(), detail::on_device::raise_and_multiply<T>{least, factor, y.data()});
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -19,9 +19,7 @@
 
 /// Products of a matrix X, whose numbers stand row after row, with a few columns, which stand one after another. Sums
 /// are in double, in the order of sum_order.hpp. None waits.
-namespace laconic {
-
-namespace detail::on_device {
+namespace laconic::detail::on_device {
 
 template <Scalar T>
 struct draw_number {
@@ -79,7 +77,7 @@ struct scale_column {
     column_state const* state;
     double* column;
     LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        column[i] *= unit_scale(std::bit_cast<double>(state->largest));
+        column[i] *= kernels::unit_scale(std::bit_cast<double>(state->largest));
     }
 };
 struct subtract_overlap {
@@ -100,12 +98,12 @@ struct normalise_column {
 
 // out = X by, or X' by, in double.
 template <Scalar T>
-void multiply_into(device& on, std::span<T const> x, matrix_is how, std::span<T const> by, std::size_t columns,
+void multiply_into(device& on, std::span<T const> x, kernels::matrix_is how, std::span<T const> by, std::size_t columns,
                    std::span<double> out) {
     LACONIC_EXPECTS(columns >= 1 && by.size() % columns == 0 && out.size() % columns == 0);
     std::size_t const length = out.size() / columns, summands = by.size() / columns;
     LACONIC_EXPECTS(length * summands == x.size());
-    bool const transposed = how == matrix_is::transposed;
+    bool const transposed = how == kernels::matrix_is::transposed;
     std::size_t const stretches = stretches_of(summands), all = out.size() * stretches;
     double* const room = room_for_sums(on, all);
     for_each_index(on, all * lanes,
@@ -140,7 +138,9 @@ inline void orthonormalise(device& on, std::span<double> y, std::size_t columns)
     }
 }
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// Independent numbers, uniform on a grid in (-1, 1) that is symmetric and leaves out 0; see the host's form.
 template <Scalar T>
@@ -169,4 +169,4 @@ void multiply_to_orthonormal(device& on, std::span<T const> x, matrix_is how, st
     for_each_index(on, out.size(), narrow<T>{y.data(), out.data()});
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -16,9 +16,7 @@
 #include "laconic/backend/device/array.hpp"
 #include "laconic/core/contract.hpp"
 
-namespace laconic {
-
-namespace detail::on_device {
+namespace laconic::detail::on_device {
 
 // Memory that Thrust's algorithms ask for while they run, kept for the next. All of them run in one stream, one after
 // another, so a piece that was handed back may be used again at once.
@@ -49,7 +47,7 @@ class arena {
 
   private:
     struct piece {
-        device_array<char> memory;
+        kernels::device_array<char> memory;
         bool taken = false;
     };
     std::vector<piece> pieces_;
@@ -58,7 +56,9 @@ class arena {
 // What scratch memory is for; kernels that call each other use different ones.
 enum class scratch_for { sums, counts, marks, numbers, temporary, result, kinds };
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// A device of Thrust as a backend: a GPU (nvcc, the CUDA system), or the CPU as if it were one (CPP, OMP). Arrays live
 /// in its memory, kernels are Thrust's algorithms on it. One object per rank; it holds the kernels' scratch memory, so
@@ -135,7 +135,15 @@ class device {
 #endif
 };
 
-namespace detail::on_device {
+}  // namespace laconic::kernels
+
+namespace laconic {
+
+using kernels::device;
+
+}  // namespace laconic
+
+namespace laconic::detail::on_device {
 
 // Copies between any two places, in the order of the stream.
 inline void copy_bytes(device& on, void const* from, void* to, std::size_t bytes) {
@@ -168,7 +176,9 @@ T fetched(device& on, T const* from) {
     return value;
 }
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// Within the device; the spans are as long as one another and do not overlap.
 template <class T>
@@ -206,4 +216,4 @@ std::span<T const> on_host(device& on, std::span<T const> x) {
     return copy;
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -209,7 +209,7 @@ void sum_before(device& on, std::size_t n, F number, std::uint64_t* sums) {
 
 /// list_indices() to an array that is as long as the list. Waits for its length.
 template <class F>
-void list_indices(device& on, std::size_t n, F chosen, device_array<coordinate>& to) {
+void list_indices(device& on, std::size_t n, F chosen, kernels::device_array<coordinate>& to) {
     to.resize_to_overwrite(0);
     to.reserve(n);  // once: a later list may be longer
     auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();

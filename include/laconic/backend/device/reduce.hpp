@@ -15,9 +15,7 @@
 #include "laconic/core/view.hpp"
 
 /// Numbers about a whole vector. Each waits for its result.
-namespace laconic {
-
-namespace detail::on_device {
+namespace laconic::detail::on_device {
 
 // What is found out about the numbers of each bucket, piece by piece, in any order: F::take adds number i to a piece,
 // F::hand_over returns the bucket.
@@ -147,7 +145,9 @@ N found_in(device& on, std::span<T const> x, Make make) {
     return fetched(on, result);
 }
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// sum |x_i|; 0 for an empty vector.
 template <Scalar T>
@@ -208,4 +208,4 @@ std::size_t first_non_finite(device& on, std::span<T const> x) {
     return inverted == 0 ? x.size() : static_cast<std::size_t>(~inverted);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -16,9 +16,7 @@
 #include "laconic/core/view.hpp"
 
 /// Values to short codes, one by one. None waits. Element i draws the chance of the key numbered first + i.
-namespace laconic {
-
-namespace detail::on_device {
+namespace laconic::detail::on_device {
 
 // The two codes that a value may become, the upper one where the fraction of the way that is behind it and its chance,
 // both in units of 2^-32, make a whole.
@@ -104,7 +102,7 @@ struct to_short {
     static constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
     static constexpr bits_of<T> hidden = bits_of<T>{1} << mantissa;
     T const* x;
-    short_layout f;
+    kernels::short_layout f;
     std::uint16_t* codes;
 
     // As the host has it.
@@ -140,7 +138,9 @@ struct pack_byte {
     }
 };
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// Unbiased rounding to powers of two; see the host's form.
 template <Scalar T>
@@ -166,4 +166,4 @@ void pack_signs(device& on, std::span<T const> x, std::span<std::uint64_t> words
                                       detail::on_device::pack_byte<T>{x.data(), x.size(), bytes});
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

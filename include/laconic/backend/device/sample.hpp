@@ -21,9 +21,7 @@
 #include "laconic/core/view.hpp"
 
 /// Coordinates drawn by chance.
-namespace laconic {
-
-namespace detail::on_device {
+namespace laconic::detail::on_device {
 
 // A set of coordinates that many threads add to: a bit for each.
 struct bitmap {
@@ -154,7 +152,9 @@ struct mark_in_proportion {
 // From one in so many on, a bitmap is smaller than a table.
 inline constexpr std::size_t worth_a_bitmap = 100;
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// k of the coordinates 0 .. d-1, ascending, every set of k equally likely: the first min(k, d - k) different numbers
 /// of the stream key.below(0, d), key.below(1, d), .., or all but these. k <= d < 2^32. O(k), whatever d is. Does not
@@ -207,4 +207,4 @@ void sample_in_proportion(device& on, std::span<T const> x, T bound, key from, d
     list_indices(on, x.size(), is_marked{marks.data(), true}, out);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

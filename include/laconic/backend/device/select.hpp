@@ -18,9 +18,7 @@
 
 /// Which coordinates of a vector travel. All write ascending coordinates; those whose number is not known before wait
 /// for it. Contracts stand at the host's form.
-namespace laconic {
-
-namespace detail::on_device {
+namespace laconic::detail::on_device {
 
 template <Scalar T>
 struct is_above {
@@ -137,7 +135,9 @@ struct count_above_thresholds {
     }
 };
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// The k coordinates with the largest |x_i|, of equal ones the lower coordinate first. k <= x.size() < 2^32. A NaN is
 /// larger than infinity. Reads x in three passes, whatever is in it; scratch memory has as many bytes as x
@@ -192,4 +192,4 @@ void select_about(device& on, std::span<T const> x, std::size_t least, std::size
     list_indices(on, x.size(), is_above_threshold<T>{x.data(), t, free_bits<T>(first)}, out.data(), count);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

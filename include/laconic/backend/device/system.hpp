@@ -51,7 +51,9 @@ struct device_error : error {
     device_error(int code_, std::string const& why) : error(why), code(code_) {}
 };
 
-namespace detail::on_device {
+}  // namespace laconic
+
+namespace laconic::detail::on_device {
 
 /// What this thread has asked of the device so far that it would rather not: for tests and for who looks for the reason
 /// of a delay.
@@ -172,5 +174,4 @@ inline void copy_and_wait(void const* from, void* to, std::size_t bytes) {
 
 #endif
 
-}  // namespace detail::on_device
-}  // namespace laconic
+}  // namespace laconic::detail::on_device

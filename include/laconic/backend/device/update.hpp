@@ -13,9 +13,7 @@
 
 /// Sums of vectors, each in one pass; every product is rounded before it is added. The formulas stand at the host's
 /// forms.
-namespace laconic {
-
-namespace detail::on_device {
+namespace laconic::detail::on_device {
 
 template <Scalar T>
 struct add_product {
@@ -107,7 +105,9 @@ struct clear_term {
     }
 };
 
-}  // namespace detail::on_device
+}  // namespace laconic::detail::on_device
+
+namespace laconic::kernels {
 
 /// y += a x.
 template <Scalar T>
@@ -182,4 +182,4 @@ void clear_terms(device& on, std::span<T> out, Terms terms) {
     detail::on_device::for_each_index(on, terms.size(), detail::on_device::clear_term<T, Terms>{out.data(), terms});
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -25,15 +25,15 @@
 /// Values to short codes, with numbers of their own for each bucket of `bucket` >= 1 consecutive values; the last may
 /// be shorter. Value i draws chance i of the key. The bools are whether all is finite that each comment names; where
 /// it is not, what was written is of no use. A bucket that fits the first cache is read from memory once.
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 constexpr bool one_for_each(std::size_t scales, std::size_t n, std::size_t bucket) {
     return bucket >= 1 && scales == n / bucket + (n % bucket != 0);
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// Each bucket on the grid that its norm spans: steps_b is the grid_step of |bucket|_p for that many levels, 0 where
 /// the norm is, and the codes are those of round_to_levels. Finite: norms, and what the highest level stands for.
@@ -150,4 +150,4 @@ void damp_steps(basic_host<A>& on, std::span<T const> x, std::size_t bucket, std
     });
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

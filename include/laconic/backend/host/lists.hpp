@@ -19,20 +19,20 @@
 /// Sparse vectors as two arrays, their ascending coordinates, none twice, and the values there: what the sums of sparse
 /// collectives are made of. No result may be an argument. On a device, those that size a result by what they find wait
 /// for its length.
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 /// Of how many terms a sum of lists with ascending coordinates may be, by their first and last coordinates.
 template <Scalar T>
-std::size_t most_terms_of(listed_terms<T> a, listed_terms<T> b) {
+std::size_t most_terms_of(kernels::listed_terms<T> a, kernels::listed_terms<T> b) {
     std::size_t const both = a.at.size() + b.at.size();
     if (a.at.empty() || b.at.empty()) return both;
     return std::min<std::size_t>(
         both, std::size_t{std::max(a.at.back(), b.at.back())} - std::min(a.at.front(), b.at.front()) + 1);
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// at_j, values_j <- term j of a message; both are as long as it is.
 template <class A, Scalar T, class Terms>
@@ -159,4 +159,4 @@ void reserve_to_sum(basic_host<A>& on, std::size_t lists, std::size_t terms) {
     detail::sum_of_lists<T>(on, lists, terms);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

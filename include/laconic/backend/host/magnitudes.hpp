@@ -7,7 +7,7 @@
 #include "laconic/core/view.hpp"
 
 /// What is done to the magnitudes of a vector, in place; the signs stay. Each is one pass.
-namespace laconic {
+namespace laconic::kernels {
 
 /// |x_i| <- |x_i| - by, or 0 where that is not above 0; NaN becomes 0. by >= 0.
 template <class A, Scalar T>
@@ -21,4 +21,4 @@ void clip_magnitudes(basic_host<A>&, T most, std::span<T> x) {
     for (T& v : x) v = v > most ? most : v < -most ? -most : v;
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

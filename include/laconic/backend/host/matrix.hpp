@@ -21,9 +21,7 @@
 
 /// Products of a matrix X, whose numbers stand row after row, with a few columns, which stand one after another. Sums
 /// are in double, in the order of sum_order.hpp.
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 // A product that is added as it is rounded. Floats' products are exact in double, so there the compiler may fuse.
 template <Scalar T>
@@ -65,12 +63,12 @@ struct column_sums {
 
 // out = X by, or X' by; see multiply_matrix.
 template <class A, Scalar T, Scalar U>
-void multiply_into(basic_host<A>&, std::span<T const> x, matrix_is how, std::span<T const> by, std::size_t columns,
-                   std::span<U> out) {
+void multiply_into(kernels::basic_host<A>&, std::span<T const> x, kernels::matrix_is how, std::span<T const> by,
+                   std::size_t columns, std::span<U> out) {
     LACONIC_EXPECTS(columns >= 1 && by.size() % columns == 0 && out.size() % columns == 0);
     std::size_t const length = out.size() / columns, summands = by.size() / columns;
     LACONIC_EXPECTS(length * summands == x.size());
-    if (how == matrix_is::as_it_stands) {
+    if (how == kernels::matrix_is::as_it_stands) {
         for (std::size_t i = 0; i < length; ++i)
             for (std::size_t c = 0; c < columns; ++c)
                 out[c * length + i] = static_cast<U>(
@@ -94,12 +92,12 @@ void multiply_into(basic_host<A>&, std::span<T const> x, matrix_is how, std::spa
 
 // Makes y's columns orthonormal; see multiply_to_orthonormal.
 template <class A>
-void orthonormalise(basic_host<A>& on, std::span<double> y, std::size_t columns) {
+void orthonormalise(kernels::basic_host<A>& on, std::span<double> y, std::size_t columns) {
     std::size_t const length = y.size() / columns;
     for (std::size_t c = 0; c < columns; ++c) {
         auto const column = y.subspan(c * length, length);
         std::span<double const> const as_is = column;
-        multiply(on, unit_scale(largest_magnitude(on, as_is)), column);  // squares neither vanish nor overflow
+        multiply(on, kernels::unit_scale(largest_magnitude(on, as_is)), column);  // squares neither vanish nor overflow
         double const before = std::sqrt(sum_of_squares(on, as_is));
         for (std::size_t b = 0; b < 2 * c; ++b) {
             std::span<double const> const earlier = y.subspan(b % c * length, length);
@@ -114,7 +112,9 @@ void orthonormalise(basic_host<A>& on, std::span<double> y, std::size_t columns)
     }
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// Independent numbers, uniform on a grid in (-1, 1) that is symmetric and leaves out 0: the odd multiples of 2^-24
 /// for float, of 2^-53 for double. Number i is that of the key's stream at first + i.
@@ -146,4 +146,4 @@ void multiply_to_orthonormal(basic_host<A>& on, std::span<T const> x, matrix_is 
     for (std::size_t i = 0; i < y.size(); ++i) out[i] = static_cast<T>(y[i]);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

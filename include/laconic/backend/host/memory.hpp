@@ -11,14 +11,14 @@
 #include "laconic/backend/host/simd.hpp"
 #include "laconic/core/contract.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 /// What scratch memory is for; kernels that call each other use different ones.
 enum class scratch_for { numbers, energies, marks, counts, parts, coordinates, sums, kinds };
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// The CPU as a backend: arrays are std::vector, kernels are loops over xsimd's vectors. One object per rank; it holds
 /// the kernels' scratch memory, so that from the second call on nothing is allocated, and is not shared by threads.
@@ -73,5 +73,11 @@ template <class A, class E>
 std::span<E const> on_host(basic_host<A>&, std::span<E const> x) {
     return x;
 }
+
+}  // namespace laconic::kernels
+
+namespace laconic {
+
+using kernels::host;
 
 }  // namespace laconic

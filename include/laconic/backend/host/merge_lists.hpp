@@ -25,7 +25,7 @@ namespace laconic::detail {
 template <Scalar T, class Set = instruction_set::chosen>
 class merge {
   public:
-    using list = listed_terms<T>;
+    using list = kernels::listed_terms<T>;
 
     /// Writes the terms to at[0], at[1], .. and values, which overlap neither list, and gives how many there are. Where
     /// there is no room for as many as both lists have, the sum is made in one part.

@@ -16,9 +16,7 @@
 #include "laconic/core/key.hpp"
 
 /// The random words of a key, many at once.
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 inline constexpr std::size_t bytes_of_block = 16;
 
@@ -71,7 +69,9 @@ class random_blocks {
     philox_rounds<A, use> rounds_{from_.bits};
 };
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// words = from.words(block), from.words(block + 1), ..: as many as there is room for. words.size() is a multiple of 4.
 template <class A>
@@ -111,4 +111,4 @@ class window_source {
     detail::random_blocks<A, detail::for_windows> blocks_;
 };
 
-}  // namespace laconic
+}  // namespace laconic::kernels

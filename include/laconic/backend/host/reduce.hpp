@@ -19,9 +19,7 @@
 
 /// Numbers about a whole vector, each in one pass. Sums are in double, but for one in floats, in the order of
 /// sum_order.hpp.
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 // The partial sums of a stretch: of doubles, of floats as doubles, or of floats as such. All is inline, whatever the
 // compiler thinks of its size (g++ does not go on for ever where much is inlined already), so that the sums stay in
@@ -152,7 +150,9 @@ struct add_square_about {
     }
 };
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// sum |x_i|; 0 for an empty vector.
 template <class A, Scalar T>
@@ -184,7 +184,9 @@ double sum_of_numbers(basic_host<A>&, std::span<T const> x, double scale, double
     return detail::ordered_sum<A>(detail::add_about{scale, centre}, x);
 }
 
-namespace detail {
+}  // namespace laconic::kernels
+
+namespace laconic::detail {
 
 // What join(a, b) makes of all numbers of a vector, in a.
 template <class T, class A, class Join>
@@ -194,7 +196,9 @@ T joined(simd::pack<T, A> v, Join join) {
     return join_in_halves<A>(lanes, join);
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// The least and the largest number, zeros as +0; both NaN where a number is not finite. x has a number.
 template <class A, Scalar T>
@@ -261,4 +265,4 @@ std::size_t first_non_finite(basic_host<A>&, std::span<T const> x) {
     return i;
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -23,7 +23,7 @@
 
 /// Values to short codes. Element i of a call takes chance first + i of a key, so a vector may be rounded in pieces and
 /// gives the same codes. Each is one pass over x and one over the codes.
-namespace laconic {
+namespace laconic::kernels {
 
 /// Unbiased rounding to the grid step x {-levels, .., levels}: codes_i is x_i / step plus a chance in [0, 1), rounded
 /// down: so the lower or the upper neighbour, the latter with probability equal to the fraction of the way to it (off
@@ -217,4 +217,4 @@ double pack_signs_and_sum(basic_host<A>& on, std::span<T const> x, std::span<std
     });
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

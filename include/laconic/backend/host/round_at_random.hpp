@@ -17,7 +17,7 @@
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 /// window(first), window(first + 1), .. window(end - 1) of a key, for who asks for them in this order. Some are drawn
 /// at once, but not so many that memory has nothing to do meanwhile.
@@ -96,4 +96,4 @@ void round_at_random(random_windows<A>& draws, std::span<T const> x, std::uint64
     }
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

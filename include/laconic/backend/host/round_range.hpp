@@ -14,7 +14,7 @@
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 /// Unbiased rounding to the grid least + {0, .., most} x step: codes_i is (x_i - least) / step plus a chance in [0, 1),
 /// rounded down, and at most `most`. x_i is, up to rounding, on the grid's range, and not below it; step > 0 unless all
@@ -90,4 +90,4 @@ void round_to_nearest_in_range(basic_host<A>&, std::span<T const> x, T least, T 
     nearest(x.data() + i, codes.data() + i, x.size() - i);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -17,7 +17,7 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 /// The codes of the nearest numbers of a short format, the even code of two that are equally near; signs stay, those of
 /// zeros too. Magnitudes above the largest finite number become that number. What is not finite becomes NaN. One pass
@@ -69,4 +69,4 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, std::s
     if (past_caches) detail::order_past_caches<A>();
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

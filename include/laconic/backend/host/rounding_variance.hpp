@@ -6,7 +6,7 @@
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/core/contract.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 /// sum r_i (1 - r_i), where r_i is the fraction of |x_i| / step: the variance of what round_to_levels makes of x, in
 /// squares of the step. step > 0, |x_i| / step <= 2^51. Added in the order of the other sums.
@@ -24,4 +24,4 @@ double rounding_variance(basic_host<A>&, std::span<T const> x, T step) {
     return detail::ordered_sum<A>(add_variance, x);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

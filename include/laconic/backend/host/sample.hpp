@@ -19,9 +19,7 @@
 #include "laconic/core/key.hpp"
 #include "laconic/core/term.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 // Sorts numbers below d, ascending, in O(n): many by their digits to the base 4096, the lowest first, of which there
 // are at most three; `spare` is as long.
@@ -41,7 +39,7 @@ inline void sort_ascending(std::span<coordinate> at, std::span<coordinate> spare
 
 // out_j = from.below(first + j, d), d < 2^32.
 template <class A>
-void draw_below(basic_host<A>& on, key from, std::uint64_t first, std::uint64_t d, std::span<coordinate> out) {
+void draw_below(kernels::basic_host<A>& on, key from, std::uint64_t first, std::uint64_t d, std::span<coordinate> out) {
     std::array<std::uint32_t, 512> words;  // two for each number, four to a block of the key's
     while (!out.empty()) {
         auto const skipped = first % 2;
@@ -67,7 +65,8 @@ void draw_below(basic_host<A>& on, key from, std::uint64_t first, std::uint64_t 
 
 // Marks them in a bitmap of d bits, all 0 before.
 template <class A>
-void mark_different(basic_host<A>& on, key from, std::size_t d, std::size_t n, std::span<std::uint64_t> marks) {
+void mark_different(kernels::basic_host<A>& on, key from, std::size_t d, std::size_t n,
+                    std::span<std::uint64_t> marks) {
     std::array<coordinate, 1024> some;
     for (std::uint64_t drawn = 0; n > 0;) {
         auto const fresh = std::span(some).first(std::min(n, some.size()));  // even if all are new
@@ -97,7 +96,7 @@ void list_marks(std::span<std::uint64_t const> marks, std::uint64_t flip, std::s
 // as many as are missing, again and again. Later draws never displace earlier ones. Of each round less than one in 50
 // is missing on average, so five are enough for any d. O(n).
 template <class A>
-void list_different(basic_host<A>& on, key from, std::size_t d, std::size_t n, std::vector<coordinate>& out) {
+void list_different(kernels::basic_host<A>& on, key from, std::size_t d, std::size_t n, std::vector<coordinate>& out) {
     auto const spare = on.template scratch<coordinate>(detail::scratch_for::numbers, n);
     out.resize(n);
     draw_below(on, from, 0, d, std::span(out));
@@ -123,7 +122,9 @@ void list_different(basic_host<A>& on, key from, std::size_t d, std::size_t n, s
     }
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// k of the coordinates 0 .. d-1, ascending, every set of k equally likely; a pure function of (key, d, k). k <= d <
 /// 2^32. O(k), whatever d is. Where k > d / 2 the d - k coordinates left out are drawn instead.
@@ -162,4 +163,4 @@ void sample_each(basic_host<A>& on, key from, std::size_t d, double p, std::vect
     }
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

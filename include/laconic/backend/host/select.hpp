@@ -26,7 +26,7 @@
 #include "laconic/core/view.hpp"
 
 /// Which coordinates of a vector travel. All write ascending coordinates.
-namespace laconic {
+namespace laconic::kernels {
 
 /// The coordinates with |x_i| > bound; a NaN is always above, so that it is not lost. One pass.
 template <class A, Scalar T>
@@ -156,7 +156,9 @@ void sample_in_proportion(basic_host<A>& on, std::span<T const> x, T bound, key 
     }
 }
 
-namespace detail {
+}  // namespace laconic::kernels
+
+namespace laconic::detail {
 
 // Whether some x_i is not 0. Up to 1024 numbers are read with no branch, which would wait for them to come from memory.
 template <class A, Scalar T>
@@ -181,7 +183,9 @@ bool any_nonzero(std::span<T const> x) {
     return some;
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// The blocks of `block` consecutive coordinates (the last may be shorter) that hold a number other than 0; a NaN is
 /// one. block >= 1. One pass, which leaves out most of the blocks that begin with such a number where many do.
@@ -206,14 +210,17 @@ void select_nonzero_blocks(basic_host<A>&, std::span<T const> x, std::size_t blo
     }
 }
 
-namespace detail {
+}  // namespace laconic::kernels
+
+namespace laconic::detail {
 
 // Sums of squares as they are order blocks like those of numbers divided by the largest, but where two are nearly the
 // same. So only those near the k-th are divided: of the others, +infinity is put in the place of what is certainly
 // among the k largest and 0 in that of what is not. False, and nothing done, where sums are out of range. `largest` is
 // the largest magnitude; 1 <= k <= energies.size(); exact(b) gives the sum of block b, divided.
 template <class A, class Exact>
-bool settle_energies(basic_host<A>& on, std::span<double> energies, std::size_t k, double largest, Exact exact) {
+bool settle_energies(kernels::basic_host<A>& on, std::span<double> energies, std::size_t k, double largest,
+                     Exact exact) {
     if (!(largest >= 0x1p-300 && largest <= 0x1p300)) return false;
     auto const room = on.template scratch<double>(detail::scratch_for::numbers, room_for(energies.size()));
     double const kth = kth_largest<A>(std::span<double const>(energies), k, room).value;
@@ -228,7 +235,9 @@ bool settle_energies(basic_host<A>& on, std::span<double> energies, std::size_t 
     return true;
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// The k blocks of `block` consecutive coordinates (the last may be shorter) with the largest sums of squares, of equal
 /// ones the lower block first. Doubles are divided by the largest magnitude before they are squared, floats' squares
@@ -283,4 +292,4 @@ void gather(basic_host<A>&, std::span<T const> x, std::span<coordinate const> at
     }
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

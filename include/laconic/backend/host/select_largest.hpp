@@ -17,9 +17,7 @@
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 // The names of numbers: their places, which they are written by, 64 at a time.
 struct own_places {
@@ -130,7 +128,7 @@ inline constexpr std::size_t worth_a_pass = std::size_t{1} << 15;
 // Calls use(values, name, t) with the k-th largest magnitude t of x. `values` holds all numbers that are not below it,
 // and name(i) is the coordinate of values[i], ascending. 1 <= k <= x.size().
 template <class A, Scalar T, class Use>
-void with_kth_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, Use use) {
+void with_kth_largest(kernels::basic_host<A>& on, std::span<T const> x, std::size_t k, Use use) {
     auto const room = on.template scratch<T>(detail::scratch_for::numbers, room_for(x.size()));
     if (x.size() >= worth_a_pass && k <= x.size() / 8)
         if (auto const b = guess_bracket<A>(x, k, first_spread, room); std::isfinite(b.low)) {
@@ -146,7 +144,9 @@ void with_kth_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, Us
     use(x, own_places{}, kth_largest<A>(x, k, room));
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// The k coordinates with the largest |x_i|, of equal ones the lower coordinate first. k <= x.size() < 2^32.
 /// Where k is at most an eighth of a long x: one pass that takes what is above a guess, and a selection among these
@@ -161,4 +161,4 @@ void select_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, std:
     });
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -12,9 +12,7 @@
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 /// Sorts terms by their coordinates, by digits of these, the lowest first: in time that goes with the number of terms,
 /// without comparing them. Its scratch memory: 16 bytes for a term of float32, and the counts of all digits.
@@ -23,7 +21,7 @@ class sort_by_digits {
   public:
     /// For n terms with coordinates below d.
     template <class A>
-    sort_by_digits(basic_host<A>& on, std::size_t n, std::size_t d) : by_(digits_of(n, d)) {
+    sort_by_digits(kernels::basic_host<A>& on, std::size_t n, std::size_t d) : by_(digits_of(n, d)) {
         some_ = on.template scratch<placed>(scratch_for::marks, by_.count > 1 ? n : 0);
         others_ = on.template scratch<placed>(scratch_for::sums, by_.count > 2 ? n : 0);
         places_ = on.template scratch<coordinate>(scratch_for::counts, std::size_t{by_.count} << by_.width);
@@ -92,7 +90,9 @@ class sort_by_digits {
     std::span<coordinate> places_;
 };
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// Writes n terms in any order, whose coordinates at_j are below d, by ascending coordinates to sorted_at and
 /// sorted_values, of n elements each, which overlap neither; of equal coordinates the first comes first. A pass over
@@ -110,4 +110,4 @@ void reserve_to_sort(basic_host<A>& on, std::size_t n, std::size_t d) {
     for (auto const terms : {n, std::min<std::size_t>(n, 4095)}) detail::sort_by_digits<T>(on, terms, d);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

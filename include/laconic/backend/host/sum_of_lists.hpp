@@ -27,7 +27,7 @@ namespace laconic::detail {
 template <Scalar T, class Set = instruction_set::chosen>
 class sum_of_lists {
   public:
-    using list = listed_terms<T>;
+    using list = kernels::listed_terms<T>;
 
     /// Whether it takes less time than merges: where terms are far apart, there are too many bits to look at.
     static bool pays_for(std::span<list const> lists) {
@@ -44,7 +44,7 @@ class sum_of_lists {
 
     /// Takes scratch memory of `on` for so many lists that have so many terms together.
     template <class A>
-    sum_of_lists(basic_host<A>& on, std::size_t lists, std::size_t terms)
+    sum_of_lists(kernels::basic_host<A>& on, std::size_t lists, std::size_t terms)
         : parts_(on.template scratch<part>(scratch_for::parts, lists)),
           marks_(on.template scratch<std::uint64_t>(scratch_for::marks, window / word_bits + 1)),
           below_(on.template scratch<coordinate>(scratch_for::counts, window / word_bits)) {

@@ -12,9 +12,7 @@
 #include "laconic/core/view.hpp"
 
 /// What is done at some coordinates of a vector. The costs are those of the coordinates, not of the vector.
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 // Terms that lie in buckets: terms.from(first) are those from coordinate `first` on that share its bucket.
 template <class Terms>
@@ -22,7 +20,9 @@ concept InBuckets = requires(Terms const terms, std::size_t first) {
     terms.from(first);
 };
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// out_i += w v for every term v e_i, bucket by bucket, so that no term looks for its bucket.
 template <class A, Scalar T, detail::InBuckets Terms>
@@ -56,4 +56,4 @@ void scatter(basic_host<A>&, std::span<T const> values, std::span<coordinate con
     LACONIC_EXPECTS(values.empty());
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

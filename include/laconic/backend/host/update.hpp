@@ -16,9 +16,7 @@
 
 /// Sums of vectors, each in one pass. Every product is rounded before it is added, so that all instruction sets come to
 /// the same numbers. The costs: how many vectors are read + how many are written.
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 // How many numbers there are before the first vector of them that crosses no line of memory; n where it has none.
 template <class A, Scalar T>
@@ -48,7 +46,9 @@ template <class A, Scalar T, class F>
     each_pack<A>(written, std::array<std::span<T const>, 0>{}, f);
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 /// y += a x, for x and y of one length. 2 + 1.
 template <class A, Scalar T>
@@ -204,4 +204,4 @@ void raise_magnitudes(basic_host<A>&, T least, T factor, std::span<T> y) {
     });
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -18,9 +18,7 @@
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 // f(b, first, part) of each bucket in turn, until one is false; whether all were true.
 template <Scalar T, class F>
@@ -31,7 +29,9 @@ bool each_bucket_is(std::span<T const> x, std::size_t bucket, F f) {
     return all;
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 template <Scalar T, LevelCode Code>
 bool round_buckets_to_levels(reference& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels, key from,
@@ -104,4 +104,4 @@ void damp_steps(reference& on, std::span<T const> x, std::size_t bucket, std::sp
     });
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

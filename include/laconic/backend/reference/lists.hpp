@@ -13,7 +13,7 @@
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 template <Scalar T, class Terms>
 void list_terms(reference&, Terms terms, std::span<coordinate> at, std::span<T> values) {
@@ -95,4 +95,4 @@ void reserve_to_sum(reference&, std::size_t, std::size_t) {}
 template <Scalar T>
 void reserve_to_sort(reference&, std::size_t, std::size_t) {}
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -7,7 +7,7 @@
 #include "laconic/backend/reference/memory.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 template <Scalar T>
 void soft_threshold(reference&, T by, std::span<T> x) {
@@ -19,4 +19,4 @@ void clip_magnitudes(reference&, T most, std::span<T> x) {
         if (std::abs(v) > most) v = std::copysign(most, v);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -14,9 +14,7 @@
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 // The sum of n products a(i) b(i), each rounded.
 template <class F, class G>
@@ -29,8 +27,8 @@ double reference_dot(reference& on, std::size_t n, F a, G b) {
 
 // X by, or X' by, with n numbers in a column, in scratch memory.
 template <Scalar T>
-std::vector<double>& reference_product(reference& on, std::span<T const> x, matrix_is how, std::span<T const> by,
-                                       std::size_t columns, std::size_t n) {
+std::vector<double>& reference_product(reference& on, std::span<T const> x, kernels::matrix_is how,
+                                       std::span<T const> by, std::size_t columns, std::size_t n) {
     std::size_t const summands = by.size() / columns;
     auto& y = on.scratch.matrix;
     y.clear();
@@ -38,12 +36,14 @@ std::vector<double>& reference_product(reference& on, std::span<T const> x, matr
         for (std::size_t i = 0; i < n; ++i)
             y.push_back(reference_dot(
                 on, summands,
-                [&](std::size_t s) { return x[how == matrix_is::transposed ? s * n + i : i * summands + s]; },
+                [&](std::size_t s) { return x[how == kernels::matrix_is::transposed ? s * n + i : i * summands + s]; },
                 [&](std::size_t s) { return by[c * summands + s]; }));
     return y;
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 template <Scalar T>
 void draw_symmetric(reference&, key from, std::uint64_t first, std::span<T> out) {
@@ -88,4 +88,4 @@ void multiply_to_orthonormal(reference& on, std::span<T const> x, matrix_is how,
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(y[i]);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -8,7 +8,7 @@
 
 #include "laconic/core/term.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 /// Plain loops, one a kernel, each the shortest that defines its result: the definition that the other backends
 /// are tested against. Slow. Each kernel's contract stands at its host form. One object per rank, not shared by
@@ -46,5 +46,11 @@ template <class E>
 std::span<E const> on_host(reference&, std::span<E const> x) {
     return x;
 }
+
+}  // namespace laconic::kernels
+
+namespace laconic {
+
+using kernels::reference;
 
 }  // namespace laconic

@@ -14,9 +14,7 @@
 #include "laconic/backend/sum_order.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 template <Scalar Sum = double, Scalar T, class F>
 double reference_sum(std::span<T const> x, F summand) {
@@ -31,7 +29,9 @@ double reference_sum(std::span<T const> x, F summand) {
     });
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 template <Scalar T>
 double sum_of_magnitudes(reference&, std::span<T const> x) {
@@ -83,4 +83,4 @@ std::size_t first_non_finite(reference&, std::span<T const> x) {
                                     x.begin());
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -15,7 +15,7 @@
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 template <Scalar T, LevelCode Code>
 void round_to_levels(reference&, std::span<T const> x, T step, int levels, key from, std::uint64_t first,
@@ -112,4 +112,4 @@ double pack_signs_and_sum(reference& on, std::span<T const> x, std::span<std::ui
     return sum_of_magnitudes(on, x);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -7,7 +7,7 @@
 
 #include "laconic/backend/reference/reduce.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 template <Scalar T>
 double rounding_variance(reference&, std::span<T const> x, T step) {
@@ -18,4 +18,4 @@ double rounding_variance(reference&, std::span<T const> x, T step) {
     });
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

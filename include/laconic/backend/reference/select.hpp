@@ -20,7 +20,7 @@
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 template <Scalar T>
 void select_largest(reference& on, std::span<T const> x, std::size_t k, std::vector<coordinate>& out) {
@@ -140,4 +140,4 @@ void gather(reference&, std::span<T const> x, std::span<coordinate const> at, st
         for (std::size_t i = u * unit; i < std::min(x.size(), (u + 1) * unit); ++i) out.push_back(scale * x[i]);
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

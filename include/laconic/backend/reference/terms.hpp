@@ -9,7 +9,7 @@
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 template <Scalar T, class Terms>
 void clear_terms(reference&, std::span<T> out, Terms terms) {
@@ -24,4 +24,4 @@ void scatter(reference&, std::span<T const> values, std::span<coordinate const> 
         for (std::size_t i = u * unit; i < std::min(out.size(), (u + 1) * unit); ++i) out[i] = values[next++];
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

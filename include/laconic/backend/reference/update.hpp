@@ -10,9 +10,7 @@
 #include "laconic/backend/settle.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 // a b, rounded before anything is added to it.
 template <Scalar T>
@@ -22,7 +20,9 @@ T rounded_product(T a, T b) {
     return v;
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::kernels {
 
 template <Scalar T>
 void add_scaled(reference&, T a, std::span<T const> x, std::span<T> y) {
@@ -82,4 +82,4 @@ void raise_magnitudes(reference&, T least, T factor, std::span<T> y) {
     for (T& v : y) v = std::copysign(std::max(std::abs(v), least), v) * factor;
 }
 
-}  // namespace laconic
+}  // namespace laconic::kernels

@@ -64,7 +64,7 @@ class gathered_lists {
     std::vector<std::size_t> ends_;
     std::vector<coordinate> at_;
     typename B::template array<T> values_;
-    std::vector<listed_terms<T>> views_;
+    std::vector<kernels::listed_terms<T>> views_;
 };
 
 }  // namespace laconic::detail

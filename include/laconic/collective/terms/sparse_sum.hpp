@@ -130,7 +130,7 @@ class sparse_sum {
         list_without(on, all.listed(), other.support(), message_.support, message_.payload.values);
     }
     /// <- the sum of lists of terms of this vector, which are added in their order, the first to nothing.
-    void assign_sum(B& on, std::span<listed_terms<T> const> lists) {
+    void assign_sum(B& on, std::span<kernels::listed_terms<T> const> lists) {
         sum_lists(on, lists, message_.support, message_.payload.values, spare_at_, spare_values_);
     }
 
@@ -222,8 +222,8 @@ class sparse_sum {
     }
 
   private:
-    listed_terms<T> listed() const { return {support(), values()}; }
-    void add(B& on, listed_terms<T> other) {
+    kernels::listed_terms<T> listed() const { return {support(), values()}; }
+    void add(B& on, kernels::listed_terms<T> other) {
         add_lists(on, listed(), other, spare_at_, spare_values_);
         take_spare();
     }

@@ -6,6 +6,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 // All places in a line that bytes may begin and end at, and nothing around them is touched.
 TEST_CASE("bytes copied past the caches are there") {

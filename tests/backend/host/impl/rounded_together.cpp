@@ -10,6 +10,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::kernels;
 
 namespace {
 

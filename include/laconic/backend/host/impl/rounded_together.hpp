@@ -11,12 +11,14 @@
 #include "laconic/core/view.hpp"
 
 /// What all forms of rounding many values at a time have in common.
-namespace laconic {
+namespace laconic::kernels {
 
 /// How many values are rounded together: a number that the compiler knows, so that it makes vectors of plain loops.
 inline constexpr std::size_t rounded_together = 64;
 
-namespace detail {
+}  // namespace laconic::kernels
+
+namespace laconic::detail {
 
 // goes_up() by 16 bits of both.
 constexpr bool goes_up(std::uint16_t fraction, std::uint16_t window) {
@@ -73,14 +75,14 @@ template <class A, Scalar T>
     using format = bits_of<T>;
     using bits = typename format::type;
     constexpr std::uint32_t exponents = (1u << (int{sizeof(T) * 8} - 1 - format::mantissa)) - 1;
-    std::array<std::uint16_t, rounded_together> below, cut;
-    for (std::size_t j = 0; j < rounded_together; ++j) {
+    std::array<std::uint16_t, kernels::rounded_together> below, cut;
+    for (std::size_t j = 0; j < kernels::rounded_together; ++j) {
         auto const b = std::bit_cast<bits>(v[j]);
         below[j] = static_cast<std::uint16_t>(b >> format::mantissa);
         cut[j] = static_cast<std::uint16_t>(b >> (format::mantissa - 16));
     }
     std::uint16_t open = 0;
-    for (std::size_t j = 0; j < rounded_together; ++j) {
+    for (std::size_t j = 0; j < kernels::rounded_together; ++j) {
         bool const up = goes_up(cut[j], windows[j]) && (below[j] & exponents) < format::largest_exponent;
         open |= is_open(cut[j], windows[j]);
         below[j] = static_cast<std::uint16_t>(below[j] + up);
@@ -89,6 +91,4 @@ template <class A, Scalar T>
     return all_bits_if(open != 0);
 }
 
-}  // namespace detail
-
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -7,17 +7,15 @@
 
 #include "laconic/backend/host/impl/x86/sse2.hpp"
 
-namespace laconic {
-
-namespace simd::detail {
+namespace laconic::simd::detail {
 
 inline int packed(__m256 v) { return _mm256_movemask_ps(v); }
 inline int packed(__m256d v) { return _mm256_movemask_pd(v); }
 inline __m256d as_doubles(float const* p, __m256d) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
 
-}  // namespace simd::detail
+}  // namespace laconic::simd::detail
 
-namespace detail {
+namespace laconic::detail {
 
 template <class A>
 void write_line_past_caches(instruction_set::avx, std::byte const* from, std::byte* to) {
@@ -26,6 +24,4 @@ void write_line_past_caches(instruction_set::avx, std::byte const* from, std::by
                             _mm256_loadu_si256(reinterpret_cast<__m256i const*>(from + j)));
 }
 
-}  // namespace detail
-
-}  // namespace laconic
+}  // namespace laconic::detail

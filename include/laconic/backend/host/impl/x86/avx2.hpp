@@ -70,7 +70,7 @@ template <class A, class Code>
                          _mm256_add_epi32(on_grid_at(j + 4), _mm256_unpackhi_epi16(window, none)));
     };
     auto nearest = _mm256_set1_epi32(-1);  // in its lower halves
-    for (std::size_t j = 0; j < rounded_together; j += 16) {
+    for (std::size_t j = 0; j < kernels::rounded_together; j += 16) {
         auto const [a, b] = sums_at(j);
         nearest = _mm256_min_epu16(nearest, _mm256_min_epu16(a, b));
         auto const code = _mm256_packs_epi32(_mm256_srai_epi32(a, 16), _mm256_srai_epi32(b, 16));
@@ -88,7 +88,7 @@ template <class A, class Code>
     };
     std::uint64_t undecided = 0;
     if (is_within(nearest) != 0)  // of 128 times about once
-        for (std::size_t j = 0; j < rounded_together; j += 16) {
+        for (std::size_t j = 0; j < kernels::rounded_together; j += 16) {
             auto const [a, b] = sums_at(j);
             auto const first = is_within(a), second = is_within(b);
             undecided |= ((first & 15) | (second & 15) << 4 | (first >> 4) << 8 | (second >> 4) << 12) << j;
@@ -103,7 +103,7 @@ template <class A>
     auto const exponents = _mm256_set1_epi16(0xff), last_but_one = _mm256_set1_epi16(253), one = _mm256_set1_epi16(1);
     auto const all_ones = _mm256_set1_epi16(-1);
     auto open = _mm256_setzero_si256();
-    for (std::size_t j = 0; j < rounded_together; j += 16) {
+    for (std::size_t j = 0; j < kernels::rounded_together; j += 16) {
         auto const load = [&](float const* p) {  // eight from two places, as above
             return _mm256_castps_si256(
                 _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 8), 1));

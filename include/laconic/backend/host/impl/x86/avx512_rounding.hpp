@@ -58,7 +58,7 @@ template <class A, class Code, std::derived_from<instruction_set::avx512> Set>
         return _mm512_add_epi32(_mm512_cvttps_epi32(product), _mm512_cvtepu16_epi32(window));
     };
     auto nearest = _mm512_set1_epi32(-1);  // in its lower halves
-    for (std::size_t j = 0; j < rounded_together; j += 32) {
+    for (std::size_t j = 0; j < kernels::rounded_together; j += 32) {
         auto const a = sum_at(j), b = sum_at(j + 16);
         nearest = _mm512_min_epu16(nearest, _mm512_min_epu16(a, b));
         if constexpr (sizeof(Code) == 2)
@@ -68,7 +68,7 @@ template <class A, class Code, std::derived_from<instruction_set::avx512> Set>
     }
     std::uint64_t undecided = 0;
     if (_mm512_testn_epi32_mask(nearest, beyond) != 0)  // of 128 times about once
-        for (std::size_t j = 0; j < rounded_together; j += 16)
+        for (std::size_t j = 0; j < kernels::rounded_together; j += 16)
             undecided |= std::uint64_t{_mm512_testn_epi32_mask(sum_at(j), beyond)} << j;
     return undecided;
 }
@@ -80,7 +80,7 @@ template <class A>
     auto const exponents = _mm512_set1_epi16(0xff), last = _mm512_set1_epi16(254), one = _mm512_set1_epi16(1);
     auto const all_ones = _mm512_set1_epi16(-1);
     std::array<__mmask64, 2> open;
-    for (std::size_t j = 0; j < rounded_together; j += 32) {
+    for (std::size_t j = 0; j < kernels::rounded_together; j += 32) {
         // So that exponents are upper halves, and the first 16 bits of what is cut off lower ones.
         auto const load = [](float const* p) { return _mm512_srli_epi32(_mm512_loadu_si512(p), 7); };
         auto const a = load(v + j), b = load(v + j + 16);

@@ -8,9 +8,7 @@
 #include "laconic/backend/host/impl/x86/avx2.hpp"
 #include "laconic/backend/settle.hpp"
 
-namespace laconic {
-
-namespace simd {
+namespace laconic::simd {
 
 /// Doubles, half as many as a register has room for.
 template <class A>
@@ -39,9 +37,9 @@ struct half_pack {
     }
 };
 
-}  // namespace simd
+}  // namespace laconic::simd
 
-namespace detail {
+namespace laconic::detail {
 
 template <class A>
 struct avx512f_lanes {
@@ -76,6 +74,4 @@ void write_line_past_caches(instruction_set::avx512f, std::byte const* from, std
     _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
 }
 
-}  // namespace detail
-
-}  // namespace laconic
+}  // namespace laconic::detail

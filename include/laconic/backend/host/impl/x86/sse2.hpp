@@ -9,9 +9,7 @@
 
 #include "laconic/backend/host/impl/instruction_sets.hpp"
 
-namespace laconic {
-
-namespace simd::detail {
+namespace laconic::simd::detail {
 
 inline int packed(__m128 v) { return _mm_movemask_ps(v); }
 inline int packed(__m128d v) { return _mm_movemask_pd(v); }
@@ -21,9 +19,9 @@ inline __m128d as_doubles(float const* p, __m128d) {
     return _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(p))));
 }
 
-}  // namespace simd::detail
+}  // namespace laconic::simd::detail
 
-namespace detail {
+namespace laconic::detail {
 
 // One of the four words of Philox's counters, each in the lower half of a lane of 64 bits, as the instruction wants
 // them that multiplies. What stands in the upper halves does not count. `together` vectors are drawn at a time.
@@ -68,6 +66,4 @@ void order_lines_past_caches(instruction_set::sse2) {
     _mm_sfence();
 }
 
-}  // namespace detail
-
-}  // namespace laconic
+}  // namespace laconic::detail
