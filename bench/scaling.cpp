@@ -145,7 +145,7 @@ collective_of_study of(std::string name, std::function<double(double, double, do
     return {std::move(name),
             std::move(simulated),
             [make](int ranks, std::size_t d, std::size_t k) {
-                return written_down(make(k).template make<float>(d), ranks, d, k);
+                return written_down(make_sum<float>(make(k), d), ranks, d, k);
             },
             [make](cost_formulas const& seconds, std::size_t k) { return seconds(make(k)); },
             in_full,

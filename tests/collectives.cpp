@@ -220,15 +220,15 @@ TEST_CASE("what a collective of lists holds goes with the terms it receives, not
             CHECK(bytes_of_a_rank(200, dimension, 4, make) <= multiple * 200 * 4 * 12 + 200 * 96 + 16384);
         }
     };
-    holds("gathered_sum", 6, [](std::size_t n) { return gathered_sum{}.make<double>(n); });
-    holds("recursive_doubling", 6, [](std::size_t n) { return recursive_doubling{}.make<double>(n); });
-    holds("split_all_gather", 10, [](std::size_t n) { return split_all_gather{}.make<double>(n); });
-    holds("sum_by_server", 4, [](std::size_t n) { return sum_by_server{}.make<double>(n); });
+    holds("gathered_sum", 6, [](std::size_t n) { return make_sum<double>(gathered_sum{}, n); });
+    holds("recursive_doubling", 6, [](std::size_t n) { return make_sum<double>(recursive_doubling{}, n); });
+    holds("split_all_gather", 10, [](std::size_t n) { return make_sum<double>(split_all_gather{}, n); });
+    holds("sum_by_server", 4, [](std::size_t n) { return make_sum<double>(sum_by_server{}, n); });
     for (std::size_t const dimension : {std::size_t{1} << 20, largest_dimension}) {
         auto const terms_of_k = [&](auto make) { return bytes_of_a_rank(8, dimension, 1000, make) / (1000 * 12); };
-        CHECK(terms_of_k([](std::size_t n) { return gtop_k{1000}.make<double>(n); }) <= 12 + 2 * 3);
-        CHECK(terms_of_k([](std::size_t n) { return spar_reduce_scatter{1000, true}.make<double>(n); }) <= 4 * 8);
-        CHECK(terms_of_k([](std::size_t n) { return ok_top_k{1000}.make<double>(n); }) <= 13 * 8);
+        CHECK(terms_of_k([](std::size_t n) { return make_sum<double>(gtop_k{1000}, n); }) <= 12 + 2 * 3);
+        CHECK(terms_of_k([](std::size_t n) { return make_sum<double>(spar_reduce_scatter{1000, true}, n); }) <= 4 * 8);
+        CHECK(terms_of_k([](std::size_t n) { return make_sum<double>(ok_top_k{1000}, n); }) <= 13 * 8);
     }
 }
 
@@ -248,12 +248,14 @@ TEST_CASE("what a collective of vectors in full holds is a multiple of the vecto
         });
         return most / double(8 * length);
     };
-    CHECK(in_vectors([](std::size_t n) { return ring{}.make<double>(n); }) <= 0.01);
-    CHECK(in_vectors([](std::size_t n) { return halving_doubling{}.make<double>(n); }) <= 0.01);
-    CHECK(in_vectors([](std::size_t n) { return omni_reduce{}.make<double>(n); }) <= 2.1 / 8);  // of 8 ranks
-    CHECK(in_vectors([](std::size_t n) { return sum_by_server{}.make<double>(n); }) <= 13.1 / 8);
-    CHECK(in_vectors([](std::size_t n) { return switch_ml{}.make<double>(n); }) <= 2e6 / (8 * length));
-    auto const quantized = [](std::size_t n) { return compressed_split_all_gather{quantize{7, 64}}.make<double>(n); };
+    CHECK(in_vectors([](std::size_t n) { return make_sum<double>(ring{}, n); }) <= 0.01);
+    CHECK(in_vectors([](std::size_t n) { return make_sum<double>(halving_doubling{}, n); }) <= 0.01);
+    CHECK(in_vectors([](std::size_t n) { return make_sum<double>(omni_reduce{}, n); }) <= 2.1 / 8);  // of 8 ranks
+    CHECK(in_vectors([](std::size_t n) { return make_sum<double>(sum_by_server{}, n); }) <= 13.1 / 8);
+    CHECK(in_vectors([](std::size_t n) { return make_sum<double>(switch_ml{}, n); }) <= 2e6 / (8 * length));
+    auto const quantized = [](std::size_t n) {
+        return make_sum<double>(compressed_split_all_gather{quantize{7, 64}}, n);
+    };
     CHECK(bytes_of_a_rank(8, 1 << 20, 1000, quantized) <= 2 * (8 << 20) + 10 * 8 * 1000 * 12);
 }
 

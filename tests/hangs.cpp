@@ -181,7 +181,7 @@ TEST_CASE("Ok-Topk (float32 indices above 2^24, int32 boundaries where P d > 2^3
         auto const v = sv::of<double>(d, {{16777216, 1}, {16777217, 2}, {16777219, 3}, {2147483649, 4}, {d - 1, 5}});
         fibers::run(4, [&](fibers::member& comm) {
             host on;
-            auto sum = parse_collective(text).make<double, host>(d, position_code::smallest);
+            auto sum = make_sum<double>(parse_collective(text), d);
             for (std::uint64_t round = 0; round < 3; ++round) {
                 auto mine = comm.rank() == 2 ? v : sparse_sum<double>(d);
                 sum(on, comm, mine, round);
@@ -258,7 +258,7 @@ TEST_CASE("ranks that never agreed on a collective: none waits for ever") {
         for (auto const& other : collectives) {
             auto const body = [&](threads::member& comm) {
                 host on;
-                auto sum = parsed(comm.rank() == 1 ? other : one, 20).make<double, host>(20, position_code::smallest);
+                auto sum = make_sum<double>(parsed(comm.rank() == 1 ? other : one, 20), 20);
                 auto x = brought(20, comm.rank());
                 sparse_sum<double> v(20);
                 for (std::size_t i = 0; i < 20; ++i) v.append(i, x[i]);

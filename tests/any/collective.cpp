@@ -29,7 +29,7 @@ void is_the_same(X const& x) {
     CHECK(to_string(any) == to_string(x));
     CHECK(!any.gathers());
     auto const make = [](auto const& recipe) {
-        return [&recipe](auto&) { return recipe.template make<float, host>(dimension, position_code::smallest); };
+        return [&recipe](auto&) { return make_sum<float>(recipe, dimension); };
     };
     if constexpr (SumsTerms<detail::sum_of<X, float, host>, float, host, fibers::member>) {
         auto const plain = sv::after(brought(), make(x));
@@ -37,7 +37,7 @@ void is_the_same(X const& x) {
         fibers::run(6, [&](fibers::member& comm) {
             auto const me = std::size_t(comm.rank());
             host on;
-            auto sum = any.make<float, host>(dimension, position_code::smallest);
+            auto sum = make_sum<float>(any, dimension);
             CHECK(sum.wants_terms());
             sums[me] = brought()[me];
             sum(on, comm, sums[me]);
@@ -54,7 +54,7 @@ void is_the_same(X const& x) {
                 auto const start = sv::dense(brought()[me]);
                 std::vector<float> v(start.begin(), start.end());
                 if (face) {
-                    auto sum = any.make<float, host>(dimension, position_code::smallest);
+                    auto sum = make_sum<float>(any, dimension);
                     CHECK(!sum.wants_terms());
                     CHECK(!sum.gives_back());
                     sum(on, comm, std::span<float>(v));
@@ -84,7 +84,7 @@ TEST_CASE("a handle to any ranks is taken as it is, and a communicator that is n
         any_communicator comm(inner);
         host on;
         any_collective<float> const any = gtop_k{2};
-        auto sum = any.make<float, host>(dimension, position_code::smallest);
+        auto sum = make_sum<float>(any, dimension);
         auto v = sv::of<float>(dimension, {{std::size_t(inner.rank()), float(1 + inner.rank())}});
         sum(on, comm, v);
         CHECK(v == sv::of<float>(dimension, {{1, 2}, {2, 3}}));
@@ -99,7 +99,7 @@ TEST_CASE("a handle to any ranks is taken as it is, and a communicator that is n
         payload from(int) const { return {}; }
     } comm;
     host on;
-    auto sum = any_collective<float>(gtop_k{2}).make<float, host>(dimension, position_code::smallest);
+    auto sum = make_sum<float>(any_collective<float>(gtop_k{2}), dimension);
     sv::list<float> v(dimension);
     CHECK_THROWS_WITH_AS(sum(on, comm, v), doctest::Contains("is not PointToPoint"), argument_error);
 }

@@ -114,7 +114,7 @@ TEST_CASE("of floats, too: all that add up over three ranks give the sum") {
         CAPTURE(to_string(x));
         fibers::run(3, [&](fibers::member& comm) {
             host on;
-            auto sum = x.make<float, host>(n, position_code::smallest);
+            auto sum = make_sum<float>(x, n);
             auto const mine = static_cast<float>(1 + comm.rank());
             std::vector<float> dense(n);
             if (sum.wants_terms()) {

@@ -98,7 +98,7 @@ TEST_CASE("a sum that fails changes no choice, not even the first one") {
         host on;
         auto how = cluster;
         how.every = 4;
-        auto sum = how.make<float>(5000);
+        auto sum = make_sum<float>(how, 5000);
         auto const hold = [&](std::size_t terms, float value) {
             std::vector<float> x(5000);
             std::fill_n(x.begin(), terms, value);
@@ -140,7 +140,7 @@ TEST_CASE("what is chosen can be saved, and is gone on with") {
     };
     fibers::run(4, [&](fibers::member& comm) {
         host on;
-        auto first = how.make<float>(5000), second = how.make<float>(5000);
+        auto first = make_sum<float>(how, 5000), second = make_sum<float>(how, 5000);
         auto const saved = after_two(comm, first);
         state_reader reader(saved, "this");
         second.state(reader);
@@ -157,13 +157,13 @@ TEST_CASE("what is chosen can be saved, and is gone on with") {
     });
     std::vector<std::byte> saved;
     fibers::run(4, [&](fibers::member& comm) {
-        auto sum = how.make<float>(5000);
+        auto sum = make_sum<float>(how, 5000);
         auto const bytes = after_two(comm, sum);
         if (comm.rank() == 0) saved = bytes;
     });
     for (auto const& text : sv::errors_on(3, [&](auto& comm) {
              host on;
-             auto sum = how.make<float>(5000);
+             auto sum = make_sum<float>(how, 5000);
              state_reader reader(saved, "this");
              sum.state(reader);
              reader.rewind();
@@ -183,7 +183,7 @@ TEST_CASE("it takes as long as what it has chosen, and the count before") {
         fibers::run(8, [&](auto& engine) {
             delayed comm(engine, net);
             host on;
-            auto sum = automatic{net, {}, 1}.make<float>(d);
+            auto sum = make_sum<float>(automatic{net, {}, 1}, d);
             sparse_sum<float> v = sv::whole_numbers<float>(sv::shape::apart, d, k / 8, comm.rank(), 8);
             if (k == d) v.assign_in_full(on, sparse_sum<float>(v), 0, d);
             sum(on, comm, v);
@@ -199,7 +199,7 @@ TEST_CASE("what an automatic sum refuses") {
     sparse_sums::refuses(make_automatic, false);
     dense_sums::refuses(make_full);
     for (auto const& bad : {automatic{{-1, 0, 0}}, automatic{{}, {-1, 0}}, automatic{{}, {}, 0}}) {
-        CHECK_THROWS_AS(bad.make<float>(4), argument_error);
+        CHECK_THROWS_AS(make_sum<float>(bad, 4), argument_error);
         CHECK_THROWS_AS(bad.check(4), argument_error);
     }
     for (auto const& text : sv::errors_on(3, [&](auto& comm) {

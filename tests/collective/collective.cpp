@@ -62,7 +62,7 @@ struct meets_only {
 
 static_assert(Collective<own<nothing_to_add>, float> && Collective<own<lists_only>, float>);
 static_assert(!Collective<own<nothing_to_add>, double> && !Collective<own<integers_only>, float>);
-static_assert(!Collective<unchecked<lists_only>, float> && !Collective<lists_only, float> && !Collective<int, float>);
+static_assert(Collective<unchecked<lists_only>, float> && !Collective<lists_only, float> && !Collective<int, float>);
 static_assert(!Collective<gather_all>);  // it makes no sum
 
 static_assert(SumsNumbers<nothing_to_add, float, host, meets_only>);

@@ -66,7 +66,7 @@ std::vector<std::vector<log_entry>> logs_of(X const& made, std::vector<sparse_su
         recorded comm(inner);
         auto const me = std::size_t(comm.rank());
         host on;
-        auto collective = made.template make<float>(d);
+        auto collective = make_sum<float>(made, d);
         if constexpr (requires { collective.threshold(); }) {  // it is found in a first round
             auto v = brought[me];
             collective(on, comm, v);
@@ -137,7 +137,7 @@ TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas pr
             recorded comm(inner);
             auto const me = std::size_t(comm.rank());
             host on;
-            auto collective = made.template make<float>(length);
+            auto collective = make_sum<float>(made, length);
             auto mine = brings(me);
             if constexpr (requires { collective(on, comm, mine); })
                 collective(on, comm, mine);

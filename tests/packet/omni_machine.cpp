@@ -431,7 +431,7 @@ TEST_CASE("over threads the machines come to the same bits as omni_reduce") {
         }
         machine.finish();
         host on;
-        omni_reduce{how.block}.make<double>(how.d)(on, comm, by_messages[me]);
+        make_sum<double>(omni_reduce{how.block}, how.d)(on, comm, by_messages[me]);
     });
     check_sums(by_machines, block_vectors::sum_in_order(brought));
     CHECK(by_machines == by_messages);

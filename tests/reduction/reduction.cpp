@@ -80,10 +80,9 @@ namespace {
 struct ring_of_mine {
     int size;
     explicit ring_of_mine(int n) : size(n) {}
-    void check(std::size_t d) const { ring{}.check(d); }
     template <Scalar T, class B = host>
     auto make(std::size_t d, position_code positions = position_code::smallest) const {
-        return ring{}.make<T, B>(d, positions);
+        return make_sum<T, B>(ring{}, d, positions);
     }
     bool operator==(ring_of_mine const&) const = default;
     friend std::string to_string(ring_of_mine const& r) { return "mine" + std::to_string(r.size); }

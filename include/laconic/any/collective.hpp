@@ -109,13 +109,13 @@ struct collective_model : model<collective_face<T, B>, Holder> {
         return gathering;
     }
     void check([[maybe_unused]] std::size_t d) const override {
-        if constexpr (!gathering) this->inside->check(d);
+        if constexpr (!gathering) check_collective(*this->inside, d);
     }
     any_sum<T, B> make(std::size_t d, position_code positions) const override {
         if constexpr (gathering)
             throw argument_error("gather adds nothing up: messages go to all as they are");
         else
-            return any_sum<T, B>(this->inside->template make<T, B>(d, positions));
+            return any_sum<T, B>(make_sum<T, B>(*this->inside, d, positions));
     }
 };
 

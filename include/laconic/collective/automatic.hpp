@@ -10,7 +10,6 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "laconic/collective/choice.hpp"
 #include "laconic/collective/collective.hpp"
@@ -58,10 +57,6 @@ struct automatic {
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
-    template <Scalar T, OnHost B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(automatic const&) const = default;
 };
 
@@ -83,10 +78,7 @@ class automatic::adder {
   public:
     /// For vectors of d numbers.
     adder(automatic const& how, std::size_t d, position_code positions)
-        : d_(d), how_(how), positions_(positions), session_(positions), list_(d) {
-        check_dimension(d);
-        how.check(d);
-    }
+        : d_(d), how_(how), positions_(positions), session_(positions) {}
 
     /// v <- the sum of all ranks' v, without the terms that are 0 where it was added up in full. For its errors see
     /// session::finish; after one, v is unspecified. Throws shape_error where a loaded state is of another number of
@@ -95,8 +87,7 @@ class automatic::adder {
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round const& round = {}) {
         auto now = last_;
         if (asks()) {
-            session_.start(round);
-            session_.check_input(on, comm.rank(), v, d_);
+            session_.start(on, comm, round, v, d_);
             now = choose(comm, v.size(), session_.failed() ? 0 : blocks_of(v));
         }
         check(now, comm.size());
@@ -104,7 +95,7 @@ class automatic::adder {
             if constexpr (SumsTerms<std::remove_cvref_t<decltype(sum)>, T, B, C>)
                 sum(on, comm, v, round);
             else
-                sum_in_full(on, comm, v, round, sum);
+                other_.in_full(on, v, [&](std::span<T> x) { sum(on, comm, x, round); });
         });
         keep(now);
     }
@@ -113,8 +104,7 @@ class automatic::adder {
     void operator()(B& on, C& comm, std::span<T> x, sum_round const& round = {}) {
         auto now = last_;
         if (asks()) {
-            session_.start(round);
-            session_.check_input(on, comm.rank(), std::span<T const>(x), d_);
+            session_.start(on, comm, round, x, d_);
             std::size_t terms = 0, blocks = 0;
             for (std::size_t first = 0; first < x.size(); first += block) {
                 auto const part = x.subspan(first, std::min(block, x.size() - first));
@@ -129,7 +119,7 @@ class automatic::adder {
             if constexpr (SumsNumbers<std::remove_cvref_t<decltype(sum)>, T, B, C>)
                 sum(on, comm, x, round);
             else
-                sum_as_terms(on, comm, x, round, sum);
+                other_.as_terms(on, x, [&](sparse_sum<T, B>& v) { sum(on, comm, v, round); });
         });
         keep(now);
     }
@@ -220,7 +210,7 @@ class automatic::adder {
     template <std::size_t Nth>
     auto& made() {
         auto& sum = std::get<Nth>(made_);
-        if (!sum) sum.emplace(std::get<Nth>(detail::exact_sums).template make<T, B>(d_, positions_));
+        if (!sum) sum.emplace(make_sum<T, B>(std::get<Nth>(detail::exact_sums), d_, positions_));
         return *sum;
     }
     // use(the sum of this number).
@@ -240,22 +230,6 @@ class automatic::adder {
         else
             scatter_sum<Nth + 1>(on, comm, v, round);
     }
-    template <class C, class Sum>
-    void sum_in_full(B& on, C& comm, sparse_sum<T, B>& v, sum_round const& round, Sum& sum) {
-        full_.assign(d_, T(0));
-        // What has another length is for the sum to refuse.
-        if (v.dimension() != d_) full_.resize(v.dimension());
-        scatter(on, v.values(), v.support(), 1, std::span(full_));
-        sum(on, comm, std::span(full_), round);
-        v.assign_nonzero(on, full_);
-    }
-    template <class C, class Sum>
-    void sum_as_terms(B& on, C& comm, std::span<T> x, sum_round const& round, Sum& sum) {
-        list_.assign_nonzero(on, x);
-        sum(on, comm, list_, round);
-        fill(on, x, T(0));
-        scatter(on, list_.values(), list_.support(), 1, x);
-    }
 
     std::size_t d_;
     automatic how_;
@@ -263,8 +237,7 @@ class automatic::adder {
     std::uint64_t sums_ = 0;  // so far
     chosen last_;
     session session_;
-    std::vector<T> full_;
-    sparse_sum<T, B> list_;
+    detail::other_form<T, B> other_;
     typename detail::adders_of<std::remove_const_t<decltype(detail::exact_sums)>, T, B>::type made_;
 };
 

@@ -79,22 +79,43 @@ struct some_ranks {
 };
 
 template <class X, class T, class B>
-using sum_of = decltype(std::declval<X const&>().template make<T, B>(std::size_t{}, position_code::smallest));
+concept MakesSum = requires(X const& x) {
+    x.template make<T, B>(std::size_t{}, position_code::smallest);
+};
+template <class X, class T, class B>
+struct adder_of {};
+template <class X, class T, class B>
+requires(!MakesSum<X, T, B>) && requires { typename X::template adder<T, B>; }
+struct adder_of<X, T, B> {
+    using type = typename X::template adder<T, B>;
+};
+template <class X, class T, class B>
+requires MakesSum<X, T, B>
+struct adder_of<X, T, B> {
+    using type = decltype(std::declval<X const&>().template make<T, B>(std::size_t{}, position_code::smallest));
+};
+template <class X, class T, class B>
+using sum_of = typename adder_of<X, T, B>::type;
+
+template <class X>
+void check_collective([[maybe_unused]] X const& x, [[maybe_unused]] std::size_t d) {
+    if constexpr (requires { x.check(d); }) x.check(d);
+}
 
 }  // namespace detail
 
 /// By what algorithm the ranks' messages are added up, as a recursion carries it: a small value such as
 /// gtop_k{0.01}. Satisfied iff
-///   x.check(d)                    throws argument_error where it does not suit vectors of d numbers;
-///   x.make<T, B>(d, positions)    makes the object that works, on every rank one, which SumsTerms or SumsNumbers, may
+///   X::adder<T, B>                is the type of the object that works, of which each rank makes one of (x, d,
+///                                 positions), or x.make<T, B>(d, positions) makes it; it SumsTerms or SumsNumbers, may
 ///                                 give back, and reuses its memory from round to round; with state(archive)
 ///                                 (wire/state.hpp) what else it remembers is saved;
 ///   to_string(x)                  is what the ranks must agree on.
-/// Where make() is for one backend alone, as `template <Scalar T, OnHost B> make` is, so is the collective. Where the
-/// object throws a wire_error or a comm_error, some ranks may have the sum; any other laconic::error is thrown on all.
+/// Optional: x.check(d) throws argument_error where it does not suit vectors of d numbers. Where the adder is for one
+/// backend alone, as `template <Scalar T, OnHost B> class adder` is, so is the collective. Where it throws a wire_error
+/// or a comm_error, some ranks may have the sum; any other laconic::error is thrown on all.
 template <class X, class T = double, class B = host>
-concept Collective = std::copyable<X> && requires(X const& x, std::size_t d) {
-    x.check(d);
+concept Collective = std::copyable<X> && requires(X const& x) {
     { to_string(x) } -> std::convertible_to<std::string>;
     typename detail::sum_of<X, T, B>;
 } &&(SumsTerms<detail::sum_of<X, T, B>, T, B, detail::some_ranks> ||
@@ -113,15 +134,23 @@ void agree_on_collective(C& comm, std::size_t d, std::string const& what) {
 
 }  // namespace detail
 
-/// The object that adds up vectors of d numbers by x, as x.make() makes it, outside of a recursion or a reducer: every
-/// rank calls it. Throws agreement_error on all ranks where they do not with the same, and what x.check(d) does. Costs
-/// 16 bytes a rank.
+/// The object that adds up vectors of d numbers by x on one rank, outside of a recursion or a reducer, where the ranks
+/// make the same. Throws argument_error for 2^32 numbers or more, and what x.check(d) does.
+template <Scalar T, class B = host, class X>
+detail::sum_of<X, T, B> make_sum(X const& x, std::size_t d, position_code positions = position_code::smallest) {
+    check_dimension(d);
+    detail::check_collective(x, d);
+    if constexpr (detail::MakesSum<X, T, B>)
+        return x.template make<T, B>(d, positions);
+    else
+        return {x, d, positions};
+}
+/// The same; throws agreement_error on all ranks where they do not make the same. Costs 16 bytes a rank.
 template <Scalar T, class B = host, class X, Communicator C>
 detail::sum_of<X, T, B> make_sum(X const& x, C& comm, std::size_t d,
                                  position_code positions = position_code::smallest) {
     detail::agree_on_collective<T>(comm, d, to_string(x));
-    x.check(d);
-    return x.template make<T, B>(d, positions);
+    return make_sum<T, B>(x, d, positions);
 }
 
 }  // namespace laconic

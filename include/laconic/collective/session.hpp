@@ -47,6 +47,12 @@ class session {
         worst_ = round.own != nullptr ? *round.own : failure();
     }
     bool failed() const { return bool(worst_); }
+    /// The same, with check_input() of this rank's v.
+    template <class B, Communicator C, class V>
+    void start(B& on, C const& comm, sum_round const& round, V const& v, std::size_t d) {
+        start(round);
+        check_input(on, comm.rank(), v, d);
+    }
 
     /// Reports where this rank's v has another dimension than d, or a number that is not finite.
     template <class B, Scalar T>
@@ -55,10 +61,10 @@ class session {
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
             report(failure::not_finite(kernels::element(on, v.support(), j)), rank);
     }
-    template <class B, Scalar T>
-    void check_input(B& on, int rank, std::span<T const> x, std::size_t d) {
+    template <class B, class E>
+    void check_input(B& on, int rank, std::span<E> x, std::size_t d) {
         if (failed() || has_other_dimension(rank, x.size(), d)) return;
-        if (auto const j = first_non_finite(on, x); j < d) report(failure::not_finite(j), rank);
+        if (auto const j = first_non_finite(on, std::span<E const>(x)); j < d) report(failure::not_finite(j), rank);
     }
     /// Reports where a sum of finite numbers has overflowed; its i-th number is coordinate `where(i)` in the error, or
     /// first + i.
@@ -67,9 +73,9 @@ class session {
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
             report_sum(where(std::uint64_t{kernels::element(on, v.support(), j)}));
     }
-    template <class B, Scalar T>
-    void check_sum(B& on, std::span<T const> x, std::size_t first) {
-        if (auto const j = first_non_finite(on, x); j < x.size()) report_sum(first + j);
+    template <class B, class E>
+    void check_sum(B& on, std::span<E> x, std::size_t first) {
+        if (auto const j = first_non_finite(on, std::span<E const>(x)); j < x.size()) report_sum(first + j);
     }
 
     /// This rank cannot send what it has added up, for a reason that all ranks throw.

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"
@@ -39,7 +38,7 @@ class whole_sum {
 
   public:
     /// Of vectors of d numbers. Throws argument_error where x does not suit them, or leaves terms out of the sum.
-    whole_sum(X const& x, std::size_t d) : sum_((x.check(d), x.template make<T, host>(d, position_code::smallest))) {
+    whole_sum(X const& x, std::size_t d) : sum_(make_sum<T>(x, d)) {
         if constexpr (ChosenSum<algorithm>)
             if (sum_.gives_back())
                 throw argument_error(
@@ -52,27 +51,16 @@ class whole_sum {
     void operator()(host& on, C& comm, std::span<T> x, std::uint64_t round) {
         if constexpr (SumsNumbers<algorithm, T, host, C>)
             if (!wants_terms<C>(false)) return sum_(on, comm, x, round);
-        if constexpr (SumsTerms<algorithm, T, host, C> &&
-                      (ChosenSum<algorithm> || !SumsNumbers<algorithm, T, host, C>)) {
-            list_.assign_nonzero(on, x);
-            sum_(on, comm, list_, round);
-            fill(on, x, T(0));
-            scatter(on, list_.values(), list_.support(), 1, x);
-        }
+        if constexpr (SumsTerms<algorithm, T, host, C> && (ChosenSum<algorithm> || !SumsNumbers<algorithm, T, host, C>))
+            other_.as_terms(on, x, [&](sparse_sum<T>& v) { sum_(on, comm, v, round); });
     }
     /// The same of lists of terms.
     template <Communicator C>
     void operator()(host& on, C& comm, sparse_sum<T>& v, std::uint64_t round) {
         if constexpr (SumsTerms<algorithm, T, host, C>)
             if (wants_terms<C>(true)) return sum_(on, comm, v, round);
-        if constexpr (SumsNumbers<algorithm, T, host, C> &&
-                      (ChosenSum<algorithm> || !SumsTerms<algorithm, T, host, C>)) {
-            full_.assign(v.dimension(), T(0));
-            std::span<T> const full(full_);
-            scatter(on, v.values(), v.support(), 1, full);
-            sum_(on, comm, full, round);
-            v.assign_nonzero(on, full);
-        }
+        if constexpr (SumsNumbers<algorithm, T, host, C> && (ChosenSum<algorithm> || !SumsTerms<algorithm, T, host, C>))
+            other_.in_full(on, v, [&](std::span<T> x) { sum_(on, comm, x, round); });
     }
     /// This rank's part of x, as `partition` cuts it, <- that part of the sum; the rest of x is unspecified then.
     template <Communicator C>
@@ -114,7 +102,7 @@ class whole_sum {
 
     algorithm sum_;
     sparse_sum<T> list_;
-    std::vector<T> full_;
+    other_form<T> other_;
 };
 
 }  // namespace laconic::detail

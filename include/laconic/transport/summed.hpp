@@ -37,7 +37,7 @@ class summed : public plain_transport {
   public:
     /// Of vectors of d numbers. Throws argument_error where x does not suit them.
     summed(X const& x, std::size_t d, position_code positions)
-        : name_(to_string(x)), sum_((x.check(d), x.template make<T, B>(d, positions))) {
+        : name_(to_string(x)), sum_(make_sum<T, B>(x, d, positions)) {
         mine_.reset(d);
     }
 
@@ -103,8 +103,7 @@ class summed : public plain_transport {
             if (shared.data() != mean.data()) copy(on, shared, mean);
             return;
         }
-        fill(on, mean, T(0));
-        scatter(on, mine_.values(), mine_.support(), 1, mean);
+        mine_.write_out(on, mean);
     }
 
     /// Adds to the feedback the terms that this rank must send again.
@@ -167,7 +166,7 @@ class summed : public plain_transport {
 namespace detail {
 
 template <class X, class M, class T, class B>
-requires requires(X const& x) { x.template make<T, B>(std::size_t{}, position_code::smallest); }
+requires requires { typename sum_of<X, T, B>; }
 struct transport_of<X, M, T, B> {
     using type = summed<X, M, T, B>;
 };

@@ -87,7 +87,7 @@ TEST_CASE("each rank sends its blocks once, and the blocks that anybody has") {
 TEST_CASE("what is refused, for blocks of 4") { dense_sums::refuses(make_omni_reduce); }
 
 TEST_CASE("a block of no numbers, and ranks with other blocks") {
-    CHECK_THROWS_AS((omni_reduce{0}.make<float>(10)), argument_error);
+    CHECK_THROWS_AS((make_sum<float>(omni_reduce{0}, 10)), argument_error);
     for (auto const& text : sparse_vectors::errors_on(
              3, [&](auto& comm) { make_sum<float>(omni_reduce{comm.rank() == 2 ? 5u : 4u}, comm, 10); }))
         CHECK(text.find("omni_reduce(5)") != std::string::npos);

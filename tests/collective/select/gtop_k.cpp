@@ -273,7 +273,7 @@ TEST_CASE("ranks that differ all throw, before any sum") {
             make_sum<double>(gtop_k{2}, comm, 6);
     });
     CHECK(sv::errors_on(3, [](auto& comm) { make_sum<float>(gtop_k{2}, comm, 6); })[1] == "none");
-    CHECK_THROWS_AS((gtop_k{1}.make<float>(std::size_t{1} << 32)), argument_error);
+    CHECK_THROWS_AS((make_sum<float>(gtop_k{1}, std::size_t{1} << 32)), argument_error);
     CHECK(to_string(gtop_k{2}) == "gtop_k(2)");
     CHECK(to_string(gtop_k{2, true}) == "gtop_k(2, as_published=yes)");
 }

@@ -59,7 +59,7 @@ story<T> hold(std::vector<sv::lists<T>> const& rounds, std::size_t k, reused_for
         auto const me = std::size_t(inner.rank());
         counting_pieces counts{&inner};
         metered comm(counts);
-        auto collective = ok_top_k{k, how}.make<T>(rounds[0][0].dimension());
+        auto collective = make_sum<T>(ok_top_k{k, how}, rounds[0][0].dimension());
         for (std::size_t t = 0; t < count; ++t) {
             auto const before = comm.bytes_sent();
             counts.handed = 0;
@@ -268,7 +268,7 @@ TEST_CASE("what is remembered can be saved, and the run goes on as if it had not
         fibers::run(5, [&](auto& comm) {
             host on;
             auto const me = std::size_t(comm.rank());
-            auto first = ok_top_k{k, {5, 7}}.make<double>(d), second = ok_top_k{k, {5, 7}}.make<double>(d);
+            auto first = make_sum<double>(ok_top_k{k, {5, 7}}, d), second = make_sum<double>(ok_top_k{k, {5, 7}}, d);
             sparse_sum<double> v;
             for (std::size_t t = 0; t < stop; ++t) first(on, comm, v = rounds[t][me], t);
             state_writer writer("this");
@@ -292,7 +292,7 @@ TEST_CASE("a state that is not that of the others, or of other ranks, is an erro
         std::vector<std::byte> bytes;
         fibers::run(n, [&](auto& comm) {
             host on;
-            auto collective = ok_top_k{5}.make<float>(30);
+            auto collective = make_sum<float>(ok_top_k{5}, 30);
             auto v = sv::whole_numbers<float>(sv::shape::spread, 30, 8, comm.rank(), n, seed);
             collective(on, comm, v);
             state_writer writer("this");
@@ -304,7 +304,7 @@ TEST_CASE("a state that is not that of the others, or of other ranks, is an erro
     auto const go_on = [&](auto state_of) {
         return sv::errors_on(3, [&](auto& comm) {
             host on;
-            auto collective = ok_top_k{5}.make<float>(30);
+            auto collective = make_sum<float>(ok_top_k{5}, 30);
             auto const bytes = state_of(comm.rank());
             state_reader reader(bytes, "this");
             collective.state(reader);
@@ -329,9 +329,9 @@ TEST_CASE("ranks that differ all throw") {
     differ([](auto& comm) { make_sum<float>(ok_top_k{4, {32, comm.rank() == 1 ? 4u : 5u}}, comm, 9); });
     CHECK(to_string(ok_top_k{4}) == "ok_top_k(4)");
     CHECK(to_string(ok_top_k{4, {32, 7}}) == "ok_top_k(4, regions=7)");
-    CHECK_THROWS_AS((ok_top_k{4, {0, 1}}.make<float>(9)), argument_error);
-    CHECK_THROWS_AS((ok_top_k{4, {1, 0}}.make<float>(9)), argument_error);
-    CHECK_THROWS_AS(ok_top_k{1}.make<float>(std::size_t{1} << 32), argument_error);
+    CHECK_THROWS_AS((make_sum<float>(ok_top_k{4, {0, 1}}, 9)), argument_error);
+    CHECK_THROWS_AS((make_sum<float>(ok_top_k{4, {1, 0}}, 9)), argument_error);
+    CHECK_THROWS_AS(make_sum<float>(ok_top_k{1}, std::size_t{1} << 32), argument_error);
     ok_top_k const x{.5, {3, 4}};
     CHECK(to_string(x) == "ok_top_k(0.5, threshold=3, regions=4)");
 }

@@ -148,7 +148,7 @@ TEST_CASE("a block of more terms than the quota is refused") {
     // Both cut to what they take the quota for: they did not agree on k.
     auto const errors = sv::errors_on(2, [](auto& comm) {
         host on;
-        auto collective = spar_reduce_scatter{comm.rank() == 0 ? 8 : 2, true}.make<float>(8);
+        auto collective = make_sum<float>(spar_reduce_scatter{comm.rank() == 0 ? 8 : 2, true}, 8);
         auto v = sv::of<float>(8, {{0, 1}, {1, 1}, {4, 1}, {5, 1}, {6, 1}});
         collective(on, comm, v);
     });
@@ -188,7 +188,7 @@ TEST_CASE("what cannot be summed is refused on all ranks") {
     differ([](auto& comm) { make_sum<float>(spar_reduce_scatter{comm.rank() == 1 ? 4 : 5, true}, comm, 9); });
     differ([](auto& comm) { make_sum<float>(spar_reduce_scatter{4, false, comm.rank() == 1 ? 4u : 5u}, comm, 9); });
     differ([](auto& comm) { make_sum<float>(spar_reduce_scatter{4, comm.rank() == 2}, comm, 9); });
-    CHECK_THROWS_AS((spar_reduce_scatter{1, true}.make<float>(std::size_t{1} << 32)), argument_error);
+    CHECK_THROWS_AS((make_sum<float>(spar_reduce_scatter{1, true}, std::size_t{1} << 32)), argument_error);
 }
 
 TEST_CASE("thousands of terms are scattered and come back in their places") {

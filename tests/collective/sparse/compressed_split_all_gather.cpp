@@ -30,7 +30,7 @@ std::vector<sv::list<double>> rounds_of(sv::lists<double> const& brought, quanti
     fibers::run(int(brought.size()), [&](auto& comm) {
         host on;
         auto const me = std::size_t(comm.rank());
-        auto collective = compressed_split_all_gather{c, 9}.make<double>(brought[0].dimension());
+        auto collective = make_sum<double>(compressed_split_all_gather{c, 9}, brought[0].dimension());
         for (std::size_t t = 0; t < count; ++t) {
             auto v = brought[me];
             collective(on, comm, v, t);

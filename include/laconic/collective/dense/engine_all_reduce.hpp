@@ -18,14 +18,9 @@ struct engine_all_reduce {
     static constexpr void description(auto&& describe) {
         describe("engine_all_reduce", "dense: the one of the communicator, such as MPI_Allreduce", "");
     }
-    void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, class B = host>
     class adder;
-    template <Scalar T, class B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(engine_all_reduce const&) const = default;
 };
 
@@ -33,18 +28,17 @@ template <Scalar T, class B>
 class engine_all_reduce::adder {
   public:
     /// For vectors of d numbers.
-    adder(engine_all_reduce const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
+    adder(engine_all_reduce const&, std::size_t d, position_code) : d_(d) {}
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; for what a rank brought they come before
     /// anything is added, then x is as it was; else it is unspecified.
     template <AllReducer<T> C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
-        session_.start(round);
-        session_.check_input(on, comm.rank(), std::span<T const>(x), d_);
+        session_.start(on, comm, round, x, d_);
         session_.share_failure(comm);
         session_.finish();
         comm.all_reduce(x);
-        session_.check_sum(on, std::span<T const>(x), 0);  // all ranks have the same sum: no report is needed
+        session_.check_sum(on, x, 0);  // all ranks have the same sum: no report is needed
         session_.finish();
     }
 

@@ -24,14 +24,9 @@ struct halving_doubling {
     static constexpr void description(auto&& describe) {
         describe("halving_doubling", "dense", "Rabenseifner, ICCS 2004");
     }
-    void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
-    template <Scalar T, OnHost B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(halving_doubling const&) const = default;
 };
 
@@ -39,14 +34,13 @@ template <Scalar T, OnHost B>
 class halving_doubling::adder {
   public:
     /// For vectors of d numbers.
-    adder(halving_doubling const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
+    adder(halving_doubling const&, std::size_t d, position_code) : d_(d) {}
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
-        session_.start(round);
-        session_.check_input(on, me, std::span<T const>(x), d_);
+        session_.start(on, comm, round, x, d_);
         detail::in_pieces<T> const all{0, d_};
         auto const send = [&](int to) {
             all.each([&](std::size_t at, std::size_t n) { session_.send_numbers(comm, to, x, at, n); });
@@ -72,7 +66,7 @@ class halving_doubling::adder {
         session_.receive(comm, from, [&](bit_reader& source) {
             auto const piece = x.subspan(at, n);
             adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
-            if (adds) session_.check_sum(on, std::span<T const>(piece), at);
+            if (adds) session_.check_sum(on, piece, at);
         });
     }
     // Among ranks 0 .. q - 1, a power of two. Part r is added up by rank r.

@@ -39,10 +39,6 @@ struct omni_reduce {
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
-    template <Scalar T, OnHost B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(omni_reduce const&) const = default;
 };
 
@@ -50,10 +46,7 @@ template <Scalar T, OnHost B>
 class omni_reduce::adder {
   public:
     /// For vectors of d numbers.
-    adder(omni_reduce const& how, std::size_t d, position_code) : blocks_{d, how.block} {
-        check_dimension(d);
-        blocks_.check();
-    }
+    adder(omni_reduce const& how, std::size_t d, position_code) : blocks_{d, how.block} {}
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified, but as it was
     /// where some rank's x is not for this round.
@@ -112,7 +105,7 @@ class omni_reduce::adder {
         own_.clear();
         starts_.assign(deal_.parts + 1, 0);
         if (session_.failed()) return;
-        if (x.size() != blocks_.d) return session_.check_input(on, rank, std::span<T const>(x), blocks_.d);
+        if (x.size() != blocks_.d) return session_.check_input(on, rank, x, blocks_.d);
         auto const first_block = chunks_.first(c) * deal_.parts,
                    last_block = std::min(chunks_.first(c + 1) * deal_.parts, deal_.blocks);
         auto const first = blocks_.first(first_block), last = std::min(blocks_.first(last_block), blocks_.d);
@@ -121,8 +114,7 @@ class omni_reduce::adder {
             b += static_cast<coordinate>(first_block);
             auto const part = blocks_.of(std::span<T const>(x), b);
             // A block that is not finite makes the whole error frame: its first coordinate is the vector's.
-            if (first_non_finite(on, part) < part.size())
-                return session_.check_input(on, rank, std::span<T const>(x), blocks_.d);
+            if (first_non_finite(on, part) < part.size()) return session_.check_input(on, rank, x, blocks_.d);
             ++starts_[deal_.part_of(b) + 1];
         }
         for (std::size_t p = 0; p < deal_.parts; ++p) starts_[p + 1] += starts_[p];
@@ -212,7 +204,7 @@ class omni_reduce::adder {
         for (std::size_t row = chunks_.first(c); row < chunks_.first(c + 1); ++row) {
             if (places_[row] == nowhere) continue;
             rows_.push_back(static_cast<coordinate>(row));
-            session_.check_sum(on, std::span<T const>(sum_of(me, row)), blocks_.first(deal_.block_of(me, row)));
+            session_.check_sum(on, sum_of(me, row), blocks_.first(deal_.block_of(me, row)));
         }
     }
     std::span<T> sum_of(std::size_t part, std::size_t row) {

@@ -19,14 +19,9 @@ namespace laconic {
 /// of so many, each as soon as it is added up.
 struct ring {
     static constexpr void description(auto&& describe) { describe("ring", "dense", "Patarasuk, Yuan, JPDC 2009"); }
-    void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
-    template <Scalar T, OnHost B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(ring const&) const = default;
 };
 
@@ -34,13 +29,13 @@ template <Scalar T, OnHost B>
 class ring::adder {
   public:
     /// For vectors of d numbers.
-    adder(ring const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
+    adder(ring const&, std::size_t d, position_code) : d_(d) {}
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
-        start(on, comm, x, round);
+        session_.start(on, comm, round, x, d_);
         go_round(on, comm, x, me, 2 * (n - 1));
         session_.finish();
     }
@@ -50,18 +45,13 @@ class ring::adder {
     template <PointToPoint C>
     void reduce_scatter(B& on, C& comm, std::span<T> x, sum_round const& round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
-        start(on, comm, x, round);
+        session_.start(on, comm, round, x, d_);
         go_round(on, comm, x, (me + n - 1) % n, n - 1);
         session_.share_failure(comm);
         session_.finish();
     }
 
   private:
-    template <PointToPoint C>
-    void start(B& on, C& comm, std::span<T> x, sum_round const& round) {
-        session_.start(round);
-        session_.check_input(on, comm.rank(), std::span<T const>(x), d_);
-    }
     // Sends part `first`, and then in each of so many steps receives the part before, which the next step sends: in P -
     // 1 steps it is added to, from then on it is the sum.
     template <PointToPoint C>
@@ -82,7 +72,7 @@ class ring::adder {
                 session_.receive(comm, last, [&](bit_reader& source) {
                     auto const piece = x.subspan(first, length);
                     adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
-                    if (adds) session_.check_sum(on, std::span<T const>(piece), first);
+                    if (adds) session_.check_sum(on, piece, first);
                 });
                 if (step + 1 < steps) send(first, length);
             });

@@ -28,14 +28,9 @@ struct switch_ml {
     static constexpr void description(auto&& describe) {
         describe("switch_ml", "dense, in integers as a switch adds them up", "SwitchML, NSDI 2021");
     }
-    void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
-    template <Scalar T, OnHost B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(switch_ml const&) const = default;
 };
 
@@ -43,15 +38,14 @@ template <Scalar T, OnHost B>
 class switch_ml::adder {
   public:
     /// For vectors of d numbers.
-    adder(switch_ml const&, std::size_t d, position_code) : d_(d) { check_dimension(d); }
+    adder(switch_ml const&, std::size_t d, position_code) : d_(d) {}
 
     /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified, but as it was
     /// where a rank brought what is not finite. Throws argument_error for more than 65535 ranks.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         int const n = comm.size(), me = comm.rank();
-        session_.start(round);
-        session_.check_input(on, me, std::span<T const>(x), d_);
+        session_.start(on, comm, round, x, d_);
         if (n == 1) return session_.finish();
         switch_layout const how = layout(n);
         make_room(how, me);

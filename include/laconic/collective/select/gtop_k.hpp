@@ -34,10 +34,6 @@ struct gtop_k {
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, class B = host>
     class adder;
-    template <Scalar T, class B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(gtop_k const&) const = default;
 };
 
@@ -46,9 +42,7 @@ class gtop_k::adder {
   public:
     /// For vectors of d numbers.
     adder(gtop_k const& how, std::size_t d, position_code positions)
-        : d_(d), k_(std::min(how.k.of(d), d)), as_published_(how.as_published), lists_(positions) {
-        check_dimension(d);
-    }
+        : d_(d), k_(std::min(how.k.of(d), d)), as_published_(how.as_published), lists_(positions) {}
 
     /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually its top k. For its errors
     /// see session::finish; after one, v and leftover() are unspecified.

@@ -70,22 +70,15 @@ struct ok_top_k {
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
-    template <Scalar T, OnHost B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(ok_top_k const&) const = default;
 };
 
 template <Scalar T, OnHost B>
 class ok_top_k::adder {
   public:
-    /// For vectors of d numbers. Throws argument_error for 0 rounds.
+    /// For vectors of d numbers.
     adder(ok_top_k const& how, std::size_t d, position_code positions)
-        : d_(d), k_(std::min(how.k.of(d), d)), rounds_(how.rounds), session_(positions), regions_{d} {
-        check_dimension(d);
-        rounds_.check();
-    }
+        : d_(d), k_(std::min(how.k.of(d), d)), rounds_(how.rounds), session_(positions), regions_{d} {}
 
     /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually about its top k. For its
     /// errors see session::finish; after one, v and leftover() are unspecified, and what is remembered is as it was.
@@ -95,8 +88,7 @@ class ok_top_k::adder {
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         prepare(static_cast<std::size_t>(comm.size()));
         make_room(on, v);
-        session_.start(round);
-        session_.check_input(on, comm.rank(), v, d_);
+        session_.start(on, comm, round, v, d_);
         brought_.reset(d_);
         if (!session_.failed()) brought_.append(v, 0);
         split(on, comm);

@@ -46,10 +46,6 @@ struct spar_reduce_scatter {
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
-    template <Scalar T, OnHost B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(spar_reduce_scatter const&) const = default;
 };
 
@@ -61,9 +57,7 @@ class spar_reduce_scatter::adder {
         : d_(d),
           k_(std::min(how.k.of(d), d)),
           scatter_(how.as_published ? std::nullopt : std::optional(key{how.seed})),
-          session_(positions) {
-        check_dimension(d);
-    }
+          session_(positions) {}
 
     /// v <- the terms that are applied, at most ceil(k / P) of each block, the same on all ranks; each brings its own
     /// v, usually its top k, and the same round. For its errors see session::finish; after one, v and leftover() are
@@ -75,8 +69,7 @@ class spar_reduce_scatter::adder {
         detail::turned const order{&blocks, d_, n, static_cast<std::size_t>(comm.rank())};
         std::size_t const quota = k_ / n + (k_ % n != 0), back = d_ - order.origin();
         make_room(on, v, blocks, quota);
-        session_.start(round);
-        session_.check_input(on, comm.rank(), v, d_);
+        session_.start(on, comm, round, v, d_);
         permutation const dealt(d_, scatter_.value_or(key{}).child(round.number));
         held_.reset(d_);
         if (!session_.failed()) {

@@ -40,11 +40,8 @@ struct compressed_split_all_gather {
     void check(std::size_t d) const { compressor.check(d); }
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
+    requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>>
     class adder;
-    template <Scalar T, OnHost B = host>
-    requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>> adder<T, B> make(
-        std::size_t d, position_code positions = position_code::smallest)
-    const { return {*this, d, positions}; }
     bool operator==(compressed_split_all_gather const&) const = default;
 };
 template <class C>
@@ -52,13 +49,12 @@ compressed_split_all_gather(C, std::uint64_t = 0) -> compressed_split_all_gather
 
 template <class C>
 template <Scalar T, OnHost B>
+requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>>
 class compressed_split_all_gather<C>::adder {
   public:
     /// For vectors of d numbers.
     adder(compressed_split_all_gather const& how, std::size_t d, position_code positions)
-        : d_(d), compressor_(how.compressor), from_{how.seed}, session_(positions) {
-        check_dimension(d);
-    }
+        : d_(d), compressor_(how.compressor), from_{how.seed}, session_(positions) {}
 
     /// v <- the sum of all ranks' v as the messages have it, those numbers that are not 0. For its errors see
     /// session::finish; argument_error also where the compressor does not suit parts of d / P numbers, or has no
@@ -69,8 +65,7 @@ class compressed_split_all_gather<C>::adder {
         detail::partition const ranges{d_, n};
         for (auto const length : {d_ / n, d_ / n + (d_ % n != 0)}) compressor_.check(length);
         make_room(on, v, ranges);
-        session_.start(round);
-        session_.check_input(on, comm.rank(), v, d_);
+        session_.start(on, comm, round, v, d_);
         detail::split_and_add(on, comm, session_, ranges, v, sum_, piece_, lists_);
         key const now = from_.child(round.number);
         for (std::size_t p = 0; p < n; ++p)
@@ -92,8 +87,8 @@ class compressed_split_all_gather<C>::adder {
 
   private:
     void compress(B& on, int rank, key from) {
-        numbers_.assign(sum_.dimension(), T(0));
-        scatter(on, sum_.values(), sum_.support(), 1, std::span<T>(numbers_));
+        numbers_.resize(sum_.dimension());
+        sum_.write_out(on, numbers_);
         try {
             compressor_(on, std::span<T const>(numbers_), from, messages_[static_cast<std::size_t>(rank)]);
         } catch (std::exception const& e) {

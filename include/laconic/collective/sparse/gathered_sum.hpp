@@ -18,14 +18,9 @@ struct gathered_sum {
     static constexpr void description(auto&& describe) {
         describe("gathered_sum", "sparse: every rank receives all terms in log2 P messages, and adds them up", "");
     }
-    void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
-    template <Scalar T, OnHost B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(gathered_sum const&) const = default;
 };
 
@@ -33,9 +28,7 @@ template <Scalar T, OnHost B>
 class gathered_sum::adder {
   public:
     /// For vectors of d numbers.
-    adder(gathered_sum const&, std::size_t d, position_code positions) : d_(d), session_(positions) {
-        check_dimension(d);
-    }
+    adder(gathered_sum const&, std::size_t d, position_code positions) : d_(d), session_(positions) {}
 
     /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified. Who receives
     /// damaged bytes can report them only to ranks that come later in the schedule: the others have the sum.
@@ -46,8 +39,7 @@ class gathered_sum::adder {
         session_.template make_room<T>(most);
         v.reserve(on, most);
         lists_.reserve(on, n, most);
-        session_.start(round);
-        session_.check_input(on, comm.rank(), v, d_);
+        session_.start(on, comm, round, v, d_);
         lists_.clear();
         lists_.append(v, 0);
         detail::all_gather_by(

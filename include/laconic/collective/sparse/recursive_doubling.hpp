@@ -20,14 +20,9 @@ struct recursive_doubling {
     static constexpr void description(auto&& describe) {
         describe("recursive_doubling", "sparse", "Renggli et al., SC 2019");
     }
-    void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
-    template <Scalar T, OnHost B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(recursive_doubling const&) const = default;
 };
 
@@ -35,9 +30,7 @@ template <Scalar T, OnHost B>
 class recursive_doubling::adder {
   public:
     /// For vectors of d numbers.
-    adder(recursive_doubling const&, std::size_t d, position_code positions) : d_(d), session_(positions) {
-        check_dimension(d);
-    }
+    adder(recursive_doubling const&, std::size_t d, position_code positions) : d_(d), session_(positions) {}
 
     /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified. Who receives
     /// damaged bytes cannot report them to the half of the ranks that it sends nothing more: they have the sum.
@@ -48,8 +41,7 @@ class recursive_doubling::adder {
         session_.template make_room<T>(most);
         theirs_.reserve(on, most);
         v.reserve(on, most);
-        session_.start(round);
-        session_.check_input(on, me, v, d_);
+        session_.start(on, comm, round, v, d_);
         auto const send = [&](bit_writer& sink) { write(sink, v); };
         auto const add = [&](bit_reader& source) {
             theirs_.expect(d_);

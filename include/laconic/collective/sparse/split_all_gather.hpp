@@ -34,14 +34,9 @@ struct split_all_gather {
         describe("split_all_gather", "sparse, the sum gathered sparse, dense or quantize(levels)",
                  "Renggli et al., SC 2019", field("then", &split_all_gather::then).written());
     }
-    void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
-    template <Scalar T, OnHost B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(split_all_gather const&) const = default;
 };
 
@@ -50,9 +45,7 @@ class split_all_gather::adder {
   public:
     /// For vectors of d numbers.
     adder(split_all_gather const& how, std::size_t d, position_code positions)
-        : d_(d), then_(how.then), session_(positions) {
-        check_dimension(d);
-    }
+        : d_(d), then_(how.then), session_(positions) {}
 
     /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified.
     template <PointToPoint C>
@@ -98,8 +91,7 @@ class split_all_gather::adder {
     template <PointToPoint C>
     void add_own_part(B& on, C& comm, detail::partition const& ranges, sparse_sum<T, B>& v, sum_round const& round) {
         make_room(on, v, ranges);
-        session_.start(round);
-        session_.check_input(on, comm.rank(), v, d_);
+        session_.start(on, comm, round, v, d_);
         sum_.expect(ranges.length(static_cast<std::size_t>(comm.rank())));
         detail::split_and_add(on, comm, session_, ranges, v, sum_, piece_, lists_);
     }

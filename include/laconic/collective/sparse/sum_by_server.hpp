@@ -21,14 +21,9 @@ struct sum_by_server {
     static constexpr void description(auto&& describe) {
         describe("sum_by_server", "sparse: rank 0 adds up all, and sends the sum", "");
     }
-    void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
-    template <Scalar T, OnHost B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(sum_by_server const&) const = default;
 };
 
@@ -36,9 +31,7 @@ template <Scalar T, OnHost B>
 class sum_by_server::adder {
   public:
     /// For vectors of d numbers.
-    adder(sum_by_server const&, std::size_t d, position_code positions) : d_(d), session_(positions) {
-        check_dimension(d);
-    }
+    adder(sum_by_server const&, std::size_t d, position_code positions) : d_(d), session_(positions) {}
 
     /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified.
     template <PointToPoint C>
@@ -66,15 +59,13 @@ class sum_by_server::adder {
         serve(
             on, comm, std::span<T const>(x), round, [&](bit_writer& sink) { put_numbers(sink, x); },
             [&](bit_reader& source) { detail::add_numbers(source, x); },
-            [&](bit_reader& source) { take_numbers(source, x); },
-            [&] { session_.check_sum(on, std::span<T const>(x), 0); });
+            [&](bit_reader& source) { take_numbers(source, x); }, [&] { session_.check_sum(on, x, 0); });
     }
 
   private:
     template <PointToPoint C, class V, class Send, class Add, class Take, class Check>
     void serve(B& on, C& comm, V const& mine, sum_round const& round, Send send, Add add, Take take, Check check) {
-        session_.start(round);
-        session_.check_input(on, comm.rank(), mine, d_);
+        session_.start(on, comm, round, mine, d_);
         if (comm.rank() != 0) {
             session_.send(comm, 0, send);
             session_.receive(comm, 0, take);

@@ -196,6 +196,11 @@ class sparse_sum {
         auto const all = support();
         return static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), at) - all.begin());
     }
+    /// x <- this vector, in full.
+    void write_out(B& on, std::span<T> x) const {
+        fill(on, x, T(0));
+        scatter(on, values(), support(), 1, x);
+    }
     /// Drops the terms at coordinates from `first` on.
     void drop_from(std::size_t first) { resize(count_below(first)); }
     /// <- all d coordinates, with the terms of a part that starts at `first`, and 0 elsewhere. Returns the numbers, to
@@ -258,6 +263,33 @@ class sparse_sum {
 };
 
 namespace detail {
+
+/// Sums by what adds up the other form: of vectors in full as lists of their terms that are not 0, and of lists in
+/// full, without the terms that are 0 then. Reuses its memory.
+template <Scalar T, class B = host>
+class other_form {
+  public:
+    /// sum(v) adds up lists.
+    template <class Sum>
+    void as_terms(B& on, std::span<T> x, Sum sum) {
+        list_.assign_nonzero(on, x);
+        sum(list_);
+        list_.write_out(on, x);
+    }
+    /// sum(x) adds up vectors in full.
+    template <class Sum>
+    void in_full(B& on, sparse_sum<T, B>& v, Sum sum) {
+        full_.resize(v.dimension());
+        std::span<T> const full(full_);
+        v.write_out(on, full);
+        sum(full);
+        v.assign_nonzero(on, full);
+    }
+
+  private:
+    sparse_sum<T, B> list_;
+    typename B::template array<T> full_;
+};
 
 /// How many terms the sum of the vectors of P ranks can have, of d numbers, where all bring as many as v has.
 template <Scalar T, class B>

@@ -18,14 +18,9 @@ struct gather_and_add {
     static constexpr void description(auto&& describe) {
         describe("gather_and_add", "dense: every rank receives all vectors", "");
     }
-    void check(std::size_t) const {}
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
-    template <Scalar T, OnHost B = host>
-    adder<T, B> make(std::size_t d, position_code positions = position_code::smallest) const {
-        return {*this, d, positions};
-    }
     bool operator==(gather_and_add const&) const = default;
 };
 
@@ -36,8 +31,7 @@ class gather_and_add::adder {
 
     template <Communicator C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
-        session_.start(round);
-        session_.check_input(on, comm.rank(), std::span<T const>(x), theirs_.size());
+        session_.start(on, comm, round, x, theirs_.size());
         session_.share_failure(comm);
         session_.finish();
         comm.all_gather({std::as_bytes(std::span(x))});
@@ -46,7 +40,7 @@ class gather_and_add::adder {
             std::memcpy(theirs_.data(), comm.from(r).bytes.data(), theirs_.size() * sizeof(T));
             add_scaled(on, T(1), std::span<T const>(theirs_), x);
         }
-        session_.check_sum(on, std::span<T const>(x), 0);
+        session_.check_sum(on, x, 0);
         session_.finish();
     }
 
