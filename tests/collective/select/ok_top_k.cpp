@@ -250,7 +250,7 @@ TEST_CASE("no terms at all, of no dimensions, and one rank") {
     for (int const n : {1, 2, 5}) {
         auto const none = hold<double>({sv::lists<double>(std::size_t(n), sparse_sum<double>(0)),
                                         sv::lists<double>(std::size_t(n), sparse_sum<double>(0))},
-                                       3);
+                                       0);
         CHECK(none.applied[1][0].dimension() == 0);
         auto const brought = sv::all_whole_numbers<double>(sv::shape::spread, 50, 9, n);
         auto const s = hold<double>({brought, brought}, 0);
