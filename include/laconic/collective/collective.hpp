@@ -97,6 +97,33 @@ struct adder_of<X, T, B> {
 template <class X, class T, class B>
 using sum_of = typename adder_of<X, T, B>::type;
 
+/// Sums by what adds up the other form: of vectors in full as lists of their terms that are not 0, and of lists in
+/// full, without the terms that are 0 then. Reuses its memory.
+template <Scalar T, class B = host>
+class other_form {
+  public:
+    /// sum(v) adds up lists.
+    template <class Sum>
+    void as_terms(B& on, std::span<T> x, Sum sum) {
+        list_.assign_nonzero(on, x);
+        sum(list_);
+        list_.write_out(on, x);
+    }
+    /// sum(x) adds up vectors in full.
+    template <class Sum>
+    void in_full(B& on, sparse_sum<T, B>& v, Sum sum) {
+        full_.resize(v.dimension());
+        std::span<T> const full(full_);
+        v.write_out(on, full);
+        sum(full);
+        v.assign_nonzero(on, full);
+    }
+
+  private:
+    sparse_sum<T, B> list_;
+    typename B::template array<T> full_;
+};
+
 template <class X>
 void check_collective([[maybe_unused]] X const& x, [[maybe_unused]] std::size_t d) {
     if constexpr (requires { x.check(d); }) x.check(d);
