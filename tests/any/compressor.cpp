@@ -85,9 +85,9 @@ TEST_CASE("any_compressor keeps the laws, at the end of a pipe too") {
     };
     run(any_compressor<float>(threshold{0.5} | quantize{4}), 0.0f);
     run(any_compressor<>(top_k{0.5} | natural{}));
-    run(top_k{0.5} | any_compressor<>(quantize{4}));
-    run(threshold{0.25} | any_compressor<>(rand_k{0.5} | any_compressor<>(quantize{4})));
-    run(rand_k{0.5} | any_compressor<>(threshold{0.25} | natural{}));
+    run(any_compressor<>(top_k{0.5} | any_compressor<>(quantize{4})));
+    run(any_compressor<>(threshold{0.25} | any_compressor<>(rand_k{0.5} | any_compressor<>(quantize{4}))));
+    run(any_compressor<>(rand_k{0.5} | any_compressor<>(threshold{0.25} | natural{})));
 }
 
 TEST_CASE("constants that are not there: the error names the piece that lacks them") {

@@ -3,7 +3,6 @@
 #include "laconic/compress/about_top_k.hpp"
 
 #include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/test.hpp"
@@ -12,16 +11,6 @@ using namespace laconic;
 
 static_assert(Compressor<about_top_k<>> && Compressor<about_top_k<>, float>);
 static_assert(Contractive<about_top_k<>> && !Unbiased<about_top_k<>>);
-
-TEST_CASE("about_top_k keeps the laws") {
-    laws::is_a_pure_function_with_one_encoding(about_top_k{0.25});
-    laws::is_a_pure_function_with_one_encoding(about_top_k{0.5, 0.5});
-    laws::is_contractive(about_top_k{0.25});
-    laws::is_contractive(about_top_k{0.5, 0.4});
-    laws::is_contractive(about_top_k{0.5, 0.3} | natural{}, 500);
-    laws::reads_back<double>(about_top_k{0.01});
-    laws::reads_back<double>(about_top_k{100, 0.25} | quantize{4});
-}
 
 // Whatever the numbers are, their count is in the band, and they are the largest: what top_k of that count keeps.
 TEST_CASE_TEMPLATE("the band is kept, always, by the largest coordinates", T, float, double) {

@@ -17,19 +17,6 @@ static_assert(Compressor<bernoulli<>> && Compressor<bernoulli<>, float> && Unbia
 
 static_assert(Unbiased<bernoulli<quantize>> && !Unbiased<bernoulli<top_k<>>> && !Contractive<bernoulli<quantize>>);
 
-TEST_CASE("bernoulli keeps the laws, alone and with a rest") {
-    laws::is_a_pure_function_with_one_encoding(bernoulli{0.5});
-    laws::is_a_pure_function_with_one_encoding(bernoulli{1});
-    laws::is_a_pure_function_with_one_encoding(bernoulli{0x1p-32});
-    laws::is_unbiased(bernoulli{0.5});
-    laws::is_unbiased(bernoulli{0.9});
-    laws::is_unbiased(bernoulli{0.25} | natural{});
-    laws::is_unbiased(bernoulli{0.5} | quantize{2});
-    laws::is_unbiased(bernoulli{0.5} | rand_k{0.5});
-    laws::reads_back<double>(bernoulli{0.1});
-    laws::reads_back<double>(bernoulli{0.3} | quantize{8, 16, p_norm::one});
-}
-
 TEST_CASE("by hand: what is kept is doubled, where it stands costs nothing") {
     vec const x{1, 2, 3, 4};
     bool some = false;

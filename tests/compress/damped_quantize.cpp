@@ -58,12 +58,6 @@ TEST_CASE_TEMPLATE("its delta holds, is reached where all are equal, and scaled_
     CHECK(mean_error(c, equal) == doctest::Approx(1 - 1. / 4).epsilon(.02));
 }
 
-TEST_CASE("it is a pure function with one encoding, on both backends, for every vector") {
-    laws::is_a_pure_function_with_one_encoding(damped_quantize{1});
-    laws::is_a_pure_function_with_one_encoding(damped_quantize{8, 5, p_norm::largest});
-    laws::is_a_pure_function_with_one_encoding(damped_quantize{3, 4, p_norm::one});
-}
-
 TEST_CASE_TEMPLATE("numbers out of range, and what is refused", T, float, double) {
     T const tiny = std::numeric_limits<T>::min(), huge = std::numeric_limits<T>::max() / 4;
     for (T const unit : {tiny, huge}) {

@@ -15,14 +15,6 @@ static_assert(Compressor<dense<>> && Unbiased<dense<>> && Contractive<dense<>>);
 static_assert(Unbiased<dense<natural>> && !Contractive<dense<natural>>);
 static_assert(Contractive<dense<top_k<>>> && !Unbiased<dense<top_k<>>>);
 
-TEST_CASE("dense keeps the laws") {
-    laws::is_a_pure_function_with_one_encoding(dense{});
-    laws::is_contractive(dense{});
-    laws::is_unbiased(dense{} | quantize{4});
-    laws::reads_back<double>(dense{});
-    laws::reads_back<float>(dense{} | quantize{4});
-}
-
 TEST_CASE("dense | c says what c says") {
     auto const same = [](auto const& c) {
         for (auto const& x : laws::vectors<double>())

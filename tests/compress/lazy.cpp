@@ -16,19 +16,6 @@ static_assert(Compressor<lazy<>> && Compressor<lazy<>, float> && Unbiased<lazy<>
 
 static_assert(Unbiased<lazy<quantize>> && !Unbiased<lazy<top_k<>>> && !Contractive<lazy<quantize>>);
 
-TEST_CASE("lazy keeps the laws, alone and with a rest") {
-    laws::is_a_pure_function_with_one_encoding(lazy{0.5});
-    laws::is_a_pure_function_with_one_encoding(lazy{1});
-    laws::is_a_pure_function_with_one_encoding(lazy{0x1p-32});
-    laws::is_unbiased(lazy{0.5});
-    laws::is_unbiased(lazy{0.9});
-    laws::is_unbiased(lazy{0.25} | natural{});
-    laws::is_unbiased(lazy{0.5} | quantize{2});
-    laws::is_unbiased(lazy{0.5} | rand_k{0.5});
-    laws::reads_back<double>(lazy{0.1});
-    laws::reads_back<double>(lazy{0.3} | quantize{8, 16, p_norm::one});
-}
-
 TEST_CASE("by hand: all, doubled, or nothing") {
     vec const x{1, -2, 3};
     int all = 0;

@@ -9,12 +9,6 @@ using namespace laconic;
 
 static_assert(Compressor<natural> && Compressor<natural, float> && Unbiased<natural> && !Contractive<natural>);
 
-TEST_CASE("natural keeps the laws") {
-    laws::is_a_pure_function_with_one_encoding(natural{});
-    laws::is_unbiased(natural{});
-    laws::reads_back<double>(natural{});
-}
-
 // 3 is halfway between 2 and 4, and 5 a quarter of the way from 4 to 8.
 TEST_CASE("by hand") {
     std::vector<double> const x{3, -5, 4, 0};

@@ -3,7 +3,6 @@
 #include "laconic/compress/natural_dithering.hpp"
 
 #include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/test.hpp"
 
@@ -63,17 +62,6 @@ double paper_omega(natural_dithering const& c, double b) {
 }
 
 }  // namespace
-
-TEST_CASE("natural_dithering keeps the laws, with one level and many, one bucket and more, each norm") {
-    for (auto const& c : {natural_dithering{}, natural_dithering{1}, natural_dithering{2, 0, p_norm::one},
-                          natural_dithering{3, 5}, natural_dithering{4, 4, p_norm::largest},
-                          natural_dithering{30, 0, p_norm::largest}, natural_dithering{1000, 1}}) {
-        laws::is_a_pure_function_with_one_encoding(c);
-        laws::is_unbiased(c);
-        laws::reads_back<double>(c);
-    }
-    laws::is_unbiased(rand_k{0.5} | natural_dithering{4});
-}
 
 // |(3, 4)| = 5, so the levels are 0, 1.25, 2.5 and 5; 3 is a fifth, 4 three fifths of the way from 2.5 to 5.
 TEST_CASE("by hand") {

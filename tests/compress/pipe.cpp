@@ -4,7 +4,6 @@
 
 #include "laconic/backend/reference.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/laws/pipelines.hpp"
 #include "support/test.hpp"
 
 using namespace laconic;
@@ -63,11 +62,6 @@ TEST_CASE("by hand") {
     auto const n = laws::compress(top_k{2} | top_k{1} | natural{}, x, key{1});
     CHECK(n.payload.support == std::vector<coordinate>{0});
     CHECK(laws::decoded<decltype(n), double>(n) == std::vector<double>{0, 8, 0, 0});
-}
-
-TEST_CASE("every sparsifier with every quantizer keeps the laws") {
-    laws::each_pipeline<double>([](auto const& c) { laws::is_a_pure_function_with_one_encoding(c); });
-    laws::each_pipeline<float>([](auto const& c) { laws::is_a_pure_function_with_one_encoding(c); });
 }
 
 // Peers drop a NaN for ever (|x| > threshold is false for it) or send it on as a large finite number.

@@ -2,7 +2,6 @@
 // proportional keeps coordinates with probabilities that follow their size, with its known counts and errors.
 #include "laconic/compress/proportional.hpp"
 
-#include "laconic/compress/natural.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/test.hpp"
 
@@ -69,12 +68,6 @@ TEST_CASE_TEMPLATE("the counts, the means and the errors are those of the probab
             CHECK(std::abs(damped.error - (1 - share) * all) <=
                   5 * std::sqrt(damped.error_variance / damped.n) + 100 * laws::rounding<T> * all);
         }
-}
-
-TEST_CASE("it is a pure function with one encoding, on both backends, for every vector") {
-    laws::is_a_pure_function_with_one_encoding(proportional{1});
-    laws::is_a_pure_function_with_one_encoding(proportional<identity, true>{0.5});
-    laws::is_a_pure_function_with_one_encoding(proportional{2} | natural{});
 }
 
 TEST_CASE("what it cannot do is refused") {

@@ -3,7 +3,6 @@
 #include "laconic/compress/rand_block.hpp"
 
 #include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/scaled_down.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/test.hpp"
@@ -13,16 +12,6 @@ using vec = std::vector<double>;
 
 static_assert(Compressor<rand_block<>> && Compressor<rand_block<>, float>);
 static_assert(Unbiased<rand_block<>> && !Contractive<rand_block<>>);
-
-TEST_CASE("rand_block keeps the laws") {
-    laws::is_a_pure_function_with_one_encoding(rand_block{2, 3});
-    laws::is_a_pure_function_with_one_encoding(rand_block{0.5, 4});
-    laws::is_unbiased(rand_block{0.5, 2});
-    laws::is_unbiased(rand_block{1, 5});
-    laws::is_unbiased(rand_block{0.5, 3} | natural{});
-    laws::is_unbiased(rand_block{0.5, 2} | rand_k{0.5});
-    laws::reads_back<double>(rand_block{0.1, 64});
-}
 
 // Seven numbers in blocks of three: the last block is a single number. Each pair of blocks turns up; over all pairs the
 // mean is x and the mean error (3 / 2 - 1) |x|^2, whatever the blocks' lengths.

@@ -14,18 +14,6 @@ static_assert(Compressor<rand_k<>> && Compressor<rand_k<>, float> && Unbiased<ra
 
 static_assert(Unbiased<rand_k<quantize>> && !Contractive<rand_k<quantize>>);
 
-TEST_CASE("rand_k keeps the laws, alone and with a rest") {
-    laws::is_a_pure_function_with_one_encoding(rand_k{2});
-    laws::is_a_pure_function_with_one_encoding(rand_k{0.75});
-    laws::is_unbiased(rand_k{0.5});
-    laws::is_unbiased(rand_k{1});
-    laws::is_unbiased(rand_k{0.25} | natural{});
-    laws::is_unbiased(rand_k{0.5} | quantize{2, 3, p_norm::largest});
-    laws::is_unbiased(rand_k{0.75} | rand_k{0.5});
-    laws::reads_back<double>(rand_k{0.1});
-    laws::reads_back<double>(rand_k{3} | quantize{8, 16, p_norm::one});
-}
-
 // Two of four: what is kept is doubled, and the wire carries two numbers and nothing else.
 TEST_CASE("by hand") {
     vec const x{1, 2, 3, 4};

@@ -12,18 +12,6 @@ using vec = std::vector<double>;
 static_assert(Compressor<scaled_sign> && Compressor<scaled_sign, float> && Contractive<scaled_sign> &&
               !Unbiased<scaled_sign>);
 
-TEST_CASE("scaled_sign keeps the laws") {
-    laws::is_a_pure_function_with_one_encoding(scaled_sign{});
-    laws::is_a_pure_function_with_one_encoding(scaled_sign{5});
-    laws::is_a_pure_function_with_one_encoding(scaled_sign{1000000});
-    laws::is_contractive(scaled_sign{});
-    laws::is_contractive(scaled_sign{3});
-    laws::is_contractive(top_k{0.5} | scaled_sign{});
-    laws::reads_back<double>(scaled_sign{});
-    laws::reads_back<double>(scaled_sign{512});
-    laws::reads_back<double>(top_k{0.01} | scaled_sign{});
-}
-
 // The mean magnitude is (1 + 2 + 3 + 0) / 4 = 1.5; one number and four bits cross.
 TEST_CASE("by hand") {
     vec const x{1, -2, 3, 0};

@@ -3,7 +3,6 @@
 #include "laconic/compress/threshold.hpp"
 
 #include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/test.hpp"
@@ -26,15 +25,6 @@ vec sent_by(C const& c, vec const& x) {
 }
 
 }  // namespace
-
-TEST_CASE("threshold keeps the laws, alone and with a rest") {
-    laws::is_a_pure_function_with_one_encoding(threshold{0.5});
-    laws::is_a_pure_function_with_one_encoding(threshold{0});
-    laws::is_a_pure_function_with_one_encoding(threshold{0.25} | top_k{2} | natural{});
-    laws::is_a_pure_function_with_one_encoding(threshold{0.25} | rand_k{0.5});
-    laws::reads_back<double>(threshold{0.5});
-    laws::reads_back<double>(threshold{1e-300} | natural{});
-}
 
 TEST_CASE("by hand: above the bound, not at it") {
     vec const x{2, -9, 4, 9, -4};

@@ -23,17 +23,6 @@ std::vector<coordinate> kept(std::size_t k, std::size_t block, std::vector<T> co
 
 }  // namespace
 
-TEST_CASE("top_blocks keeps the laws") {
-    laws::is_a_pure_function_with_one_encoding(top_blocks{0.5, 4});
-    laws::is_a_pure_function_with_one_encoding(top_blocks{0.3, 1});
-    laws::is_contractive(top_blocks{0.5, 4});
-    laws::is_contractive(top_blocks{0.25, 3});
-    laws::is_contractive(top_blocks{0.5, 3} | natural{}, 500);
-    laws::is_contractive(top_blocks{0.5, 4} | top_k{0.5});
-    laws::reads_back<double>(top_blocks{0.01, 64} | quantize{4});
-    laws::reads_back<double>(top_blocks{3});
-}
-
 // Sums of squares 5, 25, 25 and 16: of the equal ones the lower block goes first; the last block is shorter.
 TEST_CASE("by hand") {
     vec const x{1, 2, 3, 4, 0, 5, 4};

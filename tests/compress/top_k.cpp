@@ -17,19 +17,6 @@ static_assert(Compressor<top_k<>> && Compressor<top_k<>, float> && Contractive<t
 static_assert(Contractive<top_k<natural>> && Contractive<top_k<top_k<quantize>>> && !Unbiased<top_k<natural>>);
 static_assert(!Contractive<top_k<threshold<>>>);
 
-TEST_CASE("top_k keeps the laws, alone and with a rest") {
-    laws::is_a_pure_function_with_one_encoding(top_k{2});
-    laws::is_a_pure_function_with_one_encoding(top_k{0.75});
-    for (double k : {0.05, 0.25, 0.5, 0.9}) laws::is_contractive(top_k{k});
-    laws::is_contractive(top_k{1});
-    laws::is_contractive(top_k{0.5} | top_k{0.5});
-    laws::is_contractive(top_k{0.5} | natural{}, laws::trials);
-    laws::is_contractive(top_k{0.25} | quantize{8}, laws::trials);
-    laws::is_contractive(top_k{0.5} | rand_k{0.75}, laws::trials);
-    laws::reads_back<double>(top_k{0.01});
-    laws::reads_back<float>(top_k{3} | natural{});
-}
-
 TEST_CASE("by hand: of equal ones the lower coordinate") {
     vec const x{2, -9, 4, 9, -4};
     auto const sent_by = [&](auto k) { return laws::received(top_k{k}, x, key{1}); };

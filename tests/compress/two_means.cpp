@@ -2,7 +2,6 @@
 // two_means sends the mean of either sign's numbers, with its exact error and a delta of 1 / b that is reached.
 #include "laconic/compress/two_means.hpp"
 
-#include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/test.hpp"
 
@@ -35,18 +34,6 @@ void say_to(C const& c, std::vector<T> const& x) {
 }
 
 }  // namespace
-
-TEST_CASE("two_means keeps the laws") {
-    laws::is_a_pure_function_with_one_encoding(two_means{});
-    laws::is_a_pure_function_with_one_encoding(two_means{5});
-    laws::is_a_pure_function_with_one_encoding(two_means{1000000});
-    laws::is_contractive(two_means{});
-    laws::is_contractive(two_means{3});
-    laws::is_contractive(top_k{0.5} | two_means{});
-    laws::reads_back<double>(two_means{});
-    laws::reads_back<double>(two_means{64});
-    laws::reads_back<double>(top_k{0.01} | two_means{});
-}
 
 // The negative numbers' mean is (-2 - 4) / 2 = -3, that of the others (1 + 3 + 0 + 0) / 4 = 1.
 TEST_CASE("by hand") {

@@ -2,7 +2,6 @@
 // uniform rounds on a grid from the least to the largest number, with an omega and a delta that are attained.
 #include "laconic/compress/uniform.hpp"
 
-#include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/test.hpp"
@@ -57,22 +56,6 @@ void say_to(C const& c, std::vector<T> const& x) {
 }  // namespace
 
 static_assert(std::same_as<decltype(uniform{}), uniform<>> && std::same_as<decltype(uniform{8, 512}), uniform<>>);
-
-TEST_CASE("uniform keeps the laws, with few bits and many, one bucket and more") {
-    for (auto const& c : {uniform{}, uniform{1}, uniform{2, 5}, uniform{3, 1}, uniform{8, 4}}) {
-        laws::is_a_pure_function_with_one_encoding(c);
-        laws::is_unbiased(c);
-        laws::reads_back<double>(c);
-    }
-    for (auto const& c : {nearest{}, nearest{3}, nearest{2, 5}, nearest{1, 3}}) {
-        laws::is_a_pure_function_with_one_encoding(c);
-        laws::is_contractive(c);
-        laws::reads_back<float>(c);
-    }
-    laws::is_unbiased(rand_k{0.5} | uniform{4});
-    laws::is_contractive(top_k{0.5} | nearest{4});
-    laws::is_contractive(top_k{0.5} | uniform{4}, laws::trials);
-}
 
 // From -1 to 2 in three steps of 1; then from 5 to 6.5 in steps of a half.
 TEST_CASE("by hand") {

@@ -13,11 +13,6 @@ using vec = std::vector<double>;
 
 static_assert(Compressor<vote> && Compressor<vote, float> && !Contractive<vote> && !Unbiased<vote>);
 
-TEST_CASE("vote keeps the laws") {
-    laws::is_a_pure_function_with_one_encoding(vote{});
-    laws::is_a_pure_function_with_one_encoding(top_k{3} | vote{});
-}
-
 TEST_CASE("by hand: a bit a number, and nothing else") {
     vec const x{1, -2, 3, 0, -0.0, -1e-300};
     auto const m = laws::compress(vote{}, x, key{});

@@ -276,7 +276,7 @@ elseif(CASE STREQUAL "subdirectory")
     build_and_run()
 elseif(CASE STREQUAL "fetch_content")
     run(${configure} ${consumer} -D LACONIC_FETCH=ON -D "FETCHCONTENT_SOURCE_DIR_LACONIC=${SOURCE}")
-    build_and_run()
+    build_and_run(--target consumer)  # the others are in the test `subdirectory`
 elseif(CASE STREQUAL "missing")
     # As a subdirectory, a missing package is named and not fetched.
     execute_process(
