@@ -22,7 +22,7 @@ struct largest_of_each {
 
     // fixed_count: both ends know how many numbers travel; listed: the message has their number, too.
     template <laconic::Scalar T, class B>
-    using message = laconic::sparse<Rest, laconic::support_is::fixed_count, T, B>;
+    using message = laconic::messages::sparse<Rest, laconic::messages::support_is::fixed_count, T, B>;
 
     void check(std::size_t d) const {
         if (block == 0) throw laconic::argument_error("largest_of_each: a block of no numbers");
@@ -68,7 +68,7 @@ struct nearest_level {
                  laconic::field("levels", &nearest_level::levels).needed());
     }
     template <laconic::Scalar T, class B>
-    using message = laconic::quantized<T, B>;  // number j is codes[j] * steps[j / bucket]
+    using message = laconic::messages::quantized<T, B>;  // number j is codes[j] * steps[j / bucket]
 
     void check(std::size_t) const {
         if (levels < 1 || levels > 127) throw laconic::argument_error("nearest_level: levels outside 1 .. 127");

@@ -31,9 +31,9 @@ struct multiples {
         }
     }
     // What a file says beside that, and what its reader must know before it makes room for n numbers.
-    friend void write_parameters(auto& sink, multiples const& m) { laconic::put_number(sink, m.step); }
+    friend void write_parameters(auto& sink, multiples const& m) { laconic::wire::put_number(sink, m.step); }
     friend void read_parameters(auto& source, multiples& m) {
-        m.step = laconic::take_magnitude<T>(source, "step");
+        m.step = laconic::wire::take_magnitude<T>(source, "step");
         if (!std::isfinite(127 * m.step)) source.refuse("a step whose multiples are not finite");
     }
     laconic::reading_bounds per_number() const { return {.least_bits = 8, .most_bytes = 1}; }
@@ -72,7 +72,7 @@ struct nearest_multiple {
 int main() {
     std::vector<float> const x{0.5f, -0.021f, 3, 0, -0.257f};
     auto const message = compress(laconic::top_k{3} | nearest_multiple{0.01}, x, laconic::key{1});
-    std::vector<std::byte> const file = write_described(message);
+    std::vector<std::byte> const file = laconic::write_described(message);
 
     std::vector<float> y(x.size());
     auto const read = laconic::read_described(file, {.dimension = 1000}, laconic::user_messages<nearest_multiple>);

@@ -63,7 +63,7 @@ void allocates_once(bool zeros_first) {
         auto const c = parse_compressor<T, B>(text);
         B on;
         any_message<T, B> mine, theirs;
-        bit_writer sink;
+        wire::bit_writer sink;
         sink.reserve(300 * (sizeof(T) + 1) + 64);
         std::vector<T> out(300);
         for (std::uint64_t n = 0; n < vectors.size(); ++n) {
@@ -71,7 +71,7 @@ void allocates_once(bool zeros_first) {
             c(on, std::span<T const>(vectors[n]), key{n}, mine);
             sink.clear();
             write(sink, mine);
-            bit_reader source(sink.finish());
+            wire::bit_reader source(sink.finish());
             c.blank(on, 300, key{n}, theirs);
             read(on, source, theirs);
             add_message(on, std::span<T>(out), T(1), theirs);
@@ -112,9 +112,9 @@ TEST_CASE("what a message holds is a multiple of the vector, or of what is sent"
         auto const before = bytes_held();
         for (std::uint64_t n = 0; n < 3; ++n) c(on, std::span<double const>(x), key{n}, mine);
         auto const sent = bytes_held() - before;
-        bit_writer sink;
+        wire::bit_writer sink;
         write(sink, mine);
-        bit_reader source(sink.finish());
+        wire::bit_reader source(sink.finish());
         auto const there = bytes_held();
         c.blank(on, d, key{2}, theirs);
         read(on, source, theirs);

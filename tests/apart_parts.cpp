@@ -60,12 +60,12 @@ round_context at(std::uint64_t round) { return round_context::of(key{3}, round, 
 // A part that goes on another day: it is saved, and `fresh` becomes what it was. The bytes are appended, too.
 template <class B, class P>
 void save_and_restore(B& on, P& part, P const& fresh, numbers& all) {
-    state_writer to("a part", on);
+    wire::state_writer to("a part", on);
     to(part);
     auto const bytes = to.finish();
     for (auto const b : bytes) all.push_back(std::to_integer<int>(b));
     part = fresh;
-    state_reader from(bytes, "a part", d, on);
+    wire::state_reader from(bytes, "a part", d, on);
     from(part);
     from.rewind();
     from(part);

@@ -20,13 +20,13 @@ enum class fault { none, biased, small_omega, remembers, refuses, throws_, no_na
 template <fault F>
 struct all_or_nothing {
     template <Scalar T, class B>
-    using message = full_vector<T, B>;
+    using message = messages::full_vector<T, B>;
 
     void check(std::size_t d) const {
         if (F == fault::refuses && d != 1000) throw argument_error("only for 1000 numbers");
     }
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, full_vector<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::full_vector<T, B>& m) const {
         if (F == fault::throws_ && x.size() == 12) throw argument_error("not today");
         static int calls = 0;
         bool const all = F == fault::remembers ? ++calls % 3 == 0 : from.words(0)[0] % 2 == 0;

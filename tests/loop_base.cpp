@@ -106,7 +106,7 @@ TEST_CASE("loop: states are restored, and only those of the same run; a restored
         auto const saved = run.save();
         std::string const text(reinterpret_cast<char const*>(saved.data()), saved.size());
         CHECK(text.find("the dimension: 3\nthe bytes of a number: 8\nthe version of the wire format: " +
-                        std::to_string(wire_version) + "\nthe method: halving\nthe seed: 1\nrank " +
+                        std::to_string(wire::wire_version) + "\nthe method: halving\nthe seed: 1\nrank " +
                         std::to_string(comm.rank()) + " of 2\n") != text.npos);
         CHECK_THROWS_AS(other.restore(std::span(saved).first(saved.size() - 1)), wire_error);
         CHECK(other.sum() == 2);

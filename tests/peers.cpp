@@ -38,14 +38,14 @@ TEST_CASE_TEMPLATE("equal magnitudes overrun nothing", T, float, double) {
 TEST_CASE("an index past the end is refused") {
     host on;
     for (coordinate const bad : {1000u, 1023u}) {
-        bit_writer sink;
-        charge(sink, message_part::header);
+        wire::bit_writer sink;
+        charge(sink, wire::message_part::header);
         sink.put(0, 3);  // raw
         sink.put(bad, 10);
         sink.put(0x3f800000, 32);
         message_of<top_k<>, float> theirs;
         top_k{1}.blank(on, 1000, key{1}, theirs);
-        bit_reader source(sink.finish());
+        wire::bit_reader source(sink.finish());
         CHECK_THROWS_WITH_AS(read(on, source, theirs), doctest::Contains("of 1000"), wire_error);
     }
 }
@@ -54,9 +54,9 @@ TEST_CASE("an index past the end is refused") {
 TEST_CASE("words of 64 bits read back; sizes beyond 2^24 bits are exact") {
     std::vector<double> const x{-1.0, 0x1.fffffffffffffp1023, -0x0.0000000000001p-1022};
     auto const m = compress(identity{}, x, key{1});
-    CHECK(laws::decoded<full_vector<double, host>, double>(m) == x);
-    bit_writer sink;
-    ledger books;
+    CHECK(laws::decoded<messages::full_vector<double, host>, double>(m) == x);
+    wire::bit_writer sink;
+    wire::ledger books;
     for (int i = 0; i < (1 << 24) / 64; ++i) sink.put(~std::uint64_t{0}, 64), books.put(0, 64);
     sink.put(1, 1), books.put(1, 1);
     CHECK(books.unpadded() == (1u << 24) + 1);

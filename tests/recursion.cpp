@@ -138,11 +138,11 @@ TEST_CASE("another compressor, feedback or level is the one that runs, and all e
 TEST_CASE("all that its parts remember is its state") {
     using type = recursion<identity, keeping, keeping, keeping, keeping>;
     type was{{}, {1}, {2}, {3}, {4}}, is;
-    state_writer writer("");
+    wire::state_writer writer("");
     was.state(writer);
     auto const bytes = writer.finish();
     CHECK(bytes.size() == 16 + 4 * 8 + 4);
-    state_reader reader(bytes, "");
+    wire::state_reader reader(bytes, "");
     is.state(reader);
     reader.rewind();
     is.state(reader);

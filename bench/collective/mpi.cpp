@@ -248,8 +248,8 @@ class measurement {
         row r{"gather_all"};
         gathered<M, float> collective({}, o_.d(), position_code::smallest);
         failure const none;
-        by_host<M, host> encoding;
-        bit_writer sink;
+        wire::by_host<M, host> encoding;
+        wire::bit_writer sink;
         M sent, theirs;
         vec mean(o_.d());
         auto const blank = [&](auto&, int, M& m) { select.blank(on_, o_.d(), key{}, m); };

@@ -202,7 +202,7 @@ class measurement {
     // This rank's part to the bit, and all have the same.
     bool is_right(vec const& sum) {
         bool const mine = std::equal(wanted_.begin(), wanted_.end(), sum.begin() + static_cast<std::ptrdiff_t>(first_));
-        double const digest = checksum(std::as_bytes(std::span(sum))) & 0xffffff;
+        double const digest = wire::checksum(std::as_bytes(std::span(sum))) & 0xffffff;
         double const most = largest(digest);
         return largest(mine && digest == most ? 0 : 1) == 0;
     }

@@ -39,7 +39,7 @@ void add_rounding(std::string const& name, C const& c, input from, std::size_t d
 template <class T, class C>
 void add_encoding(std::string const& name, C const& c, std::size_t d) {
     add<T>({name + "_encoded", input::gauss, d}, [c](std::span<T const> x) {
-        return [x, c, on = host(), m = message_of<C, T>(), sink = bit_writer(), n = std::uint64_t{0}]() mutable {
+        return [x, c, on = host(), m = message_of<C, T>(), sink = wire::bit_writer(), n = std::uint64_t{0}]() mutable {
             c(on, x, key{n++}, m);
             sink.clear();
             write(sink, m);
@@ -50,13 +50,13 @@ void add_encoding(std::string const& name, C const& c, std::size_t d) {
         host on;
         message_of<C, T> m;
         c(on, x, key{1}, m);
-        bit_writer sink;
+        wire::bit_writer sink;
         write(sink, m);
         auto const encoded = sink.finish();
         return [c, on, m, encoded = std::vector<std::byte>(encoded.begin(), encoded.end()),
                 y = std::vector<T>(x.size())]() mutable {
             c.blank(on, y.size(), key{1}, m);
-            bit_reader source(encoded);
+            wire::bit_reader source(encoded);
             read(on, source, m);
             source.finish();
             add_message(on, std::span(y), T(0.5), m);

@@ -35,7 +35,7 @@ std::vector<coordinate> largest(std::span<float const> x, std::size_t k) {
     return at;
 }
 std::vector<std::byte> written(std::size_t d, std::vector<coordinate> const& at, position_code how) {
-    bit_writer sink(how);
+    wire::bit_writer sink(how);
     write_support(sink, d, std::span<coordinate const>(at));
     auto const bytes = sink.finish();
     return {bytes.begin(), bytes.end()};
@@ -47,7 +47,7 @@ void add_case(encoding const& s, std::size_t d, std::size_t k) {
         return scenario{std::move(verb) + s.name, input::gauss, d, k, k * sizeof(coordinate), 0, k};
     };
     add<float>(as("encode_"), [k, how = s.how](std::span<float const> x) {
-        return [d = x.size(), at = largest(x, k), sink = bit_writer(how)]() mutable {
+        return [d = x.size(), at = largest(x, k), sink = wire::bit_writer(how)]() mutable {
             sink.clear();
             write_support(sink, d, std::span<coordinate const>(at));
             benchmark::DoNotOptimize(sink.finish().data());
@@ -55,7 +55,7 @@ void add_case(encoding const& s, std::size_t d, std::size_t k) {
     });
     add<float>(as("size_"), [k, how = s.how](std::span<float const> x) {
         return [d = x.size(), at = largest(x, k), how] {
-            ledger books(how);
+            wire::ledger books(how);
             write_support(books, d, std::span<coordinate const>(at));
             auto bits = books.bits();
             benchmark::DoNotOptimize(bits);
@@ -64,7 +64,7 @@ void add_case(encoding const& s, std::size_t d, std::size_t k) {
     add<float>(as("decode_"), [k, how = s.how](std::span<float const> x) {
         return
             [d = x.size(), bytes = written(x.size(), largest(x, k), how), at = std::vector<coordinate>(k)]() mutable {
-                bit_reader source(bytes);
+                wire::bit_reader source(bytes);
                 read_support(source, d, std::span<coordinate>(at));
                 benchmark::DoNotOptimize(at.data());
             };

@@ -63,7 +63,7 @@ void add_sums(std::size_t d, bool peers) {
         return [on = host(), y = copied(x)]() mutable { raise_magnitudes(on, T(0.5), T(1), std::span<T>(y)); };
     });
     add_pass<T>("add_terms_in_order", d, 3, [](std::span<T const> x) {
-        return [on = host(), y = copied(x), m = full_vector<T, host>{copied(x)}]() mutable {
+        return [on = host(), y = copied(x), m = messages::full_vector<T, host>{copied(x)}]() mutable {
             add_message(on, std::span<T>(y), T(-1), m);
         };
     });
@@ -99,7 +99,7 @@ void add_reductions(std::size_t d) {
 }
 
 template <class T>
-using sparse_message = sparse<identity, support_is::fixed_count, T, host>;
+using sparse_message = messages::sparse<identity, messages::support_is::fixed_count, T, host>;
 
 template <class T>
 sparse_message<T> largest(std::span<T const> x, std::size_t k) {

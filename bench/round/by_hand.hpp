@@ -63,7 +63,7 @@ struct shared_state {
 template <class R>
 class by_hand {
     using message = message_of<decltype(R::compressor), float, host>;
-    static constexpr bool in_full = std::is_same_v<message, full_vector<float, host>>;
+    static constexpr bool in_full = std::is_same_v<message, messages::full_vector<float, host>>;
 
   public:
     by_hand(R how, shared_state& all, int rank, std::size_t d)
@@ -102,7 +102,7 @@ class by_hand {
         } else {
             for (int r = 0; r < all_.size(); ++r) {
                 how_.compressor.blank(on_, x.size(), round_context::of(key{0}, round_, r, all_.size()).own, theirs_);
-                bit_reader source(sent(r).bytes);
+                wire::bit_reader source(sent(r).bytes);
                 read(on_, source, theirs_);
                 source.finish();
                 add_message(on_, mean, 1.0f / static_cast<float>(all_.size()), theirs_);
@@ -134,7 +134,7 @@ class by_hand {
         part_.values.resize(mine.size());
         for (int r = 0; r < all_.size(); ++r) {
             auto const bytes = std::span<std::byte const>(sent(r).bytes);
-            bit_reader source(bytes.subspan(parts.first(me) * sizeof(float), mine.size_bytes()));
+            wire::bit_reader source(bytes.subspan(parts.first(me) * sizeof(float), mine.size_bytes()));
             take_numbers(source, part_.values);
             add_message(on_, mine, 1.0f / static_cast<float>(all_.size()), part_);
         }
@@ -170,8 +170,8 @@ class by_hand {
     memory<float, host> memory_;
     host::array<float> delta_, mean_;
     message mine_, theirs_;
-    full_vector<float, host> part_;
-    bit_writer sink_;
+    messages::full_vector<float, host> part_;
+    wire::bit_writer sink_;
     std::uint64_t round_ = 0;
     std::size_t message_bytes_ = 0;
     double began_ = 0, processor_began_ = 0, processor_ = 0;

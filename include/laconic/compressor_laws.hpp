@@ -112,7 +112,7 @@ std::vector<T> decoded(M const& m, T w = 1) {
 /// The bare form of m.
 template <class M>
 bytes written(M const& m) {
-    bit_writer sink;
+    wire::bit_writer sink;
     write(sink, m);
     auto const encoded = sink.finish();
     return {encoded.begin(), encoded.end()};
@@ -143,7 +143,7 @@ std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> 
     for (message* const theirs : {&fresh, &worn}) {
         std::string const reader = theirs == &fresh ? "read" : "read into a message that was used before";
         try {
-            bit_reader source(encoded);
+            wire::bit_reader source(encoded);
             read(on, source, *theirs);
             source.finish();
         } catch (wire_error const& e) {
@@ -176,7 +176,7 @@ std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byt
     c.blank(on, d, from, m);
     accepted = false;
     try {
-        bit_reader source(encoded);
+        wire::bit_reader source(encoded);
         read(on, source, m);
         source.finish();
     } catch (wire_error const& e) {
@@ -189,7 +189,7 @@ std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byt
     auto const again = written(m);
     static thread_local message_of<C, T, B> same;
     c.blank(on, d, from, same);
-    bit_reader source(again);
+    wire::bit_reader source(again);
     read(on, source, same);
     source.finish();
     if (!(same == m)) return "written again, it is another message";

@@ -51,7 +51,7 @@ message_of<C, T> read_message(C const& c, std::span<std::byte const> bytes, std:
     c.check(d);
     host on;
     message_of<C, T> m;
-    bit_reader source(bytes);
+    wire::bit_reader source(bytes);
     c.blank(on, d, from, m);
     read(on, source, m);
     source.finish();
@@ -87,7 +87,7 @@ std::vector<std::byte> encode(C const& c, X const& x, key from = {}) {
     using T = detail::compressed_as<E>;
     constexpr bool is_encoded = Scalar<T>;
     static_assert(is_encoded, "x holds neither float nor double nor numbers of 16 bits that convert to float");
-    bit_writer sink;
+    wire::bit_writer sink;
     if constexpr (is_encoded) {
         static_assert(detail::require_compressor<C, T, host>());
         if constexpr (std::same_as<E, T>) {

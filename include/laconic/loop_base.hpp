@@ -61,7 +61,7 @@ class loop_base {
     [[gnu::cold, gnu::noinline]] std::vector<std::byte> save() const {
         auto& me = const_cast<loop_base&>(*this);  // state() only reads here
         me.self().require_whole();
-        state_writer archive(identity(), me.on_);
+        wire::state_writer archive(identity(), me.on_);
         me.all_state(archive);
         return archive.finish();
     }
@@ -69,7 +69,7 @@ class loop_base {
     /// same, bit for bit. Throws shape_error for another run's state, wire_error for damaged bytes; then nothing has
     /// changed.
     [[gnu::cold, gnu::noinline]] void restore(std::span<std::byte const> saved) {
-        state_reader archive(saved, identity(), x_.size(), on_);
+        wire::state_reader archive(saved, identity(), x_.size(), on_);
         all_state(archive);
         archive.rewind();
         all_state(archive);
@@ -95,7 +95,7 @@ class loop_base {
     [[gnu::cold]] void agree(agreed_items const& method) {
         items_ = {{"the dimension", x_.size()},
                   {"the bytes of a number", sizeof(T)},
-                  {"the version of the wire format", wire_version}};
+                  {"the version of the wire format", wire::wire_version}};
         items_.add(method);
         items_.add({"the seed", seed_.bits});
         auto agreed = items_;

@@ -102,14 +102,14 @@ class session_loop : public loop_base<Loop, F, C, T> {
         std::span<std::byte const> bytes;
         attempt([&] {
             c(on_, delta, this->now().own, m);
-            bytes = session_.encode([&](bit_writer& sink) { write(sink, m); }).finish();
+            bytes = session_.encode([&](wire::bit_writer& sink) { write(sink, m); }).finish();
         });
         return bytes;
     }
     /// use(m), where m becomes what rank `from` has encoded so, unless it has sent nothing.
     template <class Compressor, class M, class Use>
     void receive(int from, Compressor const& c, M& m, Use use) {
-        receive(from, [&](bit_reader& source) {
+        receive(from, [&](wire::bit_reader& source) {
             if (source.left() == 0) return;
             c.blank(on_, x_.size(), this->now_of(from).own, m);
             read(on_, source, m);

@@ -63,7 +63,7 @@ class persistent_sum {
                                  {"the numbers", detail::addend<E>::name()},
                                  {"the bytes of a number", sizeof(E)},
                                  {"the vector", detail::is_sparse<X> ? "sparse" : "in full"},
-                                 {"the version of the wire format", wire_version},
+                                 {"the version of the wire format", wire::wire_version},
                                  {"the collective", to_string(how)}});
         for (auto& each : sums_) each.emplace(how, d_);
     }
@@ -189,7 +189,7 @@ class persistent_sum {
     std::size_t d_;
     host on_{};
     std::uint64_t calls_ = 0;
-    bit_writer sink_;
+    wire::bit_writer sink_;
     std::array<std::optional<detail::whole_sum<How, T>>, words> sums_;
     std::array<std::vector<T>, words> work_;
     detail::addend_lists<E> lists_;

@@ -26,11 +26,11 @@ struct byte_message {
     friend void add_message(B&, std::span<float>, float, byte_message const& m) {
         now += 1e-9 * static_cast<double>(m.length) * slow_third(++decoded);
     }
-    template <BitSink W>
+    template <wire::BitSink W>
     friend void write(W& sink, byte_message const& m) {
         for (std::size_t i = 0; i < m.length + m.more; ++i) sink.put(i & 255, 8);
     }
-    template <class B, BitSource R>
+    template <class B, wire::BitSource R>
     friend void read(B&, R& source, byte_message& m) {
         for (std::size_t i = 0; i < m.length + m.more; ++i)
             if (source.take(8) != (i & 255)) source.refuse("another byte");

@@ -125,15 +125,15 @@ TEST_CASE("the message: nothing at first, then whatever it was last asked to be"
     CHECK(m == other);
     CHECK(m.dimension() == 0);
     CHECK(bits(m) == 0);
-    auto& p = m.as<full_vector<double, host>>();
+    auto& p = m.as<messages::full_vector<double, host>>();
     p.values = {1, 2};
-    CHECK(&m.as<full_vector<double, host>>() == &p);  // the memory is kept
+    CHECK(&m.as<messages::full_vector<double, host>>() == &p);  // the memory is kept
     CHECK(m != other);
-    other.as<powers<double, host>>().codes = {0, 0};
+    other.as<messages::powers<double, host>>().codes = {0, 0};
     CHECK(m != other);
-    other.as<full_vector<double, host>>().values = {1, 2};
+    other.as<messages::full_vector<double, host>>().values = {1, 2};
     CHECK(m == other);
-    CHECK(m.as<powers<double, host>>().codes.empty());
+    CHECK(m.as<messages::powers<double, host>>().codes.empty());
     any_message<double, host> const moved = std::move(other);
     CHECK(moved.dimension() == 2);
 }

@@ -80,10 +80,10 @@ TEST_CASE("copies of what is copied share nothing, names and states pass through
     CHECK(held(a).next() == 0);
     a = held(counter{});
 
-    state_writer out("x");
+    wire::state_writer out("x");
     out(moved);
     auto const saved = out.finish();
-    state_reader in(saved, "x");
+    wire::state_reader in(saved, "x");
     in(a);
     CHECK(a.next() == 1);  // the first walk changes nothing
     in.rewind();

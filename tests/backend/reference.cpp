@@ -24,7 +24,7 @@ std::vector<std::byte> encoded_on(std::string const& text, std::vector<T> const&
     } catch (argument_error const&) {
         return {std::byte{'!'}};
     }
-    bit_writer sink;
+    wire::bit_writer sink;
     write(sink, m);
     auto const bytes = sink.finish();
     return {bytes.begin(), bytes.end()};

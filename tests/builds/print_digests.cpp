@@ -64,8 +64,8 @@ std::uint64_t digest_of(laconic::kernels::short_format format) {
     std::vector<std::uint16_t> made(x.size());
     round_to_short(on, std::span<T const>(x), f, std::span(made));
     std::vector<T> sum(codes.size(), T(1));
-    typename laconic::short_floats<laconic::kernels::short_format::binary16, T, laconic::host>::terms_type const halves{
-        codes.data(), codes.size()};
+    typename laconic::messages::short_floats<laconic::kernels::short_format::binary16, T,
+                                             laconic::host>::terms_type const halves{codes.data(), codes.size()};
     if (format == laconic::kernels::short_format::binary16) add_terms(on, std::span(sum), T(3), halves);
     laws::digest all;
     std::vector<std::byte> bytes;

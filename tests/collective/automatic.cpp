@@ -134,7 +134,7 @@ TEST_CASE("what is chosen can be saved, and is gone on with") {
             std::fill_n(x.begin(), terms, 1.f);
             sum(on, comm, std::span(x));
         }
-        state_writer writer("this");
+        wire::state_writer writer("this");
         sum.state(writer);
         return writer.finish();
     };
@@ -142,7 +142,7 @@ TEST_CASE("what is chosen can be saved, and is gone on with") {
         host on;
         auto first = make_sum<float>(how, 5000), second = make_sum<float>(how, 5000);
         auto const saved = after_two(comm, first);
-        state_reader reader(saved, "this");
+        wire::state_reader reader(saved, "this");
         second.state(reader);
         CHECK(!second.why());  // so far it was only looked at
         reader.rewind();
@@ -164,7 +164,7 @@ TEST_CASE("what is chosen can be saved, and is gone on with") {
     for (auto const& text : sv::errors_on(3, [&](auto& comm) {
              host on;
              auto sum = make_sum<float>(how, 5000);
-             state_reader reader(saved, "this");
+             wire::state_reader reader(saved, "this");
              sum.state(reader);
              reader.rewind();
              sum.state(reader);

@@ -31,7 +31,7 @@ sparse_sum<float> drawn(std::size_t d, std::size_t k, std::uint64_t seed) {
     return v;
 }
 double written(sparse_sum<float> const& v, position_code how) {
-    ledger sink(how);
+    wire::ledger sink(how);
     write(sink, v);
     return double(sink.unpadded());
 }

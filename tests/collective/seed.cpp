@@ -38,7 +38,7 @@ std::vector<outcome> agreed(std::vector<std::optional<std::uint64_t>> const& giv
     });
     return all;
 }
-std::vector<std::byte> state_of(std::string const& owner) { return state_writer(owner).finish(); }
+std::vector<std::byte> state_of(std::string const& owner) { return wire::state_writer(owner).finish(); }
 
 TEST_CASE("a seed that is given to all is theirs, and one that is given to none is drawn anew, at no further cost") {
     for (auto const& one : agreed({7, 7, 7})) {

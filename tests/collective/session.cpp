@@ -21,8 +21,8 @@ std::vector<std::uint64_t> go_round(session& schedule, C& comm, std::uint64_t mi
     std::vector<std::uint64_t> received{mine};
     for (int step = 1; step < n; ++step)
         schedule.exchange(
-            comm, next, [&](bit_writer& sink) { sink.put(received.back(), 16); }, last,
-            [&](bit_reader& source) { received.push_back(source.take(16)); });
+            comm, next, [&](wire::bit_writer& sink) { sink.put(received.back(), 16); }, last,
+            [&](wire::bit_reader& source) { received.push_back(source.take(16)); });
     return received;
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("bytes that are no message, and error frames that are none") {
             session schedule;
             schedule.start(0);
             std::uint64_t received = 0;
-            schedule.receive(comm, 1, [&](bit_reader& source) { received = source.take(16); });
+            schedule.receive(comm, 1, [&](wire::bit_reader& source) { received = source.take(16); });
             try {
                 schedule.finish();
                 text = std::to_string(received);
@@ -144,11 +144,11 @@ TEST_CASE("the encoding of coordinates is the one that was asked for") {
             schedule.start(0);
             schedule.exchange(
                 comm, 0,
-                [&](bit_writer& sink) {
+                [&](wire::bit_writer& sink) {
                     CHECK(sink.positions_as() == how);
                     sink.put(1, 8);
                 },
-                0, [&](bit_reader& source) { CHECK(source.take(8) == 1); });
+                0, [&](wire::bit_reader& source) { CHECK(source.take(8) == 1); });
         }
     });
 }

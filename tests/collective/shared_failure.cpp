@@ -23,7 +23,7 @@ constexpr int ranks = 4;
 // The sum of what the ranks send, a byte each.
 struct question {
     failure own;
-    bit_writer sink;
+    wire::bit_writer sink;
     detail::broken_round broken;
 
     template <class C, class Also>
@@ -39,7 +39,7 @@ struct question {
             sink.put(std::uint64_t(sum), 16);
             return sink.finish();
         };
-        bit_reader source(answer_of_rank_0(comm, sink, broken, answer));
+        wire::bit_reader source(answer_of_rank_0(comm, sink, broken, answer));
         return int(source.take(16));
     }
 };
@@ -51,7 +51,7 @@ TEST_CASE("shared_failure: the least of all ranks' failures is on all, and of no
     for (int const first : {0, 1, 3}) {
         threads::run(3, [&](threads::member& comm) {
             failure mine;
-            bit_writer sink;
+            wire::bit_writer sink;
             std::byte const bytes[2]{};
             if (comm.rank() >= first)
                 mine = failure::no_message("from " + std::to_string(comm.rank())).by(comm.rank(), 4);
@@ -73,7 +73,7 @@ TEST_CASE(
         std::vector<std::string> errors(3);
         threads::run(3, [&](threads::member& comm) {
             auto const me = static_cast<std::size_t>(comm.rank());
-            bit_writer sink;
+            wire::bit_writer sink;
             auto value = parts[me].value;
             comm.all_gather({std::move(value).by(comm.rank(), 4).sent(sink).bytes, parts[me].is_error});
             auto const text_of = [&](auto raise) {

@@ -239,8 +239,8 @@ TEST_CASE("a collective runs on a thread of its own where MPI allows it") {
         return;
     }
     host on;
-    full_vector<double, host> mine;
-    transport_for<in_background<ring>, full_vector<double, host>> by({}, 40, position_code::smallest);
+    messages::full_vector<double, host> mine;
+    transport_for<in_background<ring>, messages::full_vector<double, host>> by({}, 40, position_code::smallest);
     by.start(*world);
     std::vector<double> x(40), mean(40);
     auto const blank = [](auto& there, int, auto& m) { identity{}.blank(there, 40, key{}, m); };

@@ -20,15 +20,15 @@ namespace {
 // What a user needs to write for a compressor of his own: scaled signs, as a message of a kind that is there.
 struct mean_sign {
     template <Scalar T, class B>
-    using message = full_vector<T, B>;
+    using message = messages::full_vector<T, B>;
 
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, full_vector<T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::full_vector<T, B>& m) const {
         m.values.resize(d);
     }
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key, full_vector<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key, messages::full_vector<T, B>& m) const {
         T const mean = x.empty() ? T(0) : static_cast<T>(sum_of_magnitudes(on, x) / static_cast<double>(x.size()));
         m.values.assign(x.begin(), x.end());
         for (T& v : m.values) v = v < 0 ? -mean : mean;
@@ -40,10 +40,10 @@ struct mean_sign {
 
 struct no_blank {
     template <Scalar T, class B>
-    using message = full_vector<T, B>;
+    using message = messages::full_vector<T, B>;
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void operator()(B&, std::span<T const>, key, full_vector<T, B>&) const {}
+    void operator()(B&, std::span<T const>, key, messages::full_vector<T, B>&) const {}
     bool operator==(no_blank const&) const = default;
     [[maybe_unused]] friend std::string to_string(no_blank) { return "no_blank"; }
 };
@@ -79,7 +79,7 @@ TEST_CASE("compress takes anything contiguous") {
     std::vector<double> changing = v;
     CHECK(compress(quantize{4}, std::span<double>(changing), key{5}) == m);
     std::vector<float> const f{3, -4};
-    static_assert(std::same_as<decltype(compress(quantize{4}, f, key{5})), quantized<float, host>>);
+    static_assert(std::same_as<decltype(compress(quantize{4}, f, key{5})), messages::quantized<float, host>>);
     CHECK(compress(identity{}, f, key{5}).values == f);
 }
 

@@ -87,7 +87,7 @@ TEST_CASE("as it is written") {
 TEST_CASE("from the first message on there is room for codes of either width") {
     host on;
     auto const x = laws::noise<float>(100, 3);
-    quantized<float, host> m;
+    messages::quantized<float, host> m;
     damped_quantize{7}(on, std::span<float const>(x), key{1}, m);
     CHECK((m.codes.size() == 100 && m.wide_codes.empty()));
     auto const* const narrow = m.codes.data();

@@ -38,9 +38,9 @@ TEST_CASE("it says everything, or what the other says, and both ends know which 
         c(on, std::span<double const>(x), key{round}, sent);
         CHECK(bits(sent) == (c.in_full ? 256 : 128));
         CHECK(decoded(sent) == (c.in_full ? x : decoded(compress(rand_k{2}, x, key{round}))));
-        bit_writer sink;
+        wire::bit_writer sink;
         write(sink, sent);
-        bit_reader source(sink.finish());
+        wire::bit_reader source(sink.finish());
         c.blank(on, 4, key{round}, received);
         read(on, source, received);
         source.finish();

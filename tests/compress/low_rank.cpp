@@ -287,7 +287,7 @@ TEST_CASE("what is no matrix is refused, by check, by the compressor and by the 
         CHECK_THROWS_AS(c(on, std::span<double const>(x), key{1}, m), argument_error);
         if (c.rank == 0) continue;
         c.blank(on, 10, key{1}, m);
-        bit_reader nothing({});
+        wire::bit_reader nothing({});
         CHECK_THROWS_AS(read(on, nothing, m), wire_error);
     }
     // How many numbers there are is known only when the vector is: 3 of 4.

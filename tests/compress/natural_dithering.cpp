@@ -189,7 +189,7 @@ TEST_CASE("a norm that is not finite is refused, one just below is not") {
     for (p_norm const p : {p_norm::one, p_norm::two, p_norm::largest})
         for (double const bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
             host on;
-            dithered<double, host> m;
+            messages::dithered<double, host> m;
             vec const x{1, bad};
             CHECK_THROWS_AS((natural_dithering{5, 0, p}(on, std::span<double const>(x), key{}, m)), argument_error);
         }

@@ -64,9 +64,9 @@ TEST_CASE("it says what the one says that it is") {
         vec out(4);
         add_message(on, std::span<double>(out), 1.0, sent);
         CHECK(out == (is_first ? vec{4, -3, 2, 0} : vec{3.5, -3.5, 0, 0}));
-        bit_writer sink;
+        wire::bit_writer sink;
         write(sink, sent);
-        bit_reader source(sink.finish());
+        wire::bit_reader source(sink.finish());
         c.blank(on, 4, key{1}, received);
         read(on, source, received);
         source.finish();

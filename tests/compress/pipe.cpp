@@ -82,7 +82,7 @@ TEST_CASE_TEMPLATE("a number that is not finite is not hidden, in any pipeline",
                     c(on, std::span<T const>(x), key{2}, m);
                     c.blank(on, x.size(), key{2}, theirs);
                     auto const encoded = laws::written(m);
-                    bit_reader source(encoded);
+                    wire::bit_reader source(encoded);
                     read(on, source, theirs);
                     source.finish();
                 } catch (argument_error const&) {

@@ -62,7 +62,7 @@ TEST_CASE("what is not finite is written so that no reader accepts it") {
             c(on, std::span<double const>(x), key{}, m);
             auto const encoded = laws::written(m);
             c.blank(on, 2, key{}, m);
-            bit_reader source(encoded);
+            wire::bit_reader source(encoded);
             CHECK_THROWS_AS(read(on, source, m), wire_error);
         };
         refused(fp16{});

@@ -39,14 +39,14 @@ struct grid_message {
     grid_terms terms() const { return {codes, radius, 2. * radius / ((1 << bits) - 1)}; }
     bool operator==(grid_message const&) const = default;
 };
-template <laconic::BitSink W>
+template <laconic::wire::BitSink W>
 void write(W& sink, grid_message const& m) {
-    laconic::put_number(sink, m.radius);
+    laconic::wire::put_number(sink, m.radius);
     for (auto const code : m.codes) sink.put(code, static_cast<unsigned>(m.bits));
 }
-template <class B, laconic::BitSource R>
+template <class B, laconic::wire::BitSource R>
 void read(B&, R& source, grid_message& m) {
-    m.radius = laconic::take_magnitude<float>(source, "radius");
+    m.radius = laconic::wire::take_magnitude<float>(source, "radius");
     for (auto& code : m.codes) code = static_cast<std::uint32_t>(source.take(static_cast<unsigned>(m.bits)));
 }
 

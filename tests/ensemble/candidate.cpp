@@ -21,7 +21,7 @@ candidate<double, Z> trained(network_family<squared_output<>, double> const& fam
 }
 template <class Z>
 std::vector<std::byte> written(candidate<double, Z> const& c, candidate_message what) {
-    bit_writer sink;
+    wire::bit_writer sink;
     c.write(sink, what);
     auto const bytes = sink.finish();
     return {bytes.begin(), bytes.end()};
@@ -31,7 +31,7 @@ candidate<double, Z> read_back(network_family<squared_output<>, double> const& f
                                std::vector<std::byte> const& bytes, candidate_message what) {
     candidate<double, Z> c;
     c.net.depth = 1;
-    bit_reader source(bytes);
+    wire::bit_reader source(bytes);
     c.read(source, what, family, z, key{1});
     source.finish();
     return c;

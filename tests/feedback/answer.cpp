@@ -37,7 +37,7 @@ struct server {
         vec mean{2, 4};
         workers.reconstruct(on, {}, std::span(mean));
         down.feedback.start(2);
-        full_vector<double, host> m;
+        messages::full_vector<double, host> m;
         m.values = {-2, 2};
         down.feedback.update(on, std::span<double const>(m.values), m);
     }
@@ -64,7 +64,7 @@ TEST_CASE("by hand: the estimate less the server's shift; nothing is remembered,
 TEST_CASE("a mean or a delta that is not finite is refused, and so is what the compressor refuses") {
     server<identity> s;
     CHECK_THROWS_WITH_AS(s.delta_of({1, HUGE_VAL}), "the mean of the messages is not finite at coordinate 1", error);
-    full_vector<double, host> m;
+    messages::full_vector<double, host> m;
     m.values = {0, -largest};
     s.down.feedback.update(s.on, std::span<double const>(m.values), m);
     CHECK_THROWS_WITH_AS(s.delta_of({1, largest}), "what the server has to send is not finite at coordinate 1", error);

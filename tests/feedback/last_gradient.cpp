@@ -26,7 +26,7 @@ TEST_CASE("four rounds by hand: in full, two differences, in full") {
     host on;
     last_gradient<> f(.5);
     f.start(2);
-    full_vector<double, host> const message;
+    messages::full_vector<double, host> const message;
     auto const round = [&](round_context const& now, vec g, vec mean) {
         auto again = g;
         f.compensate(on, now, std::span(again));
@@ -51,7 +51,7 @@ TEST_CASE("a gradient that was not sent leaves no trace") {
     f.start(1);
     vec g{2};
     f.compensate(on, round_context{}, std::span(g));
-    f.update(on, std::span<double const>(g), full_vector<double, host>{});
+    f.update(on, std::span<double const>(g), messages::full_vector<double, host>{});
     g = {100};
     f.compensate(on, round_in_full(true), std::span(g));  // and then a rank sends an error frame
     g = {5};
@@ -67,7 +67,7 @@ TEST_CASE("what it remembers is saved") {
     other.start(2);
     vec g{1, 2}, mean{3, 4};
     f.compensate(on, round_context{}, std::span(g));
-    f.update(on, std::span<double const>(g), full_vector<double, host>{});
+    f.update(on, std::span<double const>(g), messages::full_vector<double, host>{});
     f.reconstruct(on, round_context{}, std::span(mean));
     restore_from(f, other);
     CHECK(copied(other.last()) == vec{1, 2});

@@ -65,8 +65,8 @@ TEST_CASE("what a collective gives back is sent later, where errors alone are ke
     auto const sent = compress(top_k{1}, delta, key{});
     m.update(on, fixed(delta), sent);
     m.keep(on, sent);
-    CHECK(copied(m.residual()) == delta);              // all of it
-    m.keep(on, full_vector<double, host>{{1, 2, 3}});  // what others sent
+    CHECK(copied(m.residual()) == delta);                        // all of it
+    m.keep(on, messages::full_vector<double, host>{{1, 2, 3}});  // what others sent
     CHECK(copied(m.residual()) == std::vector<double>{5, -6, 5});
     CHECK(m.keeps_leftover());
     CHECK(!memory<>(0, 0).keeps_leftover());
@@ -121,7 +121,7 @@ TEST_CASE("what is sent in full at rate 1 is the shift, at any length") {
             for (std::size_t j = 0; j < d; ++j) g[j] = double(1 + j) * (round + 1);
             auto delta = g;
             m.compensate(on, now, std::span(delta));
-            full_vector<double, host> const sent{delta};
+            messages::full_vector<double, host> const sent{delta};
             m.update(on, fixed(delta), sent);
             CHECK(copied(m.shift()) == g);
             CHECK(copied(m.residual()) == std::vector<double>(d));
@@ -187,7 +187,7 @@ TEST_CASE_TEMPLATE("a delta that is given away becomes the residual, where there
     nothing.start(2);
     std::vector<T> g{1, 2}, const_g = g;
     CHECK(nothing.make_delta(on, now, T(1), std::span<T>(g)));
-    nothing.update(on, std::move(g), full_vector<T, host>{const_g});
+    nothing.update(on, std::move(g), messages::full_vector<T, host>{const_g});
     CHECK(g == const_g);  // NOLINT: nothing wants it
     g[1] = std::numeric_limits<T>::infinity();
     CHECK(!nothing.make_delta(on, now, T(1), std::span<T>(g)));

@@ -138,7 +138,7 @@ TEST_CASE("what a collective gives back is gathered with the rest, and momentum 
     f.start(2);
     CHECK(sent_of(f, {4, 1}, 1) == vec{4, 0});
     CHECK(f.keeps_leftover());
-    f.keep(on, full_vector<double, host>{{4, -3}});
+    f.keep(on, messages::full_vector<double, host>{{4, -3}});
     CHECK(copied(f.residual()) == vec{4, -2});
     CHECK(copied(f.momentum()) == vec{0, 1});
 }

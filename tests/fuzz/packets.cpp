@@ -74,7 +74,7 @@ struct switched {
     static std::size_t longest(layout const& how) { return how.longest_packet(); }
     static bool tells_damage(layout const& how) { return how.checksums; }
     static void seal(layout const& how, packet_bytes& p) {
-        std::uint64_t const sum = how.checksums && p.size() >= 8 ? checksum(std::span(p).subspan(8)) : 0;
+        std::uint64_t const sum = how.checksums && p.size() >= 8 ? wire::checksum(std::span(p).subspan(8)) : 0;
         if (p.size() >= 8) detail::store_word(p.data(), detail::switch_header::magic | sum << 32);
     }
     static packet_bytes forge(layout const& how, std::uint64_t round, fuzz::input& in) {

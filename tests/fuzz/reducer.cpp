@@ -143,7 +143,7 @@ bytes forged(bytes state, fuzz::input& in) {
     for (int n = how % 8; n > 0; --n) state[in.take<std::uint16_t>() % state.size()] = in.take<std::byte>();
     if (how & 8) state.resize(in.take<std::uint16_t>() % state.size());
     if (how & 16) state.resize(state.size() + in.take<std::uint8_t>());
-    auto const sum = (how & 32) ? in.take<std::uint32_t>() : checksum(state);
+    auto const sum = (how & 32) ? in.take<std::uint32_t>() : wire::checksum(state);
     for (int i = 0; i < 4; ++i) state.push_back(static_cast<std::byte>(sum >> (8 * i) & 255));
     return state;
 }

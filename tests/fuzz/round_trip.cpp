@@ -21,7 +21,7 @@ void round_trip(fuzz::input in) {
     std::vector<std::byte> written;
     try {
         s.compressor(on, std::span<T const>(x), s.from, m);
-        bit_writer sink(positions);
+        wire::bit_writer sink(positions);
         write(sink, m);
         auto const bytes = sink.finish();
         written.assign(bytes.begin(), bytes.end());
@@ -32,7 +32,7 @@ void round_trip(fuzz::input in) {
     if (8 * written.size() != bits(m, positions)) fuzz::found(name + ": the ledger is wrong");
     s.compressor.blank(on, s.dimension, s.from, theirs);
     try {
-        bit_reader source(written);
+        wire::bit_reader source(written);
         read(on, source, theirs);
         source.finish();
     } catch (wire_error const& e) {

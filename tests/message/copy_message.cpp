@@ -22,6 +22,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 using laconic_test::apart;
 
 namespace {

@@ -6,6 +6,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 static_assert(Message<dithered<double, host>, double, host> && Message<dithered<float, host>, float, host>);
 static_assert(dithered<float, host>::terms_type::in_order);

@@ -7,6 +7,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 TEST_CASE("the three ways to draw a support, the same on both backends") {
     host fast;

@@ -8,6 +8,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 using numbers = full_vector<double, host>;
 using choice = either<numbers, scaled<numbers, double>>;

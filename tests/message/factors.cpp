@@ -6,6 +6,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 static_assert(Message<factors<double, host>, double, host> && Message<factors<float, host>, float, host>);
 static_assert(TermMessage<factors<double, host>> && factors<float, host>::terms_type::in_order);

@@ -6,6 +6,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
 
 namespace tests_of_full_vector {
 

@@ -7,6 +7,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 namespace tests_of_levelled {
 

@@ -6,6 +6,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
 
 static_assert(Message<means<double, host>, double, host> && Message<means<float, host>, float, host>);
 static_assert(means<float, host>::terms_type::in_order);

@@ -30,6 +30,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
 
 namespace {
 

@@ -8,6 +8,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 static_assert(Message<parts_of<full_vector<double, host>>, double, host> &&
               !TermMessage<parts_of<full_vector<double, host>>>);

@@ -6,6 +6,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 static_assert(Message<powers<float, host>, float, host> && TermMessage<powers<double, host>>);
 static_assert(powers<float, host>::code_width == 9 && powers<double, host>::code_width == 12);

@@ -7,6 +7,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 static_assert(Message<scaled<full_vector<float, host>, float>, float, host>);
 

@@ -6,6 +6,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
 
 using sixteen_bits = short_floats<kernels::short_format::binary16, float, host>;
 using eights = short_floats<kernels::short_format::e4m3, double, host>;

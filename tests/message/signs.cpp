@@ -6,6 +6,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
 
 static_assert(Message<signs<double, host>, double, host> && Message<signs<float, host>, float, host>);
 static_assert(signs<float, host>::terms_type::in_order);

@@ -15,6 +15,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 using at_coordinates = sparse<identity, support_is::listed, double, host>;
 using nested = sparse<top_k<>, support_is::listed, double, host>;
 

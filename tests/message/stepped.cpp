@@ -6,6 +6,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 static_assert(Message<stepped<double, host>, double, host> && Message<stepped<float, host>, float, host>);
 static_assert(stepped<float, host>::terms_type::in_order);

@@ -391,7 +391,7 @@ TEST_CASE("the same for Quant_p by sampling, and long runs learn the optimum and
             std::vector<memory<double>> memories;
             std::vector<vec> delta;
             for (std::size_t i = 0; i < 5; ++i) {
-                full_vector<double, host> first_message;
+                messages::full_vector<double, host> first_message;
                 for (std::size_t j = 0; j < 12; ++j)
                     first_message.values.push_back((best.gradients[i][j] + random_number(4 + s, 12 * i + j)) / alpha);
                 memories.emplace_back(alpha);

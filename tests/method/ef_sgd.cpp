@@ -19,15 +19,15 @@ namespace {
 // Half of every number: deterministic and linear.
 struct halved {
     template <Scalar T, class B>
-    using message = full_vector<T, B>;
+    using message = messages::full_vector<T, B>;
 
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, full_vector<T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::full_vector<T, B>& m) const {
         m.values.resize(d);
     }
     template <class B, Scalar T>
-    void operator()(B&, std::span<T const> x, key, full_vector<T, B>& m) const {
+    void operator()(B&, std::span<T const> x, key, messages::full_vector<T, B>& m) const {
         m.values.assign(x.begin(), x.end());
         for (T& v : m.values) v /= 2;
     }

@@ -31,30 +31,32 @@ struct elsewhere {
 
 inline auto control() {
     host here, there;
-    full_vector<double, host> m, copied;
+    messages::full_vector<double, host> m, copied;
     copy_message(here, m, there, copied);
-    bit_writer sink;
+    wire::bit_writer sink;
     put_numbers(sink, m.values);
-    return sizeof(full_vector<double, elsewhere<1>>);
+    return sizeof(messages::full_vector<double, elsewhere<1>>);
 }
 
 #if defined(ELEMENT_OF_AN_ARRAY)
 // expect ELEMENT_OF_AN_ARRAY: no match for .operator..|does not provide a subscript operator
-inline auto wrong(full_vector<double, elsewhere<1>> const& m) { return m.values[0]; }
+inline auto wrong(messages::full_vector<double, elsewhere<1>> const& m) { return m.values[0]; }
 #elif defined(COPY_TO_ANOTHER_KIND)
 // expect COPY_TO_ANOTHER_KIND: this is no message of the same kind
-inline void wrong(host& on, quantized<double, host> const& m, full_vector<double, host>& to) {
+inline void wrong(host& on, messages::quantized<double, host> const& m, messages::full_vector<double, host>& to) {
     copy_message(on, m, on, to);
 }
 #elif defined(COPY_BETWEEN_DEVICES)
 // expect COPY_BETWEEN_DEVICES: a message goes by way of the host
-inline void wrong(elsewhere<1>& a, full_vector<double, elsewhere<1>> const& m, elsewhere<2>& b,
-                  full_vector<double, elsewhere<2>>& to) {
+inline void wrong(elsewhere<1>& a, messages::full_vector<double, elsewhere<1>> const& m, elsewhere<2>& b,
+                  messages::full_vector<double, elsewhere<2>>& to) {
     copy_message(a, m, b, to);
 }
 #elif defined(NUMBERS_OF_A_DEVICE)
 // expect NUMBERS_OF_A_DEVICE: a device.s messages are written by way of the host
-inline void wrong(bit_writer& sink, full_vector<double, elsewhere<1>> const& m) { put_numbers(sink, m.values); }
+inline void wrong(wire::bit_writer& sink, messages::full_vector<double, elsewhere<1>> const& m) {
+    put_numbers(sink, m.values);
+}
 #elif defined(DESCEND_ON_A_DEVICE)
 // expect DESCEND_ON_A_DEVICE: descend.. runs on the host
 struct bowl {

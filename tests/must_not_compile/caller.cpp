@@ -78,7 +78,7 @@ struct mine : with_a_number {
     using message = T;
 #elif !defined(WITHOUT_MESSAGE)
     template <Scalar T, class B>
-    using message = full_vector<T, B>;
+    using message = messages::full_vector<T, B>;
 #endif
 #if defined(CHECK_NOT_CONST)
     void check(std::size_t) {}

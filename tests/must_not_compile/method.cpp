@@ -100,7 +100,7 @@ struct remembers_a_list {
     reducer method(plain<identity, served<mine>>{}, comm, x);
 #elif defined(STATE_OF_A_LIST)
     remembers_a_list method;
-    state_writer archive("");
+    wire::state_writer archive("");
     archive(method);
 #else
     ef21<top_k<natural>> const method{};

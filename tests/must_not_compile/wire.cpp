@@ -61,16 +61,16 @@ struct numbers {
     void resize(std::size_t n) { values.resize(n); }
 #endif
 #if !defined(WITHOUT_WRITE_PARAMETERS)
-    friend void write_parameters(auto& sink, numbers const& m) { laconic::put_number(sink, m.first); }
+    friend void write_parameters(auto& sink, numbers const& m) { laconic::wire::put_number(sink, m.first); }
 #endif
 #if !defined(WITHOUT_READ_PARAMETERS)
-    friend void read_parameters(auto& source, numbers& m) { m.first = laconic::take_number<double>(source); }
+    friend void read_parameters(auto& source, numbers& m) { m.first = laconic::wire::take_number<double>(source); }
 #endif
 #if !defined(WITHOUT_WRITE)
-    friend void write(auto& sink, numbers const& m) { laconic::put_numbers(sink, m.values); }
+    friend void write(auto& sink, numbers const& m) { laconic::wire::put_numbers(sink, m.values); }
 #endif
 #if !defined(WITHOUT_READ)
-    friend void read(auto&, auto& source, numbers& m) { laconic::take_numbers(source, m.values); }
+    friend void read(auto&, auto& source, numbers& m) { laconic::wire::take_numbers(source, m.values); }
 #endif
     friend void add_message(auto&, std::span<double> out, double w, numbers const& m) {
         for (std::size_t i = 0; i < out.size(); ++i) out[i] += w * (m.first + m.values[i]);

@@ -40,10 +40,10 @@ TEST_CASE("the number of steps taken is its state") {
     decreasing_step first(1, 1), second(1, 1);
     std::vector<double> x{1}, d{1};
     for (int k = 0; k < 7; ++k) first(on, std::span(x), std::span(d));
-    state_writer out("a step");
+    wire::state_writer out("a step");
     out(first);
     auto const bytes = out.finish();
-    state_reader in(bytes, "a step");
+    wire::state_reader in(bytes, "a step");
     in(second);
     CHECK(second.rate() == 1);
     in.rewind();

@@ -408,7 +408,7 @@ TEST_CASE("over threads the machines come to the same bits as omni_reduce") {
     threads::run(how.workers, [&](auto& comm) {
         auto const me = std::size_t(comm.rank()), n = std::size_t(comm.size());
         omni_machine<double> machine(how, comm.rank());
-        std::vector<bit_writer> now(n), next(n);
+        std::vector<wire::bit_writer> now(n), next(n);
         auto const out = [&](int to, std::span<std::byte const> packet) {
             auto& bundle = next[std::size_t(to)];
             bundle.put(packet.size(), 32);
@@ -425,7 +425,7 @@ TEST_CASE("over threads the machines come to the same bits as omni_reduce") {
             for (int r = 0; r < comm.size(); ++r) all = all && comm.from(r).bytes[0] == std::byte{1};
             for (std::size_t i = 1; i < n; ++i) {
                 auto const to = (me + i) % n, from = (me + n - i) % n;
-                bit_reader received(comm.exchange(int(to), {now[to].finish()}, int(from)).bytes);
+                wire::bit_reader received(comm.exchange(int(to), {now[to].finish()}, int(from)).bytes);
                 while (received.left() > 0) machine.take(0, int(from), received.take_bytes(received.take(32)), out);
             }
         }

@@ -17,7 +17,7 @@ using one = detail::layer_memory<memory<double>, double, host>;
 one with_residual(std::vector<double> const& e, memory<double> how) {
     host on;
     one m(how, e.size());
-    full_vector<double, host> nothing;
+    messages::full_vector<double, host> nothing;
     nothing.values.assign(e.size(), 0);
     m.feedback().update(on, std::span<double const>(e), nothing);
     return m;

@@ -52,14 +52,14 @@ TEST_CASE("no state, forged with its checksum, makes a vector longer than its la
     shifts longer({}, by_top_1, {{"a", 2}, {"b", 4}}, {}), restored({}, by_top_1, {{"a", 2}, {"b", 3}}, {});
     struct all_of {  // layers stay where they are, and this may be copied
         shifts* layers;
-        void state(state_writer& archive) { layers->state(archive); }
+        void state(wire::state_writer& archive) { layers->state(archive); }
     };
     CHECK_THROWS_AS(restore(restored, ::saved(all_of{&longer})), wire_error);
     restore(restored, ::saved(all_of{&restored}));
     // The mean shift is empty before the first step, and as long as the layer after it.
     struct forged {
         std::size_t long_one;
-        void state(state_writer& archive) const {
+        void state(wire::state_writer& archive) const {
             for (std::size_t const d : {2u, 3u}) {
                 double step_size = 0;
                 std::vector<float> h(d), mean_h(d == 3 ? long_one : d), e;

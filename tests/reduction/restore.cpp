@@ -51,7 +51,7 @@ struct counting_step {
     static std::vector<std::byte> saved(double number, int rank, int ranks) {
         counting_step s;
         s.number = number;
-        state_writer archive(layers_of_it::identity(rank, ranks, 9));
+        wire::state_writer archive(layers_of_it::identity(rank, ranks, 9));
         s.state(archive);
         return archive.finish();
     }

@@ -95,14 +95,14 @@ struct word {
     unsigned width;
 };
 inline bytes by_hand(unsigned flags, std::uint64_t dimension, std::vector<word> const& words) {
-    laconic::bit_writer sink;
-    sink.put(laconic::described_magic, 32);
+    laconic::wire::bit_writer sink;
+    sink.put(laconic::detail::described_magic, 32);
     sink.put(1, 8);
     sink.put(flags, 8);
-    laconic::put_whole(sink, dimension);
+    laconic::wire::put_whole(sink, dimension);
     std::uint64_t bits = 0;
     for (auto const& w : words) bits += w.width;
-    laconic::put_whole(sink, bits);
+    laconic::wire::put_whole(sink, bits);
     for (auto const& w : words) sink.put(w.value, w.width);
     auto const encoded = sink.finish();
     return {encoded.begin(), encoded.end()};

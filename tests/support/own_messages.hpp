@@ -48,24 +48,24 @@ struct multiples {
     laconic::reading_bounds per_number() const { return {.least_bits = width, .most_bytes = sizeof(std::int16_t)}; }
     void resize(std::size_t n) { codes.resize(n); }
 
-    template <laconic::BitSink W>
+    template <laconic::wire::BitSink W>
     friend void write_parameters(W& sink, multiples const& m) {
-        laconic::put_whole(sink, m.width);
-        laconic::put_number(sink, m.step);
+        laconic::wire::put_whole(sink, m.width);
+        laconic::wire::put_number(sink, m.step);
     }
-    template <laconic::BitSource R>
+    template <laconic::wire::BitSource R>
     friend void read_parameters(R& source, multiples& m) {
-        m.width = static_cast<unsigned>(laconic::take_whole(source, 16));
+        m.width = static_cast<unsigned>(laconic::wire::take_whole(source, 16));
         if (m.width < 2) source.refuse("codes of less than two bits");
-        m.step = laconic::take_magnitude<T>(source, "step");
+        m.step = laconic::wire::take_magnitude<T>(source, "step");
         if (!std::isfinite(m.step * static_cast<T>(m.levels()))) source.refuse("a step whose multiples are not finite");
     }
-    template <laconic::BitSink W>
+    template <laconic::wire::BitSink W>
     friend void write(W& sink, multiples const& m) {
-        laconic::charge(sink, laconic::message_part::values);
+        laconic::wire::charge(sink, laconic::wire::message_part::values);
         for (int const code : m.codes) sink.put(static_cast<std::uint64_t>(code + m.levels()), m.width);
     }
-    template <class On, laconic::BitSource R>
+    template <class On, laconic::wire::BitSource R>
     friend void read(On&, R& source, multiples& m) {
         for (auto& code : m.codes) {
             auto const word = static_cast<int>(source.take(m.width));
@@ -124,11 +124,11 @@ struct one_number {
     void resize(std::size_t n) { length = n; }
     template <class W>
     friend void write(W& sink, one_number const& m) {
-        laconic::put_number(sink, m.value);
+        laconic::wire::put_number(sink, m.value);
     }
     template <class B, class R>
     friend void read(B&, R& source, one_number& m) {
-        m.value = laconic::take_number<T>(source);
+        m.value = laconic::wire::take_number<T>(source);
     }
     template <class B>
     friend void add_message(B&, std::span<T> out, T w, one_number const& m) {

@@ -46,13 +46,13 @@ struct pulled_left {
         std::uint64_t rounds() const { return rounds_; }
         std::span<double const> x() const { return x_; }
         std::vector<std::byte> save() const {
-            laconic::state_writer archive("pulled_left");
+            laconic::wire::state_writer archive("pulled_left");
             auto& self = const_cast<loop&>(*this);
             archive(self.rounds_), archive.span_there(self.x_);
             return archive.finish();
         }
         void restore(std::span<std::byte const> saved) {
-            laconic::state_reader archive(saved, "pulled_left");
+            laconic::wire::state_reader archive(saved, "pulled_left");
             for (int walk = 0; walk < 2; ++walk) {
                 archive(rounds_), archive.span_there(x_);
                 if (walk == 0) archive.rewind();

@@ -14,14 +14,14 @@
 
 template <class P>
 std::vector<std::byte> saved(P part, std::string const& what = "a part") {
-    laconic::state_writer archive(what);
+    laconic::wire::state_writer archive(what);
     archive(part);
     return archive.finish();
 }
 template <class P>
 void restore(P& part, std::span<std::byte const> bytes, std::string const& what = "a part",
              std::optional<std::size_t> dimension = {}) {
-    laconic::state_reader archive(bytes, what, dimension);
+    laconic::wire::state_reader archive(bytes, what, dimension);
     archive(part);
     archive.rewind();
     archive(part);
@@ -35,7 +35,7 @@ void restore_from(P const& from, P& to) {
 
 /// Bytes with a valid checksum, whatever stands in them.
 inline std::vector<std::byte> sealed(std::vector<std::byte> bytes) {
-    auto const sum = laconic::checksum(bytes);
+    auto const sum = laconic::wire::checksum(bytes);
     for (int i = 0; i < 4; ++i) bytes.push_back(std::byte(sum >> (8 * i) & 0xff));
     return bytes;
 }

@@ -136,7 +136,7 @@ expected_round::expected_round(laconic::rand_k<> const& c, double rate, double s
         memory<> start(rate);
         start.start(d);
         if (rate != 0) {  // h_i, set by one full message
-            full_vector<double, host> all;
+            messages::full_vector<double, host> all;
             for (double const v : known[i]) all.values.push_back(v / rate);
             start.update(on, std::span<double const>(all.values), all);
         }

@@ -143,7 +143,7 @@ TEST_CASE("a silent rank forgets and remembers nothing, whatever its message is"
     host on;
     turn_memory<> memory(when, 1);
     memory.start(4);
-    full_vector<double, host> ones;
+    messages::full_vector<double, host> ones;
     ones.values.assign(4, 1);
     vec mean(4);
     for (std::uint64_t e = 0; e < 4; ++e) {  // it speaks in 0 and 2
@@ -158,8 +158,8 @@ TEST_CASE("the speaker's failure is raised on all ranks, and a silent rank's num
     turn_schedule const when{3, true, false};
     fibers::run(3, [&](fibers::member& comm) {
         host on;
-        full_vector<double, host> mine{vec(4, 1)};
-        turn_mean<full_vector<double, host>, double> by({when}, 4, position_code::smallest);
+        messages::full_vector<double, host> mine{vec(4, 1)};
+        turn_mean<messages::full_vector<double, host>, double> by({when}, 4, position_code::smallest);
         turn_memory<> memory(when, comm.rank());
         memory.start(4);
         vec mean(4), bad{1, NAN, 0, 0};

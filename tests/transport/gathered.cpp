@@ -52,7 +52,7 @@ vec heard_by_rank_0(C const& c, std::size_t d, std::span<std::byte const> bytes)
     host on;
     message_of<C> mine;
     c(on, std::span<double const>(random_vector(d, 3)), key{0}, mine);
-    bit_writer own;
+    wire::bit_writer own;
     write(own, mine);
     auto const same = own.finish();
     table all{{{}, {bytes}, {same}}, {}, false};
@@ -118,15 +118,15 @@ TEST_CASE("the mean is added in the order of ranks, the same bits everywhere") {
 
 TEST_CASE("the order of ranks decides the last bits") {
     auto const mean_of_four = [&](double a, double b, double c, double d) {  // a quarter of each is exact
-        std::vector<full_vector<double, host>> sent{{{a}}, {{b}}, {{c}}, {{d}}};
-        std::vector<bit_writer> sinks(4);
+        std::vector<messages::full_vector<double, host>> sent{{{a}}, {{b}}, {{c}}, {{d}}};
+        std::vector<wire::bit_writer> sinks(4);
         table all{{{}, {}, {}, {}}, {}, false};
         replayed_rank air{&all};
         for (std::size_t r = 1; r < 4; ++r) {
             write(sinks[r], sent[r]);
             all.sent[r] = {sinks[r].finish()};
         }
-        gathered<full_vector<double, host>, double> collective({}, 1, position_code::smallest);
+        gathered<messages::full_vector<double, host>, double> collective({}, 1, position_code::smallest);
         vec out(1);
         gather_round(
             collective, air, sent[0], {}, [](auto&, int, auto& m) { m.values.resize(1); }, out);
@@ -191,7 +191,7 @@ TEST_CASE("bytes that are no message are refused, with the rank that sent them")
 TEST_CASE("every rank throws the first failure, before anything is decoded") {
     std::vector<std::string> errors(4);
     threads::run(4, [&](threads::member& comm) {
-        gathered<full_vector<double, host>, double> collective({}, 2, position_code::smallest);
+        gathered<messages::full_vector<double, host>, double> collective({}, 2, position_code::smallest);
         failure own;
         if (comm.rank() % 2 == 1)
             own = failure::no_message(std::string(std::size_t(comm.rank()), 'x')).by(comm.rank(), 6);
@@ -203,12 +203,12 @@ TEST_CASE("every rank throws the first failure, before anything is decoded") {
         };
         auto& text = errors[std::size_t(comm.rank())];
         try {
-            gather_round(collective, comm, full_vector<double, host>{{1, 2}}, own, blank, out);
+            gather_round(collective, comm, messages::full_vector<double, host>{{1, 2}}, own, blank, out);
         } catch (compression_error const& e) {
             text = e.what();
         }
         if (decoded) text += ", and a message was decoded";
-        gather_round(collective, comm, full_vector<double, host>{{1, 2}}, {}, blank, out);  // goes on
+        gather_round(collective, comm, messages::full_vector<double, host>{{1, 2}}, {}, blank, out);  // goes on
         CHECK(out == vec{1, 2});
     });
     for (auto const& text : errors) CHECK(text == "rank 1, round 6: x");

@@ -223,8 +223,8 @@ TEST_CASE("who goes without receiving still takes part, and a rank that fails me
 }
 
 TEST_CASE("a feedback that would lose what the collective leaves out is refused, and communicators of one thread") {
-    summed_in_background<gtop_k, full_vector<double, host>, double> by(in_background{gtop_k{2}}, 10,
-                                                                       position_code::smallest);
+    summed_in_background<gtop_k, messages::full_vector<double, host>, double> by(in_background{gtop_k{2}}, 10,
+                                                                                 position_code::smallest);
     CHECK_THROWS_AS(by.require_beside(memory<>{}, "memory"), argument_error);
     by.require_beside(memory<>(0, 1), "memory");
     CHECK(to_string(in_background{gtop_k{2}}) == "in_background(gtop_k(2))");

@@ -58,8 +58,8 @@ TEST_CASE("a walk comes to all that a message sends, and to no more") {
     CHECK(all_of(sent(top_k{7}, x)) == found{4, 2, 28 + 28});
     CHECK(all_of(sent(top_k{7} | quantize{3}, x)).arrays == 4);
     CHECK(all_of(sent(rand_k{7}, x)) == found{0, 1, 28});  // the places are drawn at both ends
-    either<message_of<identity, float, host>, message_of<top_k<>, float, host>> one{true, sent(identity{}, x),
-                                                                                    sent(top_k{7}, x)};
+    messages::either<message_of<identity, float, host>, message_of<top_k<>, float, host>> one{true, sent(identity{}, x),
+                                                                                              sent(top_k{7}, x)};
     CHECK(all_of(one) == found{1, 1, 400});
     one.is_first = false;
     CHECK(all_of(one) == found{5, 2, 56});

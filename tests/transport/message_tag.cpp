@@ -24,7 +24,7 @@ std::string seen(std::vector<std::uint32_t> const& tags, int flipped = -1) {
         round_context now;
         now.tag = tags[r];
         if (r == 1 && flipped >= 0) *now.tag ^= 1u << flipped;
-        bit_writer sink;
+        wire::bit_writer sink;
         sink.put(5, 3);  // not a whole byte
         comm.all_gather({detail::with_tag(sink, now)});
         CHECK(comm.from(comm.rank()).bytes.size() == 1 + detail::tag_length);

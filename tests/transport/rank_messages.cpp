@@ -20,11 +20,11 @@ TEST_CASE("each message by itself, in the order of ranks, and the mean of all of
     std::vector<std::vector<std::pair<int, double>>> received(3);
     threads::run(3, [&](threads::member& comm) {
         host on;
-        using message = full_vector<double, host>;
-        by_host<message, host> encoding;
+        using message = messages::full_vector<double, host>;
+        wire::by_host<message, host> encoding;
         message const mine{{10. * comm.rank()}};
         message theirs;
-        bit_writer sink;
+        wire::bit_writer sink;
         auto const blank = [](auto&, int, auto& m) { m.values.resize(1); };
         comm.all_gather(detail::written<double>(sink, 1, encoding, on, mine));
         detail::each_message(on, comm, blank, encoding, theirs, [&](int r, message const& m) {

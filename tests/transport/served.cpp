@@ -105,7 +105,7 @@ struct both {
 // Sends all, but fails on demand.
 struct fallible : identity {
     bool const* fails = nullptr;
-    void operator()(host& on, std::span<double const> x, key k, full_vector<double, host>& m) const {
+    void operator()(host& on, std::span<double const> x, key k, messages::full_vector<double, host>& m) const {
         if (*fails) throw theory_error("nothing to send");
         identity::operator()(on, x, k, m);
     }

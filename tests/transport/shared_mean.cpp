@@ -147,8 +147,8 @@ TEST_CASE("damage is the same error on all ranks as where each reads everything"
             auto const x = numbers<double>(d, inner.rank());
             std::vector<double> mean(d);
             try {
-                gathered<full_vector<double, host>, double> collective({}, d, position_code::smallest);
-                full_vector<double, host> const mine{{x.begin(), x.end()}};
+                gathered<messages::full_vector<double, host>, double> collective({}, d, position_code::smallest);
+                messages::full_vector<double, host> const mine{{x.begin(), x.end()}};
                 auto const run = [&](auto& comm) {
                     collective.send(on, comm, {}, mine, {});
                     collective.receive(

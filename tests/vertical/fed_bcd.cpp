@@ -318,7 +318,7 @@ struct tapped {
 };
 
 std::vector<std::byte> as_sent(auto const& message) {
-    bit_writer sink;
+    wire::bit_writer sink;
     write(sink, message);
     auto const bytes = sink.finish();
     return {bytes.begin(), bytes.end()};
@@ -369,7 +369,7 @@ TEST_CASE("nothing but the embeddings is on the wire") {
     on_the_wire(fed_bcd<>{.local_steps = 3, .step = .4}, all, [&](std::size_t r, auto const& sent, auto const& x) {
         REQUIRE(sent.size() == 5);
         for (std::size_t n = 0; n < 5; ++n) {
-            full_vector<double, host> z;
+            messages::full_vector<double, host> z;
             for (double const v : embedding_of(all[r], x[n][r])) z.values.push_back(v);
             CHECK(sent[n] == as_sent(z));
             CHECK(sent[n].size() == 48 * 8);
@@ -381,7 +381,7 @@ TEST_CASE("nothing but the embeddings is on the wire") {
                     vec known(48);
                     for (std::size_t n = 0; n < 5; ++n) {
                         auto const now = embedding_of(all[r], x[n][r]);
-                        full_vector<double, host> move;
+                        messages::full_vector<double, host> move;
                         for (std::size_t i = 0; i < 48; ++i) {
                             move.values.push_back(now[i] - known[i]);
                             known[i] += move.values[i];
@@ -408,7 +408,7 @@ TEST_CASE("nothing but the embeddings is on the wire") {
     on_the_wire(star{.local_steps = 3, .step = .4}, all, [&](std::size_t r, auto const& sent, auto const& x) {
         REQUIRE(sent.size() == (r == 0 ? 10 : 5));
         for (std::size_t n = 0; n < 5; ++n) {
-            full_vector<double, host> z, mean;
+            messages::full_vector<double, host> z, mean;
             mean.values.resize(48);
             for (double const v : embedding_of(all[r], x[n][r])) z.values.push_back(v);
             CHECK(sent[r == 0 ? 2 * n : n] == as_sent(z));
@@ -422,7 +422,7 @@ TEST_CASE("nothing but the embeddings is on the wire") {
     on_the_wire(fed_bcd<party_order::frozen>{.step = .4}, first, [&](std::size_t r, auto const& sent, auto const& x) {
         REQUIRE(sent.size() == (r == 0 ? 10 : 5));
         for (std::size_t n = 0; n < 5; ++n) {
-            full_vector<double, host> z, slopes;
+            messages::full_vector<double, host> z, slopes;
             vec sums(48);
             for (std::size_t k = 0; k < 3; ++k) {
                 vec its(48);

@@ -132,7 +132,7 @@ TEST_CASE("the server's answer to a mean of embeddings is the slopes of their su
     work->sent_batch = 3;
     host on;
     vec const mean{.1, -.2, .3, 0, 2};
-    full_vector<double, host> m;
+    messages::full_vector<double, host> m;
     slopes_of_mean<party, double>{work}(on, std::span<double const>(mean), key{}, m);
     auto const rows = work->rows(on, 3);
     for (std::size_t i = 0; i < 5; ++i) {

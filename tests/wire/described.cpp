@@ -11,6 +11,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 namespace tests_of_described {
 
@@ -455,21 +457,20 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
                    double) {
     both_readers readers;
     dice random{key{40 + sizeof(T)}};
-    std::vector<message_kind> const leaves{detail::plain_kind::number,
-                                           detail::quantized_kind::number,
-                                           detail::powers_kind::number,
-                                           detail::signs_kind::number,
-                                           detail::dithered_kind::number,
-                                           detail::means_kind::number,
-                                           detail::short_kind<kernels::short_format::binary16>::number,
-                                           detail::short_kind<kernels::short_format::bfloat>::number,
-                                           detail::short_kind<kernels::short_format::e4m3>::number,
-                                           detail::short_kind<kernels::short_format::e5m2>::number,
-                                           detail::stepped_kind::number,
-                                           detail::low_rank_kind::number},
-        wrappers{detail::sparse_kind<support_is::listed>::number, detail::sparse_kind<support_is::fixed_count>::number,
-                 detail::sparse_kind<support_is::from_seed>::number, detail::scaled_kind::number,
-                 detail::levelled_kind::number};
+    std::vector<message_kind> const leaves{plain_kind::number,
+                                           quantized_kind::number,
+                                           powers_kind::number,
+                                           signs_kind::number,
+                                           dithered_kind::number,
+                                           means_kind::number,
+                                           short_kind<kernels::short_format::binary16>::number,
+                                           short_kind<kernels::short_format::bfloat>::number,
+                                           short_kind<kernels::short_format::e4m3>::number,
+                                           short_kind<kernels::short_format::e5m2>::number,
+                                           stepped_kind::number,
+                                           low_rank_kind::number},
+        wrappers{sparse_kind<support_is::listed>::number, sparse_kind<support_is::fixed_count>::number,
+                 sparse_kind<support_is::from_seed>::number, scaled_kind::number, levelled_kind::number};
     auto const number = [](T v) {
         using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
         return word{std::bit_cast<bits>(v), 8 * sizeof(T)};
@@ -481,17 +482,17 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
         for (auto depth = random.below(4); depth > 0; --depth) {
             auto const k = wrappers[random.below(wrappers.size())];
             words.push_back({static_cast<std::uint64_t>(k), 8});
-            if (k == detail::scaled_kind::number) {
+            if (k == scaled_kind::number) {
                 words.push_back(number(static_cast<T>(random.below(8)) / 7));
                 continue;
             }
-            if (k == detail::levelled_kind::number) {
+            if (k == levelled_kind::number) {
                 small(7);
                 continue;
             }
             words.push_back({1 + random.below(random.below(3) == 0 ? 5 : 1), 8});
-            if (k == detail::sparse_kind<support_is::fixed_count>::number) small(d + 1);
-            if (k == detail::sparse_kind<support_is::from_seed>::number) {
+            if (k == sparse_kind<support_is::fixed_count>::number) small(d + 1);
+            if (k == sparse_kind<support_is::from_seed>::number) {
                 auto const how = 1 + random.below(3);
                 words.push_back({how, 8});
                 if (how == 1)
@@ -504,13 +505,12 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
         auto const leaf = [&] {
             auto const k = leaves[random.below(leaves.size())];
             words.push_back({static_cast<std::uint64_t>(k), 8});
-            if (k == detail::quantized_kind::number || k == detail::dithered_kind::number)
-                words.push_back({1 + random.below(7), 8});
-            if (k == detail::stepped_kind::number) words.push_back({1 + random.below(8), 8});
-            if (k == detail::quantized_kind::number || k == detail::dithered_kind::number ||
-                k == detail::stepped_kind::number || k == detail::signs_kind::number || k == detail::means_kind::number)
+            if (k == quantized_kind::number || k == dithered_kind::number) words.push_back({1 + random.below(7), 8});
+            if (k == stepped_kind::number) words.push_back({1 + random.below(8), 8});
+            if (k == quantized_kind::number || k == dithered_kind::number || k == stepped_kind::number ||
+                k == signs_kind::number || k == means_kind::number)
                 words.push_back({1 + random.below(20), 8});
-            if (k == detail::low_rank_kind::number)
+            if (k == low_rank_kind::number)
                 words.insert(words.end(), {{1 + random.below(5), 8}, {1 + random.below(3), 8}});
         };
         if (random.below(4) > 0) {

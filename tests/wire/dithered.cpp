@@ -7,6 +7,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 TEST_CASE("norms are scalars, codes are values") {
     dithered<float, host> const m{3, 2, {0.5f, 1}, {3, -3, 0}};

@@ -5,6 +5,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 TEST_CASE("whole numbers take seven bits a byte and have one form") {
     struct {

@@ -5,6 +5,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 TEST_CASE("widths are added up for what they are spent on, and whole bytes are the header's") {
     ledger book(position_code::fastest);

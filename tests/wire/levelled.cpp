@@ -7,6 +7,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 namespace tests_of_levelled {
 
@@ -105,7 +107,7 @@ unpacked read_by_hand(std::vector<std::pair<std::uint64_t, unsigned>> const& fie
     bit_writer sink;
     std::uint64_t bits = 0;
     for (auto const& [value, width] : fields) bits += width;
-    sink.put(described_magic, 32);
+    sink.put(detail::described_magic, 32);
     sink.put(1, 8);
     sink.put(0, 8);
     put_whole(sink, 5);

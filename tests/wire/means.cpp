@@ -7,6 +7,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 TEST_CASE("two scalars a bucket, a bit a value") {
     means<float, host> const m{70, 40, {1, 2}, {3, 4}, {~std::uint64_t{0}, 63}};

@@ -5,6 +5,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 TEST_CASE_TEMPLATE("numbers in full, of which only finite ones are read", T, float, double) {
     using limits = std::numeric_limits<T>;

@@ -10,6 +10,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 namespace tests_of_parts {
 
@@ -29,7 +31,7 @@ parts<any> const mixed{{3, scaled_sign{}}, {1, identity{}}, {2, top_k{1}}};
 // A file of float numbers, without a checksum; what follows the dimension, byte by byte.
 unpacked read_by_hand(std::uint64_t dimension, std::vector<unsigned> const& bytes, reading_limits limits = {}) {
     bit_writer sink;
-    sink.put(described_magic, 32);
+    sink.put(detail::described_magic, 32);
     sink.put(1, 8);
     sink.put(0, 8);
     put_whole(sink, dimension);

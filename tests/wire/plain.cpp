@@ -7,6 +7,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 TEST_CASE("numbers in full are counted as values and nothing else") {
     full_vector<float, host> m{{1, -2, 3}};

@@ -7,6 +7,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 TEST_CASE("a power takes nine or twelve bits a number") {
     powers<float, host> m{{127, 128, 0}};

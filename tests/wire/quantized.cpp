@@ -7,6 +7,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 TEST_CASE("steps are scalars, codes are values") {
     quantized<float, host> m{3, 2, {0.5f, 1}, {3, -3, 0}};

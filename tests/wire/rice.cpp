@@ -6,6 +6,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 TEST_CASE("numbers of every size read back with every parameter that is not absurd") {
     for (unsigned r = 0; r <= 40; ++r)

@@ -8,6 +8,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 TEST_CASE("the factor is not sent") {
     std::vector<double> const x{1, 2, 3, 4};

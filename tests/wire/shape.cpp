@@ -6,6 +6,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 namespace {
 
@@ -19,16 +21,15 @@ std::vector<stage> shape_of(std::vector<word> const& words) {
     bit_writer sink;
     for (auto const& w : words) sink.put(w.value, w.width);
     bit_reader source(sink.finish());
-    auto const stages = read_shape<T>(source, detail::library_kinds{}, [](std::size_t) {});
+    auto const stages = read_shape<T>(source, library_kinds{}, [](std::size_t) {});
     CHECK(source.left() == 0);
     return stages;
 }
 
 bool wraps_another(std::uint64_t number) {
     bool wraps = false;
-    CHECK(detail::library_kinds::visit(static_cast<message_kind>(number), [&](auto described) {
-        wraps = decltype(described)::next == detail::follow::one_shape;
-    }));
+    CHECK(library_kinds::visit(static_cast<message_kind>(number),
+                               [&](auto described) { wraps = decltype(described)::next == follow::one_shape; }));
     return wraps;
 }
 
@@ -42,16 +43,16 @@ TEST_CASE("stages are read until one wraps no other, each with its own parameter
                                           {18, 8}, {1, 8},        {1, 8},    {5, 8}, {77, 64}, {18, 8}, {4, 8},
                                           {2, 8},  {quarter, 64}, {78, 64},  {2, 8}, {7, 8},   {64, 8}});
     REQUIRE(stages.size() == 6);
-    CHECK(stages[0].what == detail::scaled_kind::number);
+    CHECK(stages[0].what == scaled_kind::number);
     CHECK(stages[0].factor == 0.25);
-    CHECK(stages[1].what == detail::sparse_kind<support_is::listed>::number);
+    CHECK(stages[1].what == sparse_kind<support_is::listed>::number);
     CHECK(stages[1].first == 3);
-    CHECK(stages[2].what == detail::sparse_kind<support_is::fixed_count>::number);
+    CHECK(stages[2].what == sparse_kind<support_is::fixed_count>::number);
     CHECK(stages[2].second == 257);
     CHECK(stages[3].drawn == draw{draw_method::exactly, 5, 0, key{77}});
     CHECK(stages[4].first == 4);
     CHECK(stages[4].drawn == draw{draw_method::each, 0, 0.25, key{78}});
-    CHECK(stages[5].what == detail::quantized_kind::number);
+    CHECK(stages[5].what == quantized_kind::number);
     CHECK(stages[5].first == 7);
     CHECK(stages[5].second == 64);
 }

@@ -7,6 +7,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 namespace {
 
@@ -16,7 +18,7 @@ void takes_bits(std::uint64_t width, message_kind expected) {
     CHECK(account(m).values() == 3 * width);
     CHECK(bits(m) == 3 * width);
     CHECK(bits_as_paper(m) == static_cast<double>(3 * width));
-    CHECK(detail::short_kind<F>::number == expected);
+    CHECK(short_kind<F>::number == expected);
 }
 
 // How many of all codes a reader takes, and whether it gives them back.

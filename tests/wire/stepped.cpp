@@ -7,6 +7,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 TEST_CASE("least numbers and steps are scalars, codes are values") {
     stepped<float, host> const m{3, 2, {-1, 2}, {0.5f, 1}, {7, 0, 5}};

@@ -6,6 +6,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 static_assert(BitSink<ledger> && BitSink<bit_writer> && BitSource<bit_reader>);
 

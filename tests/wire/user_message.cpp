@@ -16,6 +16,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 static_assert(UserMessage<own::multiples<float, host>, float, host>);
 static_assert(UserMessage<own::multiples<double, reference>, double, reference>);

@@ -6,6 +6,8 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+using namespace laconic::messages;
+using namespace laconic::wire;
 
 static_assert(BitSink<word_run>);
 

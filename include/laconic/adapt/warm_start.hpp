@@ -45,7 +45,7 @@ class warm_start {
             left = left.subspan(n);
         }
     }
-    void update(B& on, std::span<T const>, parts_of<factors<T, B>> const& m) {
+    void update(B& on, std::span<T const>, messages::parts_of<messages::factors<T, B>> const& m) {
         last_.resize(0);
         lengths_.resize(0);
         for (auto const& one : m.each) {

@@ -110,7 +110,7 @@ message_speed time_one_message(C const& compressor, std::size_t n, pay_measureme
     auto const x = drawn_gradient<T>(how.from.child(0), n);
     std::vector<T> sum(n);
     message_of<C, T, B> mine, theirs;
-    bit_writer sink;
+    wire::bit_writer sink;
     auto const infinity = std::numeric_limits<double>::infinity();
     message_speed best{infinity, infinity, 0};
     double const begin = clock();
@@ -123,7 +123,7 @@ message_speed time_one_message(C const& compressor, std::size_t n, pay_measureme
         auto const bytes = sink.finish();
         double const encoded = clock();
         compressor.blank(on, n, from, theirs);
-        bit_reader source(bytes);
+        wire::bit_reader source(bytes);
         read(on, source, theirs);
         source.finish();
         add_message(on, std::span<T>(sum), T(1), theirs);

@@ -48,16 +48,16 @@ class any_message {
     friend void add_message(B& on, std::span<T> out, T w, any_message const& m) {
         if (m.held_) m.held_->add_to(on, out, w);
     }
-    template <BitSink W>
+    template <wire::BitSink W>
     friend void write(W& sink, any_message const& m) requires OnHost<B> {
         if (m.held_) m.held_->encode(&sink, false);
     }
-    template <BitSink W>
+    template <wire::BitSink W>
     friend void write_shape(W& sink, any_message const& m) requires OnHost<B> {
         if (m.held_) m.held_->encode(&sink, true);
     }
     friend double bits_as_paper(any_message const& m) requires OnHost<B> { return m.held_ ? m.held_->as_paper() : 0; }
-    template <BitSource R>
+    template <wire::BitSource R>
     friend void read(B& on, R& source, any_message& m) requires OnHost<B> {
         if (m.held_) m.held_->read_from(on, source);
     }
@@ -84,10 +84,10 @@ class any_message {
     static inline char kind_of = 0;
 
     struct sink_pointer {  // one of the two (a std::variant is visited by half a dozen functions for each message)
-        bit_writer* writer = nullptr;
-        ledger* counter = nullptr;
-        sink_pointer(bit_writer* w) : writer(w) {}  // NOLINT: implicit
-        sink_pointer(ledger* c) : counter(c) {}     // NOLINT: implicit
+        wire::bit_writer* writer = nullptr;
+        wire::ledger* counter = nullptr;
+        sink_pointer(wire::bit_writer* w) : writer(w) {}  // NOLINT: implicit
+        sink_pointer(wire::ledger* c) : counter(c) {}     // NOLINT: implicit
     };
     struct face : detail::face {
         virtual void const* kind() const = 0;
@@ -95,7 +95,7 @@ class any_message {
         virtual void add_to(B& on, std::span<T> out, T w) const = 0;
         virtual void encode(sink_pointer to, bool shape) const = 0;
         virtual double as_paper() const = 0;
-        virtual void read_from(B& on, bit_reader& source) = 0;
+        virtual void read_from(B& on, wire::bit_reader& source) = 0;
         virtual bool equals(face const& other) const = 0;
         virtual void copy_to(B& on, host& to_on, any_message<T, host>& to) const = 0;
         virtual void copy_from(host& from_on, any_message<T, host> const& from, B& on) = 0;
@@ -123,7 +123,7 @@ class any_message {
             if constexpr (OnHost<B>) return bits_as_paper(message());
             return 0;
         }
-        void read_from([[maybe_unused]] B& on, [[maybe_unused]] bit_reader& source) override {
+        void read_from([[maybe_unused]] B& on, [[maybe_unused]] wire::bit_reader& source) override {
             if constexpr (OnHost<B>) read(on, source, message());
         }
         bool equals(face const& other) const override {
@@ -131,11 +131,12 @@ class any_message {
         }
         void copy_to([[maybe_unused]] B& on, [[maybe_unused]] host& to_on,
                      [[maybe_unused]] any_message<T, host>& to) const override {
-            if constexpr (!OnHost<B>) copy_message(on, message(), to_on, to.template as<moved_to<host, M>>());
+            if constexpr (!OnHost<B>) copy_message(on, message(), to_on, to.template as<messages::moved_to<host, M>>());
         }
         void copy_from([[maybe_unused]] host& from_on, [[maybe_unused]] any_message<T, host> const& from,
                        [[maybe_unused]] B& on) override {
-            if constexpr (!OnHost<B>) copy_message(from_on, from.template get<moved_to<host, M>>(), on, message());
+            if constexpr (!OnHost<B>)
+                copy_message(from_on, from.template get<messages::moved_to<host, M>>(), on, message());
         }
     };
     detail::owned<face> held_;

@@ -26,8 +26,8 @@ struct face {
     friend std::string to_string(face const& f) { return f.name(); }
 };
 struct face_with_state : face {
-    virtual void state(state_writer& archive) = 0;
-    virtual void state(state_reader& archive) = 0;
+    virtual void state(wire::state_writer& archive) = 0;
+    virtual void state(wire::state_reader& archive) = 0;
 };
 
 /// The text of a value, also of a described one in a namespace of its user's, where described() does not find it.
@@ -55,8 +55,8 @@ class model<Face, Holder> : public Face {
   public:
     explicit model(Holder held) : inside(std::move(held)) {}
     std::string name() const override { return text_of_held(*inside); }
-    void state(state_writer& archive) override { archive(*inside); }
-    void state(state_reader& archive) override { archive(*inside); }
+    void state(wire::state_writer& archive) override { archive(*inside); }
+    void state(wire::state_reader& archive) override { archive(*inside); }
 
   protected:
     Holder inside;

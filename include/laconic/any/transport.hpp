@@ -84,10 +84,10 @@ class any_mean {
                      std::span<T> mean) {
         std::visit([&](auto& tr) { tr.reconstruct(on, comm, now, feedback, mean); }, held_);
     }
-    void write(bit_writer& sink, B& on, M const& mine) {
+    void write(wire::bit_writer& sink, B& on, M const& mine) {
         std::visit([&](auto& tr) { tr.write(sink, on, mine); }, held_);
     }
-    void read_and_add(bit_reader& source, B& on, auto blank, T weight, std::span<T> out) {
+    void read_and_add(wire::bit_reader& source, B& on, auto blank, T weight, std::span<T> out) {
         std::visit([&](auto& tr) { tr.read_and_add(source, on, blank, weight, out); }, held_);
     }
     void wait() const {}  // none of them has a thread of its own

@@ -155,7 +155,7 @@ template <class T, Communicator C>
 void agree_on_collective(C& comm, std::size_t d, std::string const& what) {
     require_agreement(comm, {{"the dimension", d},
                              {"the bytes of a number", sizeof(T)},
-                             {"the version of the wire format", wire_version},
+                             {"the version of the wire format", wire::wire_version},
                              {"the collective", what}});
 }
 

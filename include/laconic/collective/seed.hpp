@@ -25,7 +25,7 @@ namespace laconic::detail {
 /// The seed that is named in a saved state, if it names one. Throws wire_error where the bytes are no state or are
 /// damaged.
 [[gnu::cold]] inline std::optional<std::uint64_t> saved_seed(std::span<std::byte const> saved) {
-    std::string const owner = "\n" + state_reader(saved).owner();
+    std::string const owner = "\n" + wire::state_reader(saved).owner();
     std::string_view const name = "\nthe seed: ";
     std::uint64_t seed = 0;
     auto const at = owner.find(name);

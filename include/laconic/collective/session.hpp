@@ -93,7 +93,7 @@ class session {
     /// The sink with what send(sink) writes; once failed() it is empty, and send is not called. Valid until something
     /// else is sent.
     template <class Send>
-    bit_writer& encode(Send send) {
+    wire::bit_writer& encode(Send send) {
         sink_.clear();
         if (!failed()) send(sink_);
         return sink_;
@@ -107,7 +107,7 @@ class session {
         if (received.is_error) return worst_.take_least(failure::read(received.bytes, from));
         if (failed()) return;
         try {
-            bit_reader source(received.bytes);
+            wire::bit_reader source(received.bytes);
             receive(source);
             source.finish();
         } catch (wire_error const& e) {
@@ -116,7 +116,7 @@ class session {
     }
     template <PointToPoint C>
     void send_bytes(C& comm, int to, std::span<std::byte const> mine) {
-        exchange_bytes(comm, to, mine, no_rank, [](bit_reader&) {});
+        exchange_bytes(comm, to, mine, no_rank, [](wire::bit_reader&) {});
     }
     /// Sends the n numbers of x from `first` on, in full, without a copy where memory has the byte order of the wire.
     template <PointToPoint C, Scalar T>
@@ -125,16 +125,16 @@ class session {
         if constexpr (std::endian::native == std::endian::little)
             send_bytes(comm, to, std::as_bytes(numbers));
         else
-            send(comm, to, [&](bit_writer& sink) { put_numbers(sink, numbers); });
+            send(comm, to, [&](wire::bit_writer& sink) { put_numbers(sink, numbers); });
     }
     template <PointToPoint C, class Send>
     void send(C& comm, int to, Send what) {
-        exchange(comm, to, what, no_rank, [](bit_reader&) {});
+        exchange(comm, to, what, no_rank, [](wire::bit_reader&) {});
     }
     template <PointToPoint C, class Receive>
     void receive(C& comm, int from, Receive what) {
         exchange(
-            comm, no_rank, [](bit_writer&) {}, from, what);
+            comm, no_rank, [](wire::bit_writer&) {}, from, what);
     }
 
     /// A collective call: all ranks learn what is wrong on any. Those where nothing is wrong send `bytes`.
@@ -160,7 +160,7 @@ class session {
         return true;
     }
 
-    bit_writer sink_, failure_sink_;
+    wire::bit_writer sink_, failure_sink_;
     failure worst_;
     std::uint64_t round_ = 0;
 };

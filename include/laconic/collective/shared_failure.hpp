@@ -37,7 +37,7 @@ void raise_unless_left_out(C& comm) {
 /// An all-gather: each rank sends its failure, which it writes to `sink`, or `bytes` where it has none. Returns the
 /// least.
 template <Communicator C>
-failure share_failure(C& comm, failure const& mine, bit_writer& sink, std::span<std::byte const> bytes = {}) {
+failure share_failure(C& comm, failure const& mine, wire::bit_writer& sink, std::span<std::byte const> bytes = {}) {
     comm.all_gather(mine ? mine.sent(sink) : payload{bytes});
     return least_failure(comm);
 }
@@ -47,7 +47,7 @@ failure share_failure(C& comm, failure const& mine, bit_writer& sink, std::span<
 /// until the next call of comm's. Until the caller has used them, `broken` (transport/broken_round.hpp) says that other
 /// ranks may have the answer and this one not.
 template <Communicator C, class Answer>
-std::span<std::byte const> answer_of_rank_0(C& comm, bit_writer& sink, auto& broken, Answer answer) {
+std::span<std::byte const> answer_of_rank_0(C& comm, wire::bit_writer& sink, auto& broken, Answer answer) {
     payload sent;
     if (comm.rank() == 0) {
         auto wrong = least_failure(comm);

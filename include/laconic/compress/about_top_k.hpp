@@ -29,7 +29,7 @@ struct about_top_k {
     }
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::listed, T, B>;
+    using message = messages::sparse<Rest, messages::support_is::listed, T, B>;
 
     void check(std::size_t d) const {
         k.check(d);

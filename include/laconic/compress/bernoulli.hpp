@@ -24,7 +24,7 @@ struct bernoulli {
     }
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::from_seed, T, B>;
+    using message = messages::sparse<Rest, messages::support_is::from_seed, T, B>;
 
     void check(std::size_t d) const {
         detail::check_fields(*this);
@@ -39,11 +39,11 @@ struct bernoulli {
         detail::compress_drawn(on, *this, x, from, m);
     }
     /// How the coordinates that travel are drawn from the key, and the factor of their values.
-    draw recipe(std::size_t, key from) const { return {draw_method::each, 0, p, from}; }
-    double scale(std::size_t) const { return 1 / drawable(p); }
+    messages::draw recipe(std::size_t, key from) const { return {messages::draw_method::each, 0, p, from}; }
+    double scale(std::size_t) const { return 1 / messages::drawable(p); }
     bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }
     double omega(std::size_t d) const requires Unbiased<Rest> {
-        return (1 + detail::largest_omega(rest, d)) / drawable(p) - 1;
+        return (1 + detail::largest_omega(rest, d)) / messages::drawable(p) - 1;
     }
 
     template <class R>

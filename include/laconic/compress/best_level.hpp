@@ -64,7 +64,7 @@ struct best_level {
         }
     };
     template <Scalar T, class B>
-    using message = levelled<inner<T, B>, message_of<C, T, B>>;
+    using message = messages::levelled<inner<T, B>, message_of<C, T, B>>;
 
     template <class T, class B>
     struct memory_on {
@@ -87,7 +87,7 @@ struct best_level {
         m.from = from;
         if (m.length != d) {  // makes room for any level
             levels<C>::at(compressor, m.levels, d).blank(on, d, from, m.inside);
-            if constexpr (GivenRoom<decltype(m.inside), B>) m.inside.make_room(on, d);
+            if constexpr (messages::GivenRoom<decltype(m.inside), B>) m.inside.make_room(on, d);
         }
         m.length = d;
         m.level = 0;

@@ -26,12 +26,12 @@ struct damped_quantize {
     }
 
     template <Scalar T, class B>
-    using message = quantized<T, B>;
+    using message = messages::quantized<T, B>;
 
     void check(std::size_t d) const { plain().check(d); }
     /// The first call makes room for codes of either width, as the level may change from one message to the next.
     template <class B, Scalar T>
-    void blank(B& on, std::size_t d, key from, quantized<T, B>& m) const {
+    void blank(B& on, std::size_t d, key from, messages::quantized<T, B>& m) const {
         check_dimension(d);
         if (m.codes.capacity() < d) m.codes.resize(d);
         if (m.wide_codes.capacity() < d) m.wide_codes.resize(d);
@@ -39,7 +39,7 @@ struct damped_quantize {
     }
     /// Throws argument_error where the norm of a bucket is not finite in T.
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, quantized<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::quantized<T, B>& m) const {
         blank(on, x.size(), from, m);
         plain()(on, x, from, m);
         damp_steps(on, x, m.bucket, std::span(m.steps));

@@ -16,16 +16,16 @@ struct identity {
     static constexpr void description(auto&& describe) { describe("identity", "every number as it is", ""); }
 
     template <Scalar T, class B>
-    using message = full_vector<T, B>;
+    using message = messages::full_vector<T, B>;
 
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, full_vector<T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::full_vector<T, B>& m) const {
         check_dimension(d);
         m.values.resize(d);
     }
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key, full_vector<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key, messages::full_vector<T, B>& m) const {
         check_dimension(x.size());
         kernels::assign(on, x, m.values);
     }

@@ -31,7 +31,7 @@ struct identity_or {
     }
 
     template <Scalar T, class B>
-    using message = either<full_vector<T, B>, message_of<C, T, B>>;
+    using message = messages::either<messages::full_vector<T, B>, message_of<C, T, B>>;
 
     void check(std::size_t d) const { otherwise.check(d); }
     template <class B, class M>

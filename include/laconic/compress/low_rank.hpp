@@ -52,7 +52,7 @@ struct low_rank {
     }
 
     template <Scalar T, class B>
-    using message = factors<T, B>;
+    using message = messages::factors<T, B>;
 
     void check(std::size_t d) const {
         if (rows == 0) throw argument_error("low_rank: a matrix of no rows");
@@ -67,7 +67,7 @@ struct low_rank {
 
     /// Where d numbers are no matrix of so many rows it makes a message which every reader refuses.
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, factors<T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::factors<T, B>& m) const {
         check_dimension(d);
         m.count = d;
         m.rows = rows;
@@ -79,7 +79,7 @@ struct low_rank {
     /// Throws argument_error where x is no matrix of so many rows, a number of x is not finite, or the factors are so
     /// large that their product may not be finite; shape_error where the start has another size.
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, factors<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::factors<T, B>& m) const {
         check_dimension(x.size());
         check(x.size());
         if (auto const j = first_non_finite(on, x); j < x.size())
@@ -93,8 +93,8 @@ struct low_rank {
         auto const x_p = m.tall() ? kernels::matrix_is::transposed : kernels::matrix_is::as_it_stands;
         multiply_to_orthonormal(on, x, x_q, std::span<T const>(q), m.rank, p);
         multiply_matrix(on, x, x_p, std::span<T const>(p), m.rank, q);
-        if (!product_is_finite(largest_magnitude(on, std::span<T const>(m.left)),
-                               largest_magnitude(on, std::span<T const>(m.right)), m.rank))
+        if (!messages::product_is_finite(largest_magnitude(on, std::span<T const>(m.left)),
+                                         largest_magnitude(on, std::span<T const>(m.right)), m.rank))
             throw argument_error("low_rank: the product of the factors may not be finite");
     }
 

@@ -19,16 +19,16 @@ struct natural {
     }
 
     template <Scalar T, class B>
-    using message = powers<T, B>;
+    using message = messages::powers<T, B>;
 
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, powers<T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::powers<T, B>& m) const {
         check_dimension(d);
         m.codes.resize(d);
     }
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, powers<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::powers<T, B>& m) const {
         blank(on, x.size(), from, m);
         round_to_powers(on, x, from, 0, std::span(m.codes));
     }

@@ -34,12 +34,12 @@ struct natural_dithering {
     }
 
     template <Scalar T, class B>
-    using message = dithered<T, B>;
+    using message = messages::dithered<T, B>;
 
     void check(std::size_t) const { detail::check_fields(*this); }
 
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, dithered<T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::dithered<T, B>& m) const {
         check_dimension(d);
         m.levels = levels;
         m.bucket = detail::bucket_of(bucket, d);
@@ -50,7 +50,7 @@ struct natural_dithering {
     /// Throws argument_error where the norm of a bucket is not finite in T. It passes over x in memory once where
     /// buckets fit the first cache, else once for the codes and as often as norm_of for the norms.
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, dithered<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::dithered<T, B>& m) const {
         blank(on, x.size(), from, m);
         if (!round_buckets_to_halvings(on, x, m.bucket, p, levels, from, std::span(m.norms), std::span(m.codes)))
             throw argument_error("natural_dithering: the norm of a bucket is not finite");

@@ -24,7 +24,7 @@ struct one_of {
     bool is_first = true;
 
     template <Scalar T, class B>
-    using message = either<message_of<First, T, B>, message_of<Second, T, B>>;
+    using message = messages::either<message_of<First, T, B>, message_of<Second, T, B>>;
 
     void check(std::size_t d) const {
         first.check(d);

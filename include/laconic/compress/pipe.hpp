@@ -100,11 +100,11 @@ void draw_support_of(B& on, C const& c, std::size_t d, key from, M& m) {
     begin_message(m, d, c, from);
     if constexpr (DrawsBlocks<C>) m.unit = {c.block};
     m.drawn = c.recipe(m.places(), from.child(1));
-    if (m.drawn.how != draw_method::exactly)
+    if (m.drawn.how != messages::draw_method::exactly)
         m.make_room(on, d);
     else if constexpr (DrawsBlocks<C>)  // the last of which may be shorter
         m.make_room(on, std::min<std::size_t>(m.drawn.count * c.block, d));
-    draw_support(on, m.drawn, m.places(), m.support);
+    messages::draw_support(on, m.drawn, m.places(), m.support);
 }
 template <class B, class C, class M>
 void blank_drawn(B& on, C const& c, std::size_t d, key from, M& m) {

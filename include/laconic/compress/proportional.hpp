@@ -65,7 +65,7 @@ struct proportional {
     }
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::listed, T, B>;
+    using message = messages::sparse<Rest, messages::support_is::listed, T, B>;
 
     void check(std::size_t d) const {
         k.check(d);

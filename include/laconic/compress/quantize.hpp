@@ -31,12 +31,12 @@ struct quantize {
     }
 
     template <Scalar T, class B>
-    using message = quantized<T, B>;
+    using message = messages::quantized<T, B>;
 
     void check(std::size_t) const { detail::check_fields(*this); }
 
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, quantized<T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::quantized<T, B>& m) const {
         check_dimension(d);
         m.levels = levels;
         m.bucket = detail::bucket_of(bucket, d);
@@ -47,7 +47,7 @@ struct quantize {
     /// Throws argument_error where the norm of a bucket is not finite in T. It passes over x in memory once where
     /// buckets fit the first cache, else once for the codes and as often as norm_of for the norms.
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, quantized<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::quantized<T, B>& m) const {
         blank(on, x.size(), from, m);
         bool const finite = m.with_codes(m, [&](auto& codes) {
             return round_buckets_to_levels(on, x, m.bucket, p, levels, from, std::span(m.steps), std::span(codes));

@@ -29,7 +29,7 @@ struct rand_block {
     }
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::from_seed, T, B, blocks>;
+    using message = messages::sparse<Rest, messages::support_is::from_seed, T, B, messages::blocks>;
 
     void check(std::size_t d) const {
         detail::check_fields(*this);
@@ -49,7 +49,9 @@ struct rand_block {
         detail::compress_drawn(on, *this, x, from, m);
     }
     /// How the blocks that travel are drawn from the key, and the factor of their values.
-    draw recipe(std::size_t places, key from) const { return {draw_method::exactly, k.of(places), 0, from}; }
+    messages::draw recipe(std::size_t places, key from) const {
+        return {messages::draw_method::exactly, k.of(places), 0, from};
+    }
     double scale(std::size_t d) const {
         auto const all = detail::blocks_in(d, block), n = k.of(all);
         return n == 0 ? 0 : static_cast<double>(all) / static_cast<double>(n);

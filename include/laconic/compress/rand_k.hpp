@@ -25,7 +25,7 @@ struct rand_k {
     }
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::from_seed, T, B>;
+    using message = messages::sparse<Rest, messages::support_is::from_seed, T, B>;
 
     void check(std::size_t d) const {
         k.check(d);
@@ -44,7 +44,9 @@ struct rand_k {
         detail::compress_drawn(on, *this, x, from, m);
     }
     /// How the coordinates that travel are drawn from the key, and the factor of their values.
-    draw recipe(std::size_t places, key from) const { return {draw_method::exactly, k.of(places), 0, from}; }
+    messages::draw recipe(std::size_t places, key from) const {
+        return {messages::draw_method::exactly, k.of(places), 0, from};
+    }
     double scale(std::size_t d) const {
         auto const n = k.of(d);
         return n == 0 ? 0 : static_cast<double>(d) / static_cast<double>(n);

@@ -26,7 +26,7 @@ struct scaled_down {
     }
 
     template <Scalar T, class B>
-    using message = scaled<message_of<C, T, B>, T>;
+    using message = messages::scaled<message_of<C, T, B>, T>;
 
     /// Throws theory_error where the omega of the inner compressor is not known.
     void check(std::size_t d) const {
@@ -34,13 +34,13 @@ struct scaled_down {
         static_cast<void>(inside.omega(d));
     }
     template <class B, Scalar T, class M>
-    void blank(B& on, std::size_t d, key from, scaled<M, T>& m) const {
+    void blank(B& on, std::size_t d, key from, messages::scaled<M, T>& m) const {
         check_dimension(d);
         m.factor = static_cast<T>(delta(d));
         inside.blank(on, d, from, m.inside);
     }
     template <class B, Scalar T, class M>
-    void operator()(B& on, std::span<T const> x, key from, scaled<M, T>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::scaled<M, T>& m) const {
         check_dimension(x.size());
         m.factor = static_cast<T>(delta(x.size()));
         inside(on, x, from, m.inside);

@@ -23,11 +23,11 @@ struct scaled_sign {
     }
 
     template <Scalar T, class B>
-    using message = signs<T, B>;
+    using message = messages::signs<T, B>;
 
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, signs<T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::signs<T, B>& m) const {
         check_dimension(d);
         m.count = d;
         m.bucket = detail::bucket_of(bucket, d);
@@ -37,7 +37,7 @@ struct scaled_sign {
     /// Throws argument_error where the mean magnitude of a bucket is not finite in T. One pass over x, two where
     /// buckets are not whole words of 64 signs.
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, signs<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::signs<T, B>& m) const {
         blank(on, x.size(), from, m);
         if (!pack_signs_and_means(on, x, m.bucket, std::span(m.scales), std::span(m.words)))
             throw argument_error("scaled_sign: the mean magnitude of a bucket is not finite");

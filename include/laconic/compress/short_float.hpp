@@ -21,16 +21,16 @@ struct short_float {
     }
 
     template <Scalar T, class B>
-    using message = short_floats<F, T, B>;
+    using message = messages::short_floats<F, T, B>;
 
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, short_floats<F, T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::short_floats<F, T, B>& m) const {
         check_dimension(d);
         m.codes.resize(d);
     }
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, short_floats<F, T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::short_floats<F, T, B>& m) const {
         blank(on, x.size(), from, m);
         round_to_short(on, x, kernels::layout_of(F), std::span(m.codes));
     }

@@ -28,7 +28,7 @@ struct top_blocks {
     }
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::fixed_count, T, B, blocks>;
+    using message = messages::sparse<Rest, messages::support_is::fixed_count, T, B, messages::blocks>;
 
     void check(std::size_t d) const {
         detail::check_fields(*this);

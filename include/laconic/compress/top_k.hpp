@@ -24,7 +24,7 @@ struct top_k {
     }
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::fixed_count, T, B>;
+    using message = messages::sparse<Rest, messages::support_is::fixed_count, T, B>;
 
     void check(std::size_t d) const {
         k.check(d);

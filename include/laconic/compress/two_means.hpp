@@ -26,11 +26,11 @@ struct two_means {
     }
 
     template <Scalar T, class B>
-    using message = means<T, B>;
+    using message = messages::means<T, B>;
 
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, means<T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::means<T, B>& m) const {
         check_dimension(d);
         m.count = d;
         m.bucket = detail::bucket_of(bucket, d);
@@ -41,7 +41,7 @@ struct two_means {
     }
     /// Throws argument_error where a value or a sum of values is not finite.
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, means<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::means<T, B>& m) const {
         blank(on, x.size(), from, m);
         if (pack_signs_and_two_means(on, x, m.bucket, std::span(m.below), std::span(m.above), std::span(m.words)))
             return;

@@ -35,12 +35,12 @@ struct uniform {
     }
 
     template <Scalar T, class B>
-    using message = stepped<T, B>;
+    using message = messages::stepped<T, B>;
 
     void check(std::size_t) const { detail::check_fields(*this); }
 
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, stepped<T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::stepped<T, B>& m) const {
         check_dimension(d);
         m.width = bits;
         m.bucket = detail::bucket_of(bucket, d);
@@ -53,7 +53,7 @@ struct uniform {
     /// Throws argument_error where a value, or the distance between two of a bucket, is not finite in T. It passes over
     /// x in memory once where buckets fit the first cache, else three times.
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, stepped<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::stepped<T, B>& m) const {
         blank(on, x.size(), from, m);
         if (round_buckets_to_range(on, x, m.bucket, R, steps(), from, std::span(m.least), std::span(m.steps),
                                    std::span(m.codes)))

@@ -20,11 +20,11 @@ struct vote {
     }
 
     template <Scalar T, class B>
-    using message = signs<T, B>;
+    using message = messages::signs<T, B>;
 
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, signs<T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::signs<T, B>& m) const {
         check_dimension(d);
         m.count = d;
         m.bucket = 0;
@@ -33,7 +33,7 @@ struct vote {
     }
     /// Throws argument_error where a value is not finite.
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, signs<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::signs<T, B>& m) const {
         check_dimension(x.size());
         if (auto const j = first_non_finite(on, x); j < x.size())
             throw argument_error(detail::concat({"vote: coordinate ", j, " is not finite"}));

@@ -27,7 +27,7 @@ struct zero_blocks {
     }
 
     template <Scalar T, class B>
-    using message = sparse<Rest, support_is::listed, T, B, blocks>;
+    using message = messages::sparse<Rest, messages::support_is::listed, T, B, messages::blocks>;
 
     void check(std::size_t d) const {
         detail::check_fields(*this);

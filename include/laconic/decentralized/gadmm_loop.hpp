@@ -110,11 +110,12 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
                      model(next_known_, i + 1));
         }
         auto const bits_before = this->sent_.bits;
-        auto const bytes = this->session_.encode([&](bit_writer& sink) { put_numbers(sink, known()); }).finish();
+        auto const bytes = this->session_.encode([&](wire::bit_writer& sink) { put_numbers(sink, known()); }).finish();
         this->send(new_, bytes);
         for (std::size_t i = 0; i < now.size(); ++i)
             if (std::find(new_.begin(), new_.end(), now[i]) != new_.end())
-                this->receive(now[i], [&](bit_reader& source) { take_numbers(source, model(next_known_, i + 1)); });
+                this->receive(now[i],
+                              [&](wire::bit_reader& source) { take_numbers(source, model(next_known_, i + 1)); });
         ++this->sent_.refreshes;
         this->sent_.refresh_bits += this->sent_.bits - bits_before;
         this->sent_.slot_count += 2;  // heads and tails

@@ -200,8 +200,8 @@ class pair_loop : public session_loop<pair_loop<M, F, C, T>, F, C, T> {
         theirs_ = mine_;
         if (other != me) {
             this->send(std::span(&other, 1),
-                       this->session_.encode([&](bit_writer& sink) { put_numbers(sink, mine_); }).finish());
-            this->receive(other, [&](bit_reader& source) { take_numbers(source, theirs_); });
+                       this->session_.encode([&](wire::bit_writer& sink) { put_numbers(sink, mine_); }).finish());
+            this->receive(other, [&](wire::bit_reader& source) { take_numbers(source, theirs_); });
         }
         this->close_round(1);
         for (std::size_t j = 0; j < d(); ++j) {

@@ -46,27 +46,29 @@ class candidate {
     }
 
     /// A byte that is 1 and what is sent; or one that is 0, and `bad` in 8 bytes.
-    void write(bit_writer& sink, candidate_message what) const {
+    void write(wire::bit_writer& sink, candidate_message what) const {
         bool const is_finite = !net.outputs.empty();
         sink.put(is_finite ? 1 : 0, 8);
+        using messages::write;
         if (!is_finite)
             sink.put(bad, 64);
         else if (what == candidate_message::outputs)
-            laconic::write(sink, message_);
+            write(sink, message_);
         else
             put_numbers(sink, net.parameters);
     }
     /// Reads what write() wrote of a candidate whose depth is set; throws wire_error.
     template <class Loss>
-    void read(bit_reader& source, candidate_message what, network_family<Loss, T> const& family, Z const& compressor,
-              key from) {
+    void read(wire::bit_reader& source, candidate_message what, network_family<Loss, T> const& family,
+              Z const& compressor, key from) {
         auto const is_finite = source.take(8);
         if (is_finite > 1) source.refuse("a candidate that is neither finite nor not");
         if (is_finite == 0) {
             bad = detail::as_size(source.take(64));
         } else if (what == candidate_message::outputs) {
             compressor.blank(on_, family.outputs(), from, message_);
-            laconic::read(on_, source, message_);
+            using messages::read;
+            read(on_, source, message_);
             decode(family.outputs());
             bad = family.of(net.depth).dimension() + family.outputs();
         } else {
@@ -75,7 +77,7 @@ class candidate {
         }
     }
     template <class Loss>
-    void read_parameters(bit_reader& source, network_family<Loss, T> const& family) {
+    void read_parameters(wire::bit_reader& source, network_family<Loss, T> const& family) {
         net.parameters.resize(family.of(net.depth).dimension());
         take_numbers(source, net.parameters);
     }

@@ -72,7 +72,7 @@ class growing_ensemble {
                   {"the compressor", to_string(compressor_)},
                   {"the seed", seed},
                   {"the bytes of a number", sizeof(T)},
-                  {"the version of the wire format", wire_version},
+                  {"the version of the wire format", wire::wire_version},
                   {"the outputs of a row", family_.loss().outputs()},
                   {"the rows", detail::concat({d.samples(), " of ", d.features(), " numbers"})},
                   {"the numbers", of(d.rows.valuePtr(), d.rows.nonZeros())},
@@ -137,7 +137,7 @@ class growing_ensemble {
             s.weights.push_back(m.weight);
             s.parameters.insert(s.parameters.end(), m.parameters.begin(), m.parameters.end());
         }
-        state_writer archive(items_.lines());
+        wire::state_writer archive(items_.lines());
         s.state(archive);
         return archive.finish();
     }
@@ -146,7 +146,7 @@ class growing_ensemble {
     /// wire_error for damaged bytes; then nothing has changed.
     void restore(std::span<std::byte const> saved) {
         saved_state s;
-        state_reader archive(saved, items_.lines());
+        wire::state_reader archive(saved, items_.lines());
         s.state(archive);
         archive.rewind();
         s.state(archive);
@@ -246,7 +246,7 @@ class growing_ensemble {
         auto const answer = [&] {
             for (int rank = 1; rank < comm_->size(); ++rank) {
                 auto const receive = [&] {
-                    bit_reader source(comm_->from(rank).bytes);
+                    wire::bit_reader source(comm_->from(rank).bytes);
                     for (std::size_t s = 0; s < fresh.size(); ++s)
                         if (trainer(s) == rank) fresh[s].read(source, how_.send, family_, compressor_, key_of(s, 2));
                     source.finish();
@@ -262,7 +262,7 @@ class growing_ensemble {
             failure::of_making(0, round_, make).raise();
             return sink_.finish();
         };
-        bit_reader source(answer_of_rank_0(*comm_, sink_, broken_, answer));
+        wire::bit_reader source(answer_of_rank_0(*comm_, sink_, broken_, answer));
         ensemble_choice best{detail::as_size(source.take(32)), {}};
         if (best.ensemble > how_.rule().ensembles()) source.refuse("an ensemble that no rank has made");
         std::size_t const kept = how_.rule().keeps(best.ensemble) ? members_.size() : 0;
@@ -277,7 +277,7 @@ class growing_ensemble {
         if (comm_->rank() == from) put_numbers(sink_, c.net.parameters);
         comm_->broadcast(from, {sink_.finish(), false});
         if (comm_->rank() == from) return;
-        bit_reader source(comm_->from(from).bytes);
+        wire::bit_reader source(comm_->from(from).bytes);
         c.read_parameters(source, family_);
         source.finish();
     }
@@ -293,7 +293,7 @@ class growing_ensemble {
     std::uint64_t round_ = 0;
     bool stopped_ = false;
     failure own_;
-    bit_writer sink_;
+    wire::bit_writer sink_;
     detail::broken_round broken_;
 };
 

@@ -23,7 +23,7 @@ namespace laconic {
 ///                                        once a round, on every rank that receives the messages.
 /// The concepts below name its optional members. With to_string(feedback) its parameters are among those that the ranks
 /// compare before they start; with state(archive) (wire/state.hpp) its state is saved.
-template <class F, class T = double, class B = host, class M = full_vector<T, B>>
+template <class F, class T = double, class B = host, class M = messages::full_vector<T, B>>
 concept Feedback = std::movable<F> &&
     requires(F& feedback, B& on, round_context const& now, std::span<T> g, std::span<T const> delta, M const& m) {
     feedback.start(std::size_t{});

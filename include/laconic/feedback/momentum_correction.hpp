@@ -91,13 +91,13 @@ class momentum_correction {
         add_message(on, std::span<T>(residual_), T(-1), m);
         momentum_.swap(next_);
         if (!masking_) return;
-        if constexpr (TermMessage<M>) {
+        if constexpr (messages::TermMessage<M>) {
             clear_terms(on, std::span<T>(momentum_), m.terms());
         } else {
             dense_message_.assign(momentum_.size(), T(0));
             add_message(on, std::span<T>(dense_message_), T(1), m);
             clear_terms(on, std::span<T>(momentum_),
-                        typename full_vector<T, B>::terms_type{dense_message_.data(), dense_message_.size()});
+                        typename messages::full_vector<T, B>::terms_type{dense_message_.data(), dense_message_.size()});
         }
     }
 

@@ -55,7 +55,7 @@ void copy_field(From& from_on, Field const& from, To& to_on, Same& to) {
 
 template <class From, class M, class To, class N>
 void copy_message(From& from_on, M const& from, To& to_on, N& to) {
-    static_assert(std::same_as<N, moved_to<To, M>>, "copy_message: this is no message of the same kind");
+    static_assert(std::same_as<N, messages::moved_to<To, M>>, "copy_message: this is no message of the same kind");
     auto const source = M::fields(from);
     auto const target = N::fields(to);
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {

@@ -10,7 +10,7 @@
 
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Numbers on halvings of a norm, in buckets of equal length (the last may be shorter): number j is 0 where codes_j is
 /// 0, else norms_{j / bucket} x 2^(|codes_j| - levels) with the sign of codes_j, |codes_j| <= levels <= 1000.
@@ -68,4 +68,4 @@ struct dithered {
     bool operator==(dithered const&) const = default;
 };
 
-}  // namespace laconic
+}  // namespace laconic::messages

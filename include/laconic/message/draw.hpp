@@ -7,7 +7,7 @@
 
 #include "laconic/core/key.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// How a key determines a support.
 enum class draw_method : std::uint8_t {
@@ -38,4 +38,4 @@ void draw_support(B& on, draw const& d, std::size_t places, Support& support) {
     sample_each(on, d.from, places, all ? 1 : 0, support);
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

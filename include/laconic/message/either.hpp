@@ -7,7 +7,7 @@
 
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// One of two messages; both ends know which. The memory of the other is kept for later rounds.
 template <class First, class Second>
@@ -38,4 +38,4 @@ void add_message(B& on, std::span<T> out, T w, either<First, Second> const& m) {
     m.is_first ? add_message(on, out, w, m.first) : add_message(on, out, w, m.second);
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -9,7 +9,7 @@
 
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// A matrix, row after row, as the product of `rank` columns with the transpose of as many others; each factor stores
 /// its columns one after another. Number (i, j) of rows x cols() is sum_c left_{c rows + i} right_{c cols() + j}, in
@@ -64,4 +64,4 @@ bool product_is_finite(T largest_left, T largest_right, std::size_t rank) {
            static_cast<double>(std::numeric_limits<T>::max());
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

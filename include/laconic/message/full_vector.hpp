@@ -6,7 +6,7 @@
 
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// A vector in full: all its numbers.
 template <Scalar T, class B>
@@ -31,4 +31,4 @@ struct full_vector {
     bool operator==(full_vector const&) const = default;
 };
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -9,7 +9,7 @@
 #include "laconic/core/view.hpp"
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// The message of a compressor whose sender has chosen one of `levels` levels, and that level: 1 .. levels, or 0 for an
 /// empty vector, which has none. C prepares the inner message for a level by blank_at(on, level, d, key, inside).
@@ -36,4 +36,4 @@ void add_message(B& on, std::span<T> out, T w, levelled<C, M> const& m) {
     add_message(on, out, w, m.inside);
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

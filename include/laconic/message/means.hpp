@@ -8,7 +8,7 @@
 
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Two magnitudes per bucket of consecutive numbers (the last bucket may be shorter) and a sign for each number: number
 /// j is -below_{j / bucket} where bit j mod 64 of words_{j / 64} is set, else above_{j / bucket}.
@@ -60,4 +60,4 @@ struct means {
     bool operator==(means const&) const = default;
 };
 
-}  // namespace laconic
+}  // namespace laconic::messages

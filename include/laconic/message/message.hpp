@@ -10,7 +10,7 @@
 #include "laconic/backend/backend.hpp"
 #include "laconic/core/term.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// A vector as a list of terms v e_i, each computed on access: a view is cheap to copy and may be passed to a kernel.
 /// Satisfied iff it is trivially copyable, has size(), t[j] with members `at` and `value`, and a constant `in_order`
@@ -31,12 +31,6 @@ concept TermMessage = requires(M const& m) {
     { m.terms() } -> Terms;
 };
 
-/// out += w m: the one decoder, for every message and every backend, without a temporary.
-template <class B, Scalar T, TermMessage M>
-void add_message(B& on, std::span<T> out, T w, M const& m) {
-    add_terms(on, out, w, m.terms());
-}
-
 /// The type of X on another backend: X::for_backend<B> where X has that, else X.
 template <class B, class X>
 struct moved {
@@ -50,17 +44,6 @@ struct moved<B, X> {
 template <class B, class X>
 using moved_to = typename moved<B, X>::type;
 
-/// A message: a value that can be added to a vector. Satisfied iff it has the dimension() of that vector and
-/// add_message(on, out, w, m) adds w times its numbers to out; a message that has terms() needs no add_message of its
-/// own. One that also has for_backend<B>, its type on another backend, and fields(m), a tuple of references to all its
-/// contents, can be copied by copy_message.
-template <class M, class T, class B>
-concept Message = std::movable<M> && std::default_initializable<M> && std::equality_comparable<M> &&
-    requires(M const& m, B& on, std::span<T> out, T w) {
-    { m.dimension() } -> std::same_as<std::size_t>;
-    add_message(on, out, w, m);
-};
-
 /// m.fits(n): whether the arrays of m are as long as its values ask for, and m is about n numbers, so that who adds it
 /// reads nothing beyond their ends. What is in the arrays, such as coordinates, is not read: it may be in a device's
 /// memory. A message with more than one array has it.
@@ -68,37 +51,6 @@ template <class M>
 concept ChecksArrays = requires(M const& m, std::size_t n) {
     { m.fits(n) } -> std::same_as<bool>;
 };
-namespace detail {
-
-template <class F>
-concept HasData = requires(F const& f) {
-    f.data();
-};
-template <class... F>
-constexpr int arrays_among(std::tuple<F&...> const*) {
-    return (0 + ... + static_cast<int>(HasData<F>));
-}
-template <class M>
-bool fits(M const& m, std::size_t n) {
-    if constexpr (ChecksArrays<M>) {
-        return m.fits(n);
-    } else {
-        if constexpr (requires { M::fields(m); })
-            static_assert(
-                arrays_among(static_cast<decltype(M::fields(m))*>(nullptr)) <= 1,
-                "a message with more than one array needs fits(n): whether they are as long as its values ask "
-                "for, and it is about n numbers");
-        return m.dimension() == n;
-    }
-}
-// How many buckets n numbers make; no number of them where a bucket has none.
-inline bool make_buckets(std::size_t buckets, std::size_t n, std::size_t bucket) {
-    return bucket > 0 && buckets == n / bucket + (n % bucket != 0);
-}
-inline bool make_words(std::size_t words, std::size_t n) { return words == n / 64 + (n % 64 != 0); }
-
-}  // namespace detail
-
 /// A message whose kind may be chosen at run time: m.holds<N>() is whether it is an N.
 template <class M, class N>
 concept MayBe = std::same_as<M, N> || requires(M const& m) {
@@ -115,4 +67,62 @@ concept GivenRoom = requires(M& m, B& on, std::size_t d) {
     m.make_room(on, d);
 };
 
+}  // namespace laconic::messages
+
+namespace laconic {
+
+/// out += w m: the one decoder, for every message and every backend, without a temporary.
+template <class B, Scalar T, messages::TermMessage M>
+void add_message(B& on, std::span<T> out, T w, M const& m) {
+    add_terms(on, out, w, m.terms());
+}
+
+/// A message: a value that can be added to a vector. Satisfied iff it has the dimension() of that vector and
+/// add_message(on, out, w, m) adds w times its numbers to out; a message that has terms() needs no add_message of its
+/// own. One that also has for_backend<B>, its type on another backend, and fields(m), a tuple of references to all its
+/// contents, can be copied by copy_message.
+template <class M, class T, class B>
+concept Message = std::movable<M> && std::default_initializable<M> && std::equality_comparable<M> &&
+    requires(M const& m, B& on, std::span<T> out, T w) {
+    { m.dimension() } -> std::same_as<std::size_t>;
+    add_message(on, out, w, m);
+};
+
 }  // namespace laconic
+
+namespace laconic::detail {
+
+template <class F>
+concept HasData = requires(F const& f) {
+    f.data();
+};
+template <class... F>
+constexpr int arrays_among(std::tuple<F&...> const*) {
+    return (0 + ... + static_cast<int>(HasData<F>));
+}
+template <class M>
+bool fits(M const& m, std::size_t n) {
+    if constexpr (messages::ChecksArrays<M>) {
+        return m.fits(n);
+    } else {
+        if constexpr (requires { M::fields(m); })
+            static_assert(
+                arrays_among(static_cast<decltype(M::fields(m))*>(nullptr)) <= 1,
+                "a message with more than one array needs fits(n): whether they are as long as its values ask "
+                "for, and it is about n numbers");
+        return m.dimension() == n;
+    }
+}
+// How many buckets n numbers make; no number of them where a bucket has none.
+inline bool make_buckets(std::size_t buckets, std::size_t n, std::size_t bucket) {
+    return bucket > 0 && buckets == n / bucket + (n % bucket != 0);
+}
+inline bool make_words(std::size_t words, std::size_t n) { return words == n / 64 + (n % 64 != 0); }
+
+}  // namespace laconic::detail
+
+namespace laconic::messages {
+
+using laconic::add_message;  // beside those of the messages here
+
+}  // namespace laconic::messages

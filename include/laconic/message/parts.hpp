@@ -8,7 +8,7 @@
 
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Messages about consecutive parts of a vector.
 template <class M>
@@ -41,4 +41,4 @@ void add_message(B& on, std::span<T> out, T w, parts_of<M> const& m) {
     }
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -10,7 +10,7 @@
 
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Signed powers of two and zeros: code j is the sign bit above the exponent field of T; an exponent field of 0 means
 /// zero.
@@ -47,4 +47,4 @@ struct powers {
     bool operator==(powers const&) const = default;
 };
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -10,7 +10,7 @@
 #include "laconic/backend/rounding.hpp"
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Numbers on a grid, in buckets of equal length (the last may be shorter): number j is code_j x steps_{j / bucket},
 /// |code_j| <= levels. Codes are bytes where bytes hold all levels; else they are in wide_codes, and `codes` is empty.
@@ -94,4 +94,4 @@ void add_message(B& on, std::span<S> out, S w, quantized<T, Held> const& m) {
     });
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

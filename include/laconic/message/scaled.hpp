@@ -7,7 +7,7 @@
 
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// A message whose numbers are `factor` times those of `inside`; both ends know the factor, so it does not travel. It
 /// lists no terms: the factor joins the weight, with one rounding, whatever the inner message is.
@@ -30,4 +30,4 @@ void add_message(B& on, std::span<T> out, T w, scaled<M, T> const& m) {
     add_message(on, out, w * m.factor, m.inside);
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

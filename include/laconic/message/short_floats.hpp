@@ -8,7 +8,7 @@
 #include "laconic/backend/short_format.hpp"
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Numbers of a short format, each as its code.
 template <kernels::short_format F, Scalar T, class B>
@@ -37,4 +37,4 @@ struct short_floats {
     bool operator==(short_floats const&) const = default;
 };
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -10,7 +10,7 @@
 
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// One magnitude per bucket of consecutive numbers (the last bucket may be shorter) and a sign for each number: number
 /// j is scales_{j / bucket}, negative where bit j mod 64 of words_{j / 64} is set. With bucket = 0 there are no scales:
@@ -67,4 +67,4 @@ struct signs {
     bool operator==(signs const&) const = default;
 };
 
-}  // namespace laconic
+}  // namespace laconic::messages

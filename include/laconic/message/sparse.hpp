@@ -13,7 +13,7 @@
 #include "laconic/message/full_vector.hpp"
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// What a receiver reads of a support.
 enum class support_is {
@@ -145,4 +145,4 @@ requires(!TermMessage<typename Rest::template message<T, B>>) void add_message(
                   m.support.data(), m.unit, {m.chosen.data(), m.chosen.size()}});
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -9,7 +9,7 @@
 
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// The number of a code on the grid least + {0, 1, ..} x step: rounded once, so that it is the same with and without
 /// fused products.
@@ -65,4 +65,4 @@ struct stepped {
     bool operator==(stepped const&) const = default;
 };
 
-}  // namespace laconic
+}  // namespace laconic::messages

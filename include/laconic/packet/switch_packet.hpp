@@ -144,14 +144,14 @@ struct switch_header {
         store_word(packet.data() + 16, round);
         store_word(packet.data() + 24, block | std::uint64_t{static_cast<std::uint16_t>(exponent)} << 32 |
                                            std::uint64_t{static_cast<std::uint8_t>(what)} << 48);
-        std::uint64_t const sum = with_checksum ? checksum(packet.subspan(8)) : 0;
+        std::uint64_t const sum = with_checksum ? wire::checksum(packet.subspan(8)) : 0;
         store_word(packet.data(), magic | sum << 32);
     }
     /// Reads the header; nothing where a packet is not of this protocol, or is damaged.
     static std::optional<switch_header> open(std::span<std::byte const> packet, bool with_checksum) {
         if (packet.size() < bytes) return {};
         std::uint64_t const first = load_word(packet.data()), last = load_word(packet.data() + 24);
-        std::uint64_t const sum = with_checksum ? checksum(packet.subspan(8)) : 0, what = last >> 48;
+        std::uint64_t const sum = with_checksum ? wire::checksum(packet.subspan(8)) : 0, what = last >> 48;
         if (first != (magic | sum << 32) || what < 1 || what > static_cast<std::uint64_t>(switch_kind::later))
             return {};
         return switch_header{static_cast<switch_kind>(what), load_word(packet.data() + 8),

@@ -60,7 +60,7 @@ blank_of_rank(int, Blank) -> blank_of_rank<Blank>;
 /// numbers, from its first use on.
 template <Scalar T, class B>
 class exact_mean {
-    using full_type = full_vector<T, B>;
+    using full_type = messages::full_vector<T, B>;
 
   public:
     explicit exact_mean(std::size_t d) : d_(d), means_({}, d, position_code::smallest) {}
@@ -89,7 +89,7 @@ class exact_mean {
             int r = 0;
             try {
                 for (; r < comm.size(); ++r) {
-                    bit_reader source(comm.from(r).bytes);
+                    wire::bit_reader source(comm.from(r).bytes);
                     means_.read_and_add(source, on, blank_of_rank{r, blank}, T(1) / static_cast<T>(comm.size()), mean);
                     source.finish();
                 }
@@ -117,7 +117,7 @@ class exact_mean {
     std::size_t d_;
     gathered<full_type, T, B> means_;
     full_type mine_;
-    bit_writer sink_;
+    wire::bit_writer sink_;
     failure none_;
     typename B::template array<T> mean_;
 };

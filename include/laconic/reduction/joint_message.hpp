@@ -73,7 +73,7 @@ class joint_message {
         int r = 0;
         try {
             for (; r < comm.size(); ++r) {
-                bit_reader source(messages.from(r).bytes);
+                wire::bit_reader source(messages.from(r).bytes);
                 for (auto* const l : layers_) l->read(round, r, source);
                 source.finish();
             }
@@ -108,7 +108,7 @@ class joint_message {
     }
 
     std::vector<step_layer*> layers_;
-    bit_writer sink_;
+    wire::bit_writer sink_;
 };
 
 /// The messages of a step, in the order of layers: small layers next to each other share one.

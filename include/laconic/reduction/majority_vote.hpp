@@ -40,7 +40,7 @@ struct majority_vote {
     }
     /// Makes the signs count by this weight.
     template <class B, Scalar T>
-    void weigh(B& on, T weight, signs<T, B>& m) const {
+    void weigh(B& on, T weight, messages::signs<T, B>& m) const {
         m.bucket = std::max<std::size_t>(1, m.count);
         m.scales.resize(m.count > 0 ? 1 : 0);
         if (m.count > 0) copy_from_host(on, std::span<T const>(&weight, 1), std::span<T>(m.scales));
@@ -48,7 +48,7 @@ struct majority_vote {
     /// Replaces the mean of the signs of `ranks` ranks, whose mean weight is 1, by the signs of the majority. `spare`
     /// is workspace.
     template <class B, Scalar T>
-    void finish_estimate(B& on, int ranks, std::span<T> mean, signs<T, B>& spare) const {
+    void finish_estimate(B& on, int ranks, std::span<T> mean, messages::signs<T, B>& spare) const {
         T const n = static_cast<T>(ranks), rounding = 2 * n * std::numeric_limits<T>::epsilon();
         soft_threshold(on, std::min(T(0.5) / n, rounding), mean);  // a tie's sum may not be exactly 0
         compressor(on, std::span<T const>(mean), key{}, spare);

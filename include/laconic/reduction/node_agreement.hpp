@@ -31,7 +31,7 @@ auto number_across(Inside& inside, A&) {
 /// The least failure of all ranks of all nodes. Two all-gathers.
 template <Communicator Inside, Communicator A>
 failure share_failure(Inside& inside, A& across, failure const& mine) {
-    bit_writer sink;
+    wire::bit_writer sink;
     return laconic::share_failure(inside, laconic::share_failure(across, mine, sink), sink);
 }
 /// What does() throws on any rank of any node, as a failure of all ranks' numbers; see share_failure().

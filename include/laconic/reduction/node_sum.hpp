@@ -288,7 +288,7 @@ class node_sum {
     double weight_ = 1, share_ = 1;  // the node's weight among the nodes, and this rank's share in the node
     failure wrong_;
     std::uint64_t round_ = 0;
-    bit_writer sink_;
+    wire::bit_writer sink_;
 };
 
 }  // namespace laconic::detail

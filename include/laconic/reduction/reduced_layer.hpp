@@ -37,7 +37,7 @@ namespace laconic::detail {
 // Whether messages of this kind list some of the coordinates.
 template <class M>
 constexpr bool is_list_of_terms() {
-    if constexpr (TermMessage<M>)
+    if constexpr (messages::TermMessage<M>)
         return !decltype(std::declval<M const&>().terms())::in_order;
     else
         return false;
@@ -106,7 +106,7 @@ class reduced_layer final : public step_layer {
     bool travels_alone() override {
         return goes_in_full_ ? full_means_.travels_alone(comm()) : means_.travels_alone(comm());
     }
-    void write(bit_writer& sink) override {
+    void write(wire::bit_writer& sink) override {
         with_message([&](auto& by, auto const& m) { by.write(sink, on(), m); });
     }
     void expect(bool watched) override {
@@ -121,7 +121,7 @@ class reduced_layer final : public step_layer {
         if constexpr (part_is_payload) return means_.add_in_parts(on(), messages, blank(round), mean);
         return false;
     }
-    void read(std::uint64_t round, int rank, bit_reader& source) override {
+    void read(std::uint64_t round, int rank, wire::bit_reader& source) override {
         std::span<T> const mean(mean_);
         T const share = T(1) / static_cast<T>(comm().size());
         if (goes_in_full_)
@@ -219,7 +219,7 @@ class reduced_layer final : public step_layer {
 
   private:
     using means_type = transport_for<decltype(R::over), message_type, T, B>;
-    using full_type = full_vector<T, B>;
+    using full_type = messages::full_vector<T, B>;
     static constexpr bool full_is_payload = !CarriesMessages<metered<C>, full_type, B>;
     static constexpr bool part_is_payload =
         std::same_as<means_type, gathered<message_type, T, B>> && !CarriesMessages<metered<C>, message_type, B>;

@@ -23,7 +23,8 @@ template <class Control, class Layers>
 void restore_own(Control& control, Layers& layers, std::span<std::byte const> saved) {
     control.require_no_step("restore()");
     auto const seed = layers.seed().for_state(saved);
-    state_reader archive(saved, layers.identity(layers.comm().rank(), layers.comm().size(), seed), {}, layers.on());
+    wire::state_reader archive(saved, layers.identity(layers.comm().rank(), layers.comm().size(), seed), {},
+                               layers.on());
     pass_state(control, layers, archive);
     archive.rewind();
     pass_state(control, layers, archive);
@@ -37,8 +38,8 @@ void require_one_step(Layers& layers, std::span<std::vector<std::byte> const> sa
     std::uint64_t first = 0;
     for (std::size_t r = 0; r < saved.size(); ++r) {
         std::uint64_t round = 0;
-        state_reader archive(saved[r], layers.identity(static_cast<int>(r), static_cast<int>(saved.size()), seed), {},
-                             layers.on());
+        wire::state_reader archive(saved[r], layers.identity(static_cast<int>(r), static_cast<int>(saved.size()), seed),
+                                   {}, layers.on());
         archive.skip_checks();
         archive(round);
         if (r == 0) first = round;
@@ -55,7 +56,7 @@ void restore_means(Control& control, Layers& layers, std::span<std::vector<std::
                    std::uint64_t seed) {
     int const ranks = static_cast<int>(saved.size());
     auto const reader = [&](int r) {
-        return state_reader(saved[static_cast<std::size_t>(r)], layers.identity(r, ranks, seed), {}, layers.on());
+        return wire::state_reader(saved[static_cast<std::size_t>(r)], layers.identity(r, ranks, seed), {}, layers.on());
     };
     layers.require_add();
     for (int r = 0; r < ranks; ++r) {
@@ -94,7 +95,7 @@ std::vector<std::byte> saved(Control& control, Layers& layers) {
     control.require_no_step("save()");
     control.require_whole();
     auto const seed = layers.seed().value();
-    state_writer archive(layers.identity(layers.comm().rank(), layers.comm().size(), seed), layers.on());
+    wire::state_writer archive(layers.identity(layers.comm().rank(), layers.comm().size(), seed), layers.on());
     pass_state(control, layers, archive);
     return archive.finish();
 }

@@ -56,7 +56,7 @@ class step_layer : public named_layer {
     virtual bool is_payload() const = 0;
     /// Whether nothing else may be in flight while its message is: the same on all ranks.
     virtual bool travels_alone() = 0;
-    virtual void write(bit_writer& sink) = 0;
+    virtual void write(wire::bit_writer& sink) = 0;
     /// The most bytes of a payload.
     std::size_t most_bytes() const { return is_.size * (bytes_each_ + 1) + 64; }
     /// Prepares for the messages of all ranks. `watched`: the mean is asked for before commit().
@@ -65,7 +65,7 @@ class step_layer : public named_layer {
     /// returns whether it was done. Throws wire_error.
     virtual bool add_in_parts(std::uint64_t round) = 0;
     /// Reads a rank's part of a payload, in the order of ranks, and adds it to the mean. Throws wire_error.
-    virtual void read(std::uint64_t round, int rank, bit_reader& source) = 0;
+    virtual void read(std::uint64_t round, int rank, wire::bit_reader& source) = 0;
     /// Starts to send what is no payload.
     virtual void send(std::uint64_t round, int lane) = 0;
     /// Waits for all ranks' messages and computes their mean. Throws what the transport throws, the same on all ranks.

@@ -28,7 +28,7 @@ class step_layers {
   public:
     [[gnu::cold]] step_layers(std::vector<layer> const& layers, reducer_options const& options, std::size_t bytes_each)
         : seed_(options.seed),
-          common_{{"the bytes of a number", bytes_each}, {"the version of the wire format", wire_version}} {
+          common_{{"the bytes of a number", bytes_each}, {"the version of the wire format", wire::wire_version}} {
         if (layers.empty()) throw argument_error("a reducer of no layers");
         require_names(layers);
     }

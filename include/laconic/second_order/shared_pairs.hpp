@@ -71,7 +71,7 @@ class shared_pairs {
         }
         auto const multiply_all = [&](failure& own) {
             if (!draws) {
-                bit_reader source(comm.from(0).bytes);
+                wire::bit_reader source(comm.from(0).bytes);
                 take_numbers(source, pairs_.s());
                 source.finish();
             }
@@ -141,7 +141,7 @@ class shared_pairs {
     std::optional<sr1_span<T>> span_;
     host::array<T> inner_, u_;
     steihaug<T> search_;
-    bit_writer sink_;
+    wire::bit_writer sink_;
 };
 
 }  // namespace detail

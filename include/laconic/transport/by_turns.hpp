@@ -144,8 +144,8 @@ class turn_mean : public plain_transport {
     turn_schedule when_;
     gathered<M, T, B> all_;
     std::size_t dimension_;
-    bit_writer sink_;
-    by_host<M, B> encoding_;
+    wire::bit_writer sink_;
+    wire::by_host<M, B> encoding_;
     M theirs_;
 };
 

@@ -26,7 +26,7 @@ namespace laconic {
 template <class X = gather_all, Scalar T = double, class B = host>
 class full_mean {
   public:
-    using message_type = full_vector<T, B>;
+    using message_type = messages::full_vector<T, B>;
     using transport_type = transport_for<X, message_type, T, B>;
 
     /// Throws argument_error where the transport does not suit vectors of d numbers, or leaves something out.

@@ -38,7 +38,7 @@ class gathered : public plain_transport {
     /// Whether nothing else may be in flight: only where the ranks of one process divide the addition among them.
     template <Communicator C>
     bool travels_alone([[maybe_unused]] C& comm) const {
-        if constexpr (OnHost<B> && detail::MayShare<C> && MayBe<M, full_vector<T, B>>)
+        if constexpr (OnHost<B> && detail::MayShare<C> && messages::MayBe<M, messages::full_vector<T, B>>)
             return detail::shared_mean<T, B>::may_pay_for(comm, dimension_);
         return false;
     }
@@ -78,13 +78,13 @@ class gathered : public plain_transport {
     }
 
     /// For several messages in one payload: this rank's is written to `sink`.
-    void write(bit_writer& sink, B& on, M const& mine) { encoding_.write_message(sink, on, mine); }
+    void write(wire::bit_writer& sink, B& on, M const& mine) { encoding_.write_message(sink, on, mine); }
     /// Of messages in full that have been gathered in one process each rank adds up a part, where that pays, to a mean
     /// of zeros. Returns whether it was done, the same on all ranks. Throws wire_error.
     template <Communicator Messages, class Blank>
     [[gnu::noinline]] bool add_in_parts([[maybe_unused]] B& on, [[maybe_unused]] Messages& messages,
                                         [[maybe_unused]] Blank blank, [[maybe_unused]] std::span<T> mean) {
-        if constexpr (OnHost<B> && detail::MayShare<Messages> && MayBe<M, full_vector<T, B>>) {
+        if constexpr (OnHost<B> && detail::MayShare<Messages> && messages::MayBe<M, messages::full_vector<T, B>>) {
             if (shared_.pays_for(messages, mean.size())) {  // as long as vectors in full: look what they are
                 blank(on, 0, theirs_);
                 if (detail::is_in_full<T, B>(theirs_)) return shared_(on, messages, mean), true;
@@ -95,20 +95,20 @@ class gathered : public plain_transport {
     /// Reads a message that write() wrote from `source`, and adds it to `out` with this weight; blank(on, m) makes m
     /// what is known of it beforehand. Throws wire_error.
     template <class Blank>
-    void read_and_add(bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
+    void read_and_add(wire::bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
         add_message(on, out, weight, read(source, on, blank));
     }
     /// Reads such a message, which is valid until the next one is read.
     template <class Blank>
-    M const& read(bit_reader& source, B& on, Blank blank) {
+    M const& read(wire::bit_reader& source, B& on, Blank blank) {
         encoding_.read_message(source, blank, on, theirs_);
         return theirs_;
     }
 
   private:
     std::size_t dimension_;
-    bit_writer sink_;
-    by_host<M, B> encoding_;
+    wire::bit_writer sink_;
+    wire::by_host<M, B> encoding_;
     M theirs_;
     struct nothing {};
     [[no_unique_address]] std::conditional_t<OnHost<B>, nothing, message_arrays<M, B>> arrays_;

@@ -40,7 +40,7 @@ concept AnArray = requires(F const& f) {
 // A support that both ends draw need not travel.
 template <class M>
 concept DrawnAtBothEnds = requires {
-    requires M::known == support_is::from_seed;
+    requires M::known == messages::support_is::from_seed;
 };
 template <class M>
 concept OneOfTwo = requires(M const& m) {

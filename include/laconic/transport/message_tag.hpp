@@ -44,7 +44,7 @@ inline std::uint32_t message_tag(std::uint64_t step, std::uint64_t alike, tagged
     return bits | digest << 8 | tag_check(bits | digest << 8) << 24;
 }
 /// Appends the tag of this round, if it has one, to what is written.
-inline std::span<std::byte const> with_tag(bit_writer& sink, round_context const& now) {
+inline std::span<std::byte const> with_tag(wire::bit_writer& sink, round_context const& now) {
     sink.finish();
     if (now.tag) sink.put(*now.tag, 32);
     return sink.finish();
@@ -105,7 +105,7 @@ class without_tags {
     std::uint32_t tag_of(int r) const {
         auto const bytes = comm_->from(r).bytes;
         if (bytes.size() < tag_length) return 0;
-        bit_reader source(bytes.last(tag_length));
+        wire::bit_reader source(bytes.last(tag_length));
         return static_cast<std::uint32_t>(source.take(32));
     }
 
@@ -137,7 +137,7 @@ class tagged_texts : public without_tags<C> {
     tagged_texts(C& comm, round_context const& now) : without_tags<C>(comm, now), now_(now) {}
 
     round_context now_;
-    bit_writer sink_;
+    wire::bit_writer sink_;
 };
 
 }  // namespace laconic::detail

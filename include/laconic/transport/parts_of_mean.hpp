@@ -68,7 +68,7 @@ class parts_of_mean {
         comm.all_gather({sink_.finish()});
         for (int r = 0; r < comm.size(); ++r) {  // this rank's too: what is not finite all ranks refuse
             auto const part = part_of(comm, x, 0, r);
-            read(comm, r, [&](bit_reader& source) { take_numbers(source, part); });
+            read(comm, r, [&](wire::bit_reader& source) { take_numbers(source, part); });
         }
     }
 
@@ -83,7 +83,7 @@ class parts_of_mean {
     }
     template <Communicator C, class Use>
     static void read(C& comm, int r, Use use) {
-        bit_reader source(comm.from(r).bytes);
+        wire::bit_reader source(comm.from(r).bytes);
         try {
             use(source);
             source.finish();
@@ -106,7 +106,7 @@ class parts_of_mean {
                     for (std::size_t j = 0; j < m_; ++j)
                         copy(on, std::span<T const>(part_of(comm, x, j, r)), theirs.subspan(j * mine, mine));
                 else
-                    read(comm, r, [&](bit_reader& source) { take_numbers(source, theirs); });
+                    read(comm, r, [&](wire::bit_reader& source) { take_numbers(source, theirs); });
                 add_scaled(on, share, std::span<T const>(theirs), std::span<T>(sum_));
             }
         } catch (wire_error const&) {
@@ -118,7 +118,7 @@ class parts_of_mean {
     }
 
     std::size_t d_, m_;
-    bit_writer sink_;
+    wire::bit_writer sink_;
     std::vector<T> sum_, theirs_;
     failure own_, worst_, unreadable_;
 };

@@ -17,7 +17,7 @@ namespace laconic::detail {
 
 /// The payload that is the message m about d numbers of T, written to `sink`.
 template <Scalar T, class M, class B>
-payload written(bit_writer& sink, std::size_t d, by_host<M, B>& encoding, B& on, M const& m) {
+payload written(wire::bit_writer& sink, std::size_t d, wire::by_host<M, B>& encoding, B& on, M const& m) {
     sink.reserve(d * (sizeof(T) + 1) + 64);  // for numbers in full, once: a later message may be longer than the first
     sink.clear();
     encoding.write_message(sink, on, m);
@@ -39,8 +39,8 @@ void finish_all_gather([[maybe_unused]] C& comm, [[maybe_unused]] int lane) {
 
 /// Reads what rank r sent in the last collective call; throws wire_error, which names the rank.
 template <class B, Communicator C, class M, class Blank>
-void read_from(B& on, C& comm, int r, Blank blank, by_host<M, B>& encoding, M& m) {
-    bit_reader source(comm.from(r).bytes);
+void read_from(B& on, C& comm, int r, Blank blank, wire::by_host<M, B>& encoding, M& m) {
+    wire::bit_reader source(comm.from(r).bytes);
     try {
         encoding.read_message(
             source, [&](auto& there, auto& known) { blank(there, r, known); }, on, m);
@@ -52,7 +52,7 @@ void read_from(B& on, C& comm, int r, Blank blank, by_host<M, B>& encoding, M& m
 
 /// use(r, m) for what every rank sent in the last collective call, read into `theirs`, in the order of ranks.
 template <class B, Communicator C, class M, class Blank, class Use>
-void each_message(B& on, C& comm, Blank blank, by_host<M, B>& encoding, M& theirs, Use use) {
+void each_message(B& on, C& comm, Blank blank, wire::by_host<M, B>& encoding, M& theirs, Use use) {
     for (int r = 0; r < comm.size(); ++r) {
         read_from(on, comm, r, blank, encoding, theirs);
         use(r, std::as_const(theirs));

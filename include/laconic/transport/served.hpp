@@ -118,9 +118,9 @@ class served_mean : public plain_transport {
 
     served<C, T, B> how_;
     std::size_t dimension_;
-    bit_writer sink_;
-    by_host<M, B> messages_;
-    by_host<answer_type, B> answers_;
+    wire::bit_writer sink_;
+    wire::by_host<M, B> messages_;
+    wire::by_host<answer_type, B> answers_;
     M theirs_;
     answer_type answer_;
     typename B::template array<T> mean_of_messages_;

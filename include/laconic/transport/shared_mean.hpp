@@ -21,10 +21,10 @@ namespace laconic::detail {
 /// Whether a message is a vector in full, of numbers of T.
 template <Scalar T, class B, class M>
 bool is_in_full([[maybe_unused]] M const& m) {
-    if constexpr (std::same_as<M, full_vector<T, B>>)
+    if constexpr (std::same_as<M, messages::full_vector<T, B>>)
         return true;
-    else if constexpr (MayBe<M, full_vector<T, B>>)
-        return m.template holds<full_vector<T, B>>();
+    else if constexpr (messages::MayBe<M, messages::full_vector<T, B>>)
+        return m.template holds<messages::full_vector<T, B>>();
     else
         return false;
 }
@@ -79,7 +79,7 @@ class shared_mean {
         failure wrong;
         part_.values.resize(mine.size());
         for (int r = 0; r < comm.size() && !wrong; ++r) {
-            bit_reader source(comm.from(r).bytes.subspan(first * sizeof(T), mine.size_bytes()));
+            wire::bit_reader source(comm.from(r).bytes.subspan(first * sizeof(T), mine.size_bytes()));
             try {
                 take_numbers(source, part_.values);
                 add_message(on, mine, share, part_);
@@ -103,8 +103,8 @@ class shared_mean {
   private:
     static constexpr std::size_t least = std::size_t{1} << 16;  // numbers of others: longer than an all-gather
 
-    full_vector<T, B> part_;
-    bit_writer sink_;
+    messages::full_vector<T, B> part_;
+    wire::bit_writer sink_;
 };
 
 }  // namespace laconic::detail

@@ -118,7 +118,7 @@ class summed : public plain_transport {
     /// What the collective remembers from round to round, where it does.
     template <class Archive>
     void state(Archive& archive) {
-        if constexpr (HasState<sum_type, Archive>) sum_.state(archive);
+        if constexpr (wire::HasState<sum_type, Archive>) sum_.state(archive);
     }
 
   private:
@@ -147,8 +147,8 @@ class summed : public plain_transport {
         add_message(on, out, T(1), m);
     }
     void list(B& on, M const& m, std::span<T> spare) {
-        if constexpr (TermMessage<M>) {
-            if constexpr (MayGrow<M>) mine_.announce(m.most_terms());
+        if constexpr (messages::TermMessage<M>) {
+            if constexpr (messages::MayGrow<M>) mine_.announce(m.most_terms());
             mine_.assign(on, m);
         } else {  // what is not 0 is listed
             write_out(on, m, spare);

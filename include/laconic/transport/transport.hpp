@@ -73,11 +73,11 @@ struct plain_transport {
     }
     /// Only `gathered` lets several messages share a payload, and overrides this; it is never called on others.
     template <class B, class M>
-    void write(bit_writer&, B&, M const&) {
+    void write(wire::bit_writer&, B&, M const&) {
         LACONIC_EXPECTS(false);
     }
     template <class B, class Blank, Scalar T>
-    void read_and_add(bit_reader&, B&, Blank const&, T, std::span<T>) {
+    void read_and_add(wire::bit_reader&, B&, Blank const&, T, std::span<T>) {
         LACONIC_EXPECTS(false);
     }
     /// Waits until nothing of this transport's runs on another thread, and keeps how that ended for receive().

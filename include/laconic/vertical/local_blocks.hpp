@@ -207,13 +207,13 @@ struct slopes_of_mean {
     std::shared_ptr<block_work<P, Number>> work{};
 
     template <Scalar T, class B>
-    using message = full_vector<T, B>;
+    using message = messages::full_vector<T, B>;
 
     void check(std::size_t) const {}
-    void blank(host& on, std::size_t d, key from, full_vector<Number, host>& m) const {
+    void blank(host& on, std::size_t d, key from, messages::full_vector<Number, host>& m) const {
         identity{}.blank(on, d, from, m);
     }
-    void operator()(host& on, std::span<Number const> mean, key, full_vector<Number, host>& m) const {
+    void operator()(host& on, std::span<Number const> mean, key, messages::full_vector<Number, host>& m) const {
         auto& w = *work;
         kernels::assign(on, mean, w.sums);
         multiply(on, static_cast<Number>(w.when.parties), std::span<Number>(w.sums));

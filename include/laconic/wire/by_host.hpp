@@ -9,7 +9,7 @@
 #include "laconic/message/copy_message.hpp"
 #include "laconic/wire/message.hpp"
 
-namespace laconic {
+namespace laconic::wire {
 
 /// Writes and reads a backend's messages: directly where the host can reach them, else by way of a copy on the host.
 /// Its memory is reused.
@@ -44,7 +44,7 @@ class by_host {
     template <int>
     struct nothing {};
     [[no_unique_address]] std::conditional_t<OnHost<B>, nothing<0>, host> host_;
-    [[no_unique_address]] std::conditional_t<OnHost<B>, nothing<1>, moved_to<host, M>> copy_;
+    [[no_unique_address]] std::conditional_t<OnHost<B>, nothing<1>, messages::moved_to<host, M>> copy_;
 };
 
-}  // namespace laconic
+}  // namespace laconic::wire

@@ -8,9 +8,7 @@
 
 #include "laconic/core/contract.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 // The Castagnoli polynomial, lowest bit first: table j has what a byte adds that j others follow, so that eight bytes
 // are looked up at a time (Kounavis, Berry, ISCC 2005).
@@ -26,7 +24,9 @@ inline auto make_checksum_tables() {
     return tables;
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::wire {
 
 /// CRC-32C of bytes (Castagnoli; as in iSCSI, RFC 3720 B.4). It detects damage, not forgery.
 inline std::uint32_t checksum(std::span<std::byte const> bytes) {
@@ -50,4 +50,4 @@ inline bool ends_with_checksum(std::span<std::byte const> bytes) {
     return true;
 }
 
-}  // namespace laconic
+}  // namespace laconic::wire

@@ -18,9 +18,7 @@
 /// The encoding of codes -levels .. levels: code + levels in the least width that holds 2 levels. With one level, five
 /// codes take eight bits: the sum of (code_j + 1) 3^j, j = 0 .. 4; a last group of r < 5 takes the least width that
 /// holds 3^r - 1.
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 inline constexpr std::size_t trits_in_group = 5;
 
@@ -52,11 +50,11 @@ unsigned word_of_trits(Code const* c) {
     }
 }
 
-template <BitSink W, class Codes>
+template <wire::BitSink W, class Codes>
 void write_trits(W& sink, Codes const& codes) {
     auto const* const c = codes.data();
     std::size_t const groups = codes.size() / trits_in_group;
-    if constexpr (std::same_as<W, bit_writer>) {
+    if constexpr (std::same_as<W, wire::bit_writer>) {
         std::array<std::byte, 256> bytes;
         for (std::size_t first = 0; first < groups; first += bytes.size()) {
             std::size_t const n = std::min(bytes.size(), groups - first);
@@ -72,11 +70,11 @@ void write_trits(W& sink, Codes const& codes) {
         word += values * static_cast<std::uint64_t>(c[j] + 1);
     if (values > 1) sink.put(word, width_of(values));
 }
-template <BitSource R, class Codes>
+template <wire::BitSource R, class Codes>
 void read_trits(R& source, Codes& codes) {
     using code = std::remove_cvref_t<decltype(codes[0])>;
     std::size_t first = 0;
-    if constexpr (HasRemaining<R>) {
+    if constexpr (wire::HasRemaining<R>) {
         for (; first + 8 * trits_in_group <= codes.size() && source.left() >= 64; first += 8 * trits_in_group) {
             auto const before = source;
             std::uint64_t words = source.take(64);
@@ -103,7 +101,9 @@ void read_trits(R& source, Codes& codes) {
     }
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::wire {
 
 /// Writes codes in -levels .. levels.
 template <BitSink W, class Codes>
@@ -123,4 +123,4 @@ void read_codes(R& source, Codes& codes, int levels) {
         [levels](int word) { return word - levels; });
 }
 
-}  // namespace laconic
+}  // namespace laconic::wire

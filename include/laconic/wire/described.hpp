@@ -17,21 +17,22 @@
 /// message, its bare form, and a checksum if asked for. docs/wire-format.md specifies it to the bit.
 namespace laconic {
 
-/// The first four bytes of the self-describing form.
-inline constexpr std::uint32_t described_magic = 0x6e63616c;  // "lacn"
-
 /// How a message is described.
 struct description {
     bool with_checksum = true;
     position_code positions = position_code::smallest;
 };
 
-namespace detail {
+}  // namespace laconic
 
+namespace laconic::detail {
+
+// The first four bytes of the self-describing form.
+inline constexpr std::uint32_t described_magic = 0x6e63616c;  // "lacn"
 inline constexpr unsigned flag_checksum = 1, flag_double = 2;
 
 template <class M>
-concept HasShape = requires(bit_writer& sink, M const& m) {
+concept HasShape = requires(wire::bit_writer& sink, M const& m) {
     write_shape(sink, m);
 };
 template <class M>
@@ -51,60 +52,60 @@ consteval bool require_description() {
 
 template <class W, class M>
 void write_described_to(W& sink, M const& m, std::uint64_t bits, description how) {
-    charge(sink, message_part::header);
+    charge(sink, wire::message_part::header);
     sink.put(described_magic, 32);
-    sink.put(wire_version, 8);
+    sink.put(wire::wire_version, 8);
     sink.put((how.with_checksum ? flag_checksum : 0) | (sizeof(typename M::value_type) == 8 ? flag_double : 0), 8);
     put_whole(sink, m.dimension());
     put_whole(sink, bits);
     write_shape(sink, m);
-    charge(sink, message_part::values);
+    charge(sink, wire::message_part::values);
     write(sink, m);
 }
 
 template <class M>
 std::vector<std::byte> description_of(M const& m, description how) {
-    ledger books(how.positions);
+    wire::ledger books(how.positions);
     write_shape(books, m);
     write(books, m);
-    bit_writer sink(how.positions);
+    wire::bit_writer sink(how.positions);
     write_described_to(sink, m, books.unpadded(), how);
     auto const written = sink.finish();
     std::vector<std::byte> all(written.begin(), written.end());
     if (how.with_checksum) {
-        std::uint32_t const sum = checksum(all);
+        std::uint32_t const sum = wire::checksum(all);
         for (int b = 0; b < 4; ++b) all.push_back(static_cast<std::byte>(sum >> (8 * b) & 255));
     }
     return all;
 }
 template <class M>
-ledger account_of_description(M const& m, description how) {
-    ledger inner(how.positions), books(how.positions);
+wire::ledger account_of_description(M const& m, description how) {
+    wire::ledger inner(how.positions), books(how.positions);
     write_shape(inner, m);
     write(inner, m);
     write_described_to(books, m, inner.unpadded(), how);
-    charge(books, message_part::header);
+    charge(books, wire::message_part::header);
     if (how.with_checksum) books.put(0, 32);
     return books;
 }
 
 template <class B, class... C>
 unpacked read_description(std::span<std::byte const> bytes, reading_limits limits) {
-    bit_reader source(bytes);
+    wire::bit_reader source(bytes);
     if (source.take(32) != described_magic) source.refuse("this is no message: it does not begin with \"lacn\"");
-    if (auto const version = source.take(8); version != wire_version)
+    if (auto const version = source.take(8); version != wire::wire_version)
         source.refuse(concat({"version ", version, ", where only 1 is known"}));
     auto const flags = source.take(8);
     if (flags > (flag_checksum | flag_double)) source.refuse("unknown flags");
     if ((flags & flag_checksum) != 0) {
         if (source.left() < 32) source.refuse("it ends before its checksum");
         auto const body = bytes.first(bytes.size() - 4);
-        bit_reader last(bytes.last(4));
-        if (last.take(32) != checksum(body))
+        wire::bit_reader last(bytes.last(4));
+        if (last.take(32) != wire::checksum(body))
             throw wire_error(8 * body.size(), "the checksum is another: it is damaged");
         source.limit(8 * body.size());
     }
-    auto const dimension = take_whole(source, longest_support);
+    auto const dimension = take_whole(source, wire::longest_support);
     if (dimension > limits.dimension)
         source.refuse(concat({"dimension ", dimension, ", where the limit is ", limits.dimension}));
     auto const bits = take_whole(source, std::uint64_t{1} << 60);
@@ -122,7 +123,9 @@ unpacked read_description(std::span<std::byte const> bytes, reading_limits limit
     return result;
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic {
 
 /// Writes the self-describing form of a message. Throws argument_error where a user's message has more than
 /// longest_parameters bytes of parameters.
@@ -134,7 +137,7 @@ std::vector<std::byte> write_described(M const& m, description how = {}) {
 
 /// The bits of the self-describing form, by what they are spent on: together 8 times its bytes.
 template <class M>
-ledger account_described(M const& m, description how = {}) {
+wire::ledger account_described(M const& m, description how = {}) {
     static_assert(detail::require_description<M>());
     if constexpr (detail::HasDescription<M>) return detail::account_of_description(m, how);
 }

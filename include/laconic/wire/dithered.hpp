@@ -10,7 +10,7 @@
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/shape.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Writes the norms in full, then the codes.
 template <BitSink W, Scalar T, class B>
@@ -25,7 +25,10 @@ void read(B&, R& source, dithered<T, B>& m) {
     take_magnitudes(source, m.norms, "norm");
     read_codes(source, m.codes, m.levels);
 }
-namespace detail {
+
+}  // namespace laconic::messages
+
+namespace laconic::wire {
 
 /// Levels that halve: how many there are, and the length of a bucket.
 struct dithered_kind : leaf_kind {
@@ -37,7 +40,7 @@ struct dithered_kind : leaf_kind {
     }
     template <Scalar T, class B, class Reader, class Out>
     static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
-        auto m = reader.template leaf<dithered<T, B>>(n, 1, sizeof(std::int16_t) + sizeof(T));
+        auto m = reader.template leaf<messages::dithered<T, B>>(n, 1, sizeof(std::int16_t) + sizeof(T));
         m.levels = static_cast<int>(s.first);
         m.bucket = s.second;
         m.norms.resize(buckets_of(n, s.second));
@@ -46,11 +49,13 @@ struct dithered_kind : leaf_kind {
     }
 };
 
-}  // namespace detail
+}  // namespace laconic::wire
+
+namespace laconic::messages {
 
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, dithered<T, B> const& m) {
-    put_kind(sink, detail::dithered_kind::number);
+    put_kind(sink, dithered_kind::number);
     put_whole(sink, static_cast<std::uint64_t>(m.levels));
     put_length(sink, m.bucket, m.codes.size());
 }
@@ -61,4 +66,4 @@ double bits_as_paper(dithered<T, B> const& m) {
            (1 + std::log2(m.levels + 1.0)) * static_cast<double>(m.codes.size());
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -5,7 +5,7 @@
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/ledger.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Writes the message that is chosen, in its own encoding: both ends know which. Its self-describing form is that
 /// message's.
@@ -26,4 +26,4 @@ double bits_as_paper(either<First, Second> const& m) {
     return m.is_first ? bits_as_paper(m.first) : bits_as_paper(m.second);
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -11,7 +11,7 @@
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/shape.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Writes the left factor in full, then the right one.
 template <BitSink W, Scalar T, class B>
@@ -36,7 +36,10 @@ void read(B&, R& source, factors<T, B>& m) {
     T const left = take(m.left), right = take(m.right);
     if (!product_is_finite(left, right, m.rank)) source.refuse("factors whose product may not be finite");
 }
-namespace detail {
+
+}  // namespace laconic::messages
+
+namespace laconic::wire {
 
 /// A matrix as two factors: how many rows it has, and its rank.
 struct low_rank_kind : leaf_kind {
@@ -50,24 +53,26 @@ struct low_rank_kind : leaf_kind {
     static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
         auto const rows = s.first, cols = n / rows, rank = s.second;
         if (rows * cols != n || rank > std::min(rows, cols) || (rank == 0 && n > 0))
-            reader.refuse(concat({"a matrix of ", n, " numbers that there is not"}));
+            reader.refuse(detail::concat({"a matrix of ", n, " numbers that there is not"}));
         auto const numbers = rank * (rows + cols);
         reader.expect(numbers, 8 * sizeof(T));
         reader.spend(numbers, sizeof(T));
         reader.spend(n, 16);
         reader.work(n, rank);
-        factors<T, B> m{n, rows, rank, {}, {}};
+        messages::factors<T, B> m{n, rows, rank, {}, {}};
         m.left.resize(rank * rows);
         m.right.resize(rank * cols);
         reader.take(m, out);
     }
 };
 
-}  // namespace detail
+}  // namespace laconic::wire
+
+namespace laconic::messages {
 
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, factors<T, B> const& m) {
-    put_kind(sink, detail::low_rank_kind::number);
+    put_kind(sink, low_rank_kind::number);
     put_whole(sink, m.rows);
     put_whole(sink, m.rank);
 }
@@ -76,4 +81,4 @@ double bits_as_paper(factors<T, B> const& m) {
     return 8.0 * sizeof(T) * static_cast<double>(m.left.size() + m.right.size());
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

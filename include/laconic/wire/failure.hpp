@@ -146,7 +146,7 @@ struct failure {
     void raise() const;
 
     /// Its bytes: a few numbers, and the two texts.
-    [[gnu::cold, gnu::noinline]] void write(bit_writer& sink) const {
+    [[gnu::cold, gnu::noinline]] void write(wire::bit_writer& sink) const {
         sink.put(static_cast<std::uint64_t>(kind), 7);
         sink.put(of_all, 1);
         for (int const r : {rank, other}) sink.put(static_cast<std::uint32_t>(r), 32);
@@ -154,7 +154,7 @@ struct failure {
         for (auto const* const text : {&vector, &why}) sink.put_bytes(std::as_bytes(std::span(*text)));
     }
     /// The payload that holds it, written to `sink`.
-    payload sent(bit_writer& sink) const {
+    payload sent(wire::bit_writer& sink) const {
         sink.clear();
         write(sink);
         return {sink.finish(), true};
@@ -163,7 +163,7 @@ struct failure {
     [[gnu::cold, gnu::noinline]] static failure read(std::span<std::byte const> bytes, int sender) {
         failure f;
         try {
-            bit_reader source(bytes);
+            wire::bit_reader source(bytes);
             auto const number = source.take(7);
             f.of_all = source.take(1) != 0;
             for (int* const r : {&f.rank, &f.other})

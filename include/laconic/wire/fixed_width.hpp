@@ -15,7 +15,7 @@
 
 /// Many codes of one width, one after another, with the same bits as if each were put and taken alone. Eight of them
 /// are whole bytes, and hundreds are packed in the first cache, by loops that compilers vectorize.
-namespace laconic {
+namespace laconic::wire {
 
 /// A source that can report how many bits are left.
 template <class R>
@@ -29,7 +29,9 @@ concept ReadsBytes = HasRemaining<R> && requires(R& source, std::span<std::byte>
     source.take_bytes_to(bytes);
 };
 
-namespace detail {
+}  // namespace laconic::wire
+
+namespace laconic::detail {
 
 // Packs the lowest `width` bits of each lane of 8 or 16 bits in a word of 64 side by side, and unpacks them: neighbours
 // are moved together, then pairs of them, and so on.
@@ -151,7 +153,7 @@ class lane_packer {
 };
 
 template <class Lane, class Codes, class WordOf>
-void put_in_lanes(bit_writer& sink, Codes const& codes, unsigned width, WordOf word_of) {
+void put_in_lanes(wire::bit_writer& sink, Codes const& codes, unsigned width, WordOf word_of) {
     lane_packer<Lane> pack(width);
     std::size_t i = 0;
     while (i + 8 <= codes.size()) {
@@ -163,11 +165,11 @@ void put_in_lanes(bit_writer& sink, Codes const& codes, unsigned width, WordOf w
     for (; i < codes.size(); ++i) sink.put(static_cast<Lane>(word_of(codes[i])), width);
 }
 
-template <class Lane, BitSource R, class Codes, class Right, class CodeOf>
+template <class Lane, wire::BitSource R, class Codes, class Right, class CodeOf>
 void take_in_lanes(R& source, Codes& codes, unsigned width, Right right, char const* wrong, CodeOf code_of) {
     using code = std::remove_reference_t<decltype(codes[0])>;
     std::size_t i = 0;
-    if constexpr (ReadsBytes<R>) {
+    if constexpr (wire::ReadsBytes<R>) {
         lane_packer<Lane> pack(width);
         while (i + 8 <= codes.size()) {
             std::size_t const n = std::min(pack.most, (codes.size() - i) / 8 * 8);
@@ -194,7 +196,9 @@ void take_in_lanes(R& source, Codes& codes, unsigned width, Right right, char co
     }
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::wire {
 
 /// Puts word_of(code), which is below 2^width, of each code. width is in 1 .. 16. A sink that only adds widths gets the
 /// number of bits, and the codes are not read.
@@ -218,4 +222,4 @@ void take_codes(R& source, Codes& codes, unsigned width, Right right, char const
         detail::take_in_lanes<std::uint16_t>(source, codes, width, right, wrong, code_of);
 }
 
-}  // namespace laconic
+}  // namespace laconic::wire

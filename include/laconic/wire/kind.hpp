@@ -10,7 +10,7 @@
 
 /// What a message is made of, as the self-describing form names it: a kind in eight bits, then what that kind needs
 /// beside the body. docs/wire-format.md lists the kinds.
-namespace laconic {
+namespace laconic::wire {
 
 /// The version of the format. Ranks that run another version refuse each other at the start.
 inline constexpr unsigned wire_version = 1;
@@ -64,4 +64,4 @@ std::uint64_t take_whole(R& source, std::uint64_t most) {
     return 0;
 }
 
-}  // namespace laconic
+}  // namespace laconic::wire

@@ -9,12 +9,17 @@
 
 namespace laconic {
 
-/// What the bits of a message are spent on. `header` is what separates the rest: counts, tags, padding.
-enum class message_part { header, positions, scalars, values };
-
 /// The encoding of positions that a writer takes: the shortest of all, but for runs where these are seldom shorter
 /// (docs/wire-format.md), or the shortest of those that are fastest to read.
 enum class position_code { smallest, fastest };
+
+}  // namespace laconic
+
+/// The codecs: sinks and sources of bits, and what messages are written with.
+namespace laconic::wire {
+
+/// What the bits of a message are spent on. `header` is what separates the rest: counts, tags, padding.
+enum class message_part { header, positions, scalars, values };
 
 /// A sink that only adds widths, separately for each part: the size of a message is the size of what write() writes.
 class ledger {
@@ -49,13 +54,25 @@ class ledger {
     position_code how_;
 };
 
+}  // namespace laconic::wire
+
+namespace laconic {
+
 /// The bits that papers count for a message, by a formula. For a message without a formula, such as a user's, it is the
 /// number of bits written.
 template <class M>
 double bits_as_paper(M const& m) {
-    ledger books(position_code::smallest);
+    wire::ledger books(position_code::smallest);
     write(books, m);
     return static_cast<double>(books.bits());
 }
 
 }  // namespace laconic
+
+namespace laconic::messages {
+
+// The encodings of the messages here are made of these.
+using namespace wire;
+using laconic::bits_as_paper;
+
+}  // namespace laconic::messages

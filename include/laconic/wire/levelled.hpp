@@ -10,7 +10,7 @@
 #include "laconic/wire/shape.hpp"
 #include "laconic/wire/stream.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Writes the level, in as many bits as the number of levels takes, then the message at that level.
 template <BitSink W, class C, class M>
@@ -32,7 +32,9 @@ void read(B& on, R& source, levelled<C, M>& m) {
     read(on, source, m.inside);
 }
 
-namespace detail {
+}  // namespace laconic::messages
+
+namespace laconic::wire {
 
 /// A message at one of so many levels; at an unknown number of them, where it is 0.
 struct levelled_kind {
@@ -50,12 +52,14 @@ struct levelled_kind {
     }
 };
 
-}  // namespace detail
+}  // namespace laconic::wire
+
+namespace laconic::messages {
 
 /// Writes the number of levels, then the shape of the message at this one.
 template <BitSink W, class C, class M>
 void write_shape(W& sink, levelled<C, M> const& m) {
-    put_kind(sink, detail::levelled_kind::number);
+    put_kind(sink, levelled_kind::number);
     put_whole(sink, m.levels);
     write_shape(sink, m.inside);
 }
@@ -66,4 +70,4 @@ double bits_as_paper(levelled<C, M> const& m) {
     return bits_as_paper(m.inside);
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -10,7 +10,7 @@
 #include "laconic/wire/shape.hpp"
 #include "laconic/wire/signs.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Writes for each bucket the magnitude of its negative numbers, then that of the others, in full; then a bit for each
 /// sign.
@@ -22,7 +22,7 @@ void write(W& sink, means<T, B> const& m) {
         put_number<T>(sink, m.above[b]);
     }
     charge(sink, message_part::values);
-    detail::write_signs(sink, m.words, m.count);
+    write_signs(sink, m.words, m.count);
 }
 template <class B, BitSource R, Scalar T>
 void read(B&, R& source, means<T, B>& m) {
@@ -30,9 +30,12 @@ void read(B&, R& source, means<T, B>& m) {
         m.below[b] = take_magnitude<T>(source, "magnitude of a mean");
         m.above[b] = take_magnitude<T>(source, "magnitude of a mean");
     }
-    detail::read_signs(source, m.words, m.count);
+    read_signs(source, m.words, m.count);
 }
-namespace detail {
+
+}  // namespace laconic::messages
+
+namespace laconic::wire {
 
 /// Signs with two means: the length of a bucket.
 struct means_kind : leaf_kind {
@@ -43,7 +46,7 @@ struct means_kind : leaf_kind {
     }
     template <Scalar T, class B, class Reader, class Out>
     static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
-        auto m = reader.template leaf<means<T, B>>(n, 1, 1 + 2 * sizeof(T));
+        auto m = reader.template leaf<messages::means<T, B>>(n, 1, 1 + 2 * sizeof(T));
         m.count = n;
         m.bucket = s.first;
         m.below.resize(buckets_of(n, s.first));
@@ -53,11 +56,13 @@ struct means_kind : leaf_kind {
     }
 };
 
-}  // namespace detail
+}  // namespace laconic::wire
+
+namespace laconic::messages {
 
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, means<T, B> const& m) {
-    put_kind(sink, detail::means_kind::number);
+    put_kind(sink, means_kind::number);
     put_length(sink, m.bucket, m.count);
 }
 template <Scalar T, class B>
@@ -65,4 +70,4 @@ double bits_as_paper(means<T, B> const& m) {
     return 16.0 * sizeof(T) * static_cast<double>(m.above.size()) + static_cast<double>(m.count);
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -27,23 +27,23 @@
 ///   bits_as_paper(m)       is what papers count: a formula, beside the bits that are written.
 namespace laconic {
 
-namespace detail {
+namespace wire {
 
 /// All kinds of messages that the library has, as wire/shape.hpp describes them: a reader knows these, and no others.
 using library_kinds =
     kind_list<plain_kind, quantized_kind, powers_kind, signs_kind, dithered_kind, means_kind,
               short_kind<kernels::short_format::binary16>, short_kind<kernels::short_format::bfloat>,
               short_kind<kernels::short_format::e4m3>, short_kind<kernels::short_format::e5m2>, stepped_kind,
-              sparse_kind<support_is::listed>, sparse_kind<support_is::fixed_count>, sparse_kind<support_is::from_seed>,
-              low_rank_kind, scaled_kind, parts_kind, levelled_kind>;
+              sparse_kind<messages::support_is::listed>, sparse_kind<messages::support_is::fixed_count>,
+              sparse_kind<messages::support_is::from_seed>, low_rank_kind, scaled_kind, parts_kind, levelled_kind>;
 static_assert(library_kinds::numbers_differ());
 
-}  // namespace detail
+}  // namespace wire
 
 /// The bits of the bare form of a message, by what they are spent on.
 template <class M>
-ledger account(M const& m, position_code how = position_code::smallest) {
-    ledger books(how);
+wire::ledger account(M const& m, position_code how = position_code::smallest) {
+    wire::ledger books(how);
     write(books, m);
     return books;
 }

@@ -14,9 +14,7 @@
 #include "laconic/core/view.hpp"
 #include "laconic/wire/stream.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 template <class Array>
 concept lies_as_on_wire = std::endian::native == std::endian::little&& requires(Array& numbers) {
@@ -24,7 +22,9 @@ concept lies_as_on_wire = std::endian::native == std::endian::little&& requires(
     std::span(numbers);
 };
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::wire {
 
 /// Puts a number in full: its 32 or 64 bits.
 template <Scalar T, BitSink W>
@@ -94,4 +94,4 @@ void take_magnitudes(R& source, Array& numbers, char const* what) {
     for (auto& v : numbers) v = take_magnitude<std::remove_reference_t<decltype(v)>>(source, what);
 }
 
-}  // namespace laconic
+}  // namespace laconic::wire

@@ -10,7 +10,7 @@
 #include "laconic/wire/ledger.hpp"
 #include "laconic/wire/shape.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Writes the parts' messages one after another, with nothing between them.
 template <BitSink W, class M>
@@ -26,7 +26,10 @@ void read(B& on, R& source, parts_of<M>& m) {
         source.refuse(detail::concat(detail::text_pieces{"parts of ", sum, " numbers in all do not make ", m.count}));
     for (auto& one : m.each) read(on, source, one);
 }
-namespace detail {
+
+}  // namespace laconic::messages
+
+namespace laconic::wire {
 
 /// Messages about consecutive parts of a vector: how many there are.
 struct parts_kind {
@@ -59,12 +62,14 @@ struct parts_kind {
     }
 };
 
-}  // namespace detail
+}  // namespace laconic::wire
+
+namespace laconic::messages {
 
 /// Writes the number of parts, then of each its length and its shape.
 template <BitSink W, class M>
 void write_shape(W& sink, parts_of<M> const& m) {
-    put_kind(sink, detail::parts_kind::number);
+    put_kind(sink, parts_kind::number);
     put_whole(sink, m.each.size());
     for (auto const& one : m.each) {
         put_whole(sink, one.dimension());
@@ -78,4 +83,4 @@ double bits_as_paper(parts_of<M> const& m) {
     return sum;
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -10,7 +10,7 @@
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/shape.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Writes the steps of the grids in full, then the codes.
 template <BitSink W, Scalar T, class B>
@@ -28,7 +28,10 @@ void read(B&, R& source, quantized<T, B>& m) {
     }
     m.with_codes(m, [&](auto& codes) { read_codes(source, codes, m.levels); });
 }
-namespace detail {
+
+}  // namespace laconic::messages
+
+namespace laconic::wire {
 
 /// Levels of a uniform grid: how many there are to a side, and the length of a bucket.
 struct quantized_kind : leaf_kind {
@@ -40,8 +43,8 @@ struct quantized_kind : leaf_kind {
     }
     template <Scalar T, class B, class Reader, class Out>
     static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
-        constexpr auto most_in_byte = static_cast<std::uint64_t>(quantized<T, B>::most_in_byte);
-        auto m = reader.template leaf<quantized<T, B>>(
+        constexpr auto most_in_byte = static_cast<std::uint64_t>(messages::quantized<T, B>::most_in_byte);
+        auto m = reader.template leaf<messages::quantized<T, B>>(
             n, 1, (s.first <= most_in_byte ? sizeof(std::int8_t) : sizeof(std::int16_t)) + sizeof(T));
         m.levels = static_cast<int>(s.first);
         m.bucket = s.second;
@@ -51,11 +54,13 @@ struct quantized_kind : leaf_kind {
     }
 };
 
-}  // namespace detail
+}  // namespace laconic::wire
+
+namespace laconic::messages {
 
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, quantized<T, B> const& m) {
-    put_kind(sink, detail::quantized_kind::number);
+    put_kind(sink, quantized_kind::number);
     put_whole(sink, static_cast<std::uint64_t>(m.levels));
     put_length(sink, m.bucket, m.dimension());
 }
@@ -66,4 +71,4 @@ double bits_as_paper(quantized<T, B> const& m) {
            std::log2(2.0 * m.levels + 1) * static_cast<double>(m.dimension());
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -15,9 +15,7 @@
 
 /// Rice codes (Golomb 1966, Rice 1979): the code of n is floor(n / 2^r) ones and a zero, then the low r bits. For
 /// geometric n it is, with the best r, within a few hundredths of a bit of the entropy.
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 inline constexpr unsigned rice_parameter_width = 6, largest_rice_parameter = 40;
 
@@ -106,7 +104,9 @@ class rice_counts {
     std::array<std::uint64_t, largest_rice_parameter + 1> ones_{};
 };
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::wire {
 
 /// Writes n < 2^41 with the parameter r, in words of at most 56 bits.
 template <BitSink W>
@@ -125,13 +125,15 @@ std::uint64_t take_rice(R& source, std::uint64_t most, unsigned r) {
     return quotient << r | source.take(r);
 }
 
-namespace detail {
+}  // namespace laconic::wire
+
+namespace laconic::detail {
 
 // Writes numbers below 2^width with the parameter r: two in a word, where any two fit.
 template <std::unsigned_integral Index>
-void put_rices(word_run& run, std::span<Index const> numbers, unsigned width, unsigned r) {
+void put_rices(wire::word_run& run, std::span<Index const> numbers, unsigned width, unsigned r) {
     std::uint64_t const low = (std::uint64_t{1} << r) - 1, longest = (((std::uint64_t{1} << width) - 1) >> r) + 1 + r;
-    if (longest > word_run::widest) {
+    if (longest > wire::word_run::widest) {
         for (Index const n : numbers) put_rice(run, n, r);
         return;
     }
@@ -145,7 +147,7 @@ void put_rices(word_run& run, std::span<Index const> numbers, unsigned width, un
     };
     auto words = run;  // a copy that lives in registers
     std::size_t j = 0;
-    if (2 * longest <= word_run::widest)
+    if (2 * longest <= wire::word_run::widest)
         for (; j + 2 <= numbers.size(); j += 2) {
             auto const a = of(numbers[j]), b = of(numbers[j + 1]);
             words.put(a.word | b.word << a.width, a.width + b.width);
@@ -157,7 +159,9 @@ void put_rices(word_run& run, std::span<Index const> numbers, unsigned width, un
     run = words;
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::wire {
 
 template <BitSource R>
 unsigned take_rice_parameter(R& source) {
@@ -166,4 +170,4 @@ unsigned take_rice_parameter(R& source) {
     return r;
 }
 
-}  // namespace laconic
+}  // namespace laconic::wire

@@ -9,7 +9,7 @@
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/shape.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Writes the message inside: both ends know the factor.
 template <BitSink W, class M, Scalar T>
@@ -20,7 +20,10 @@ template <class B, BitSource R, class M, Scalar T>
 void read(B& on, R& source, scaled<M, T>& m) {
     read(on, source, m.inside);
 }
-namespace detail {
+
+}  // namespace laconic::messages
+
+namespace laconic::wire {
 
 /// A message times a factor of at most 1, which is a T.
 struct scaled_kind {
@@ -39,11 +42,13 @@ struct scaled_kind {
     }
 };
 
-}  // namespace detail
+}  // namespace laconic::wire
+
+namespace laconic::messages {
 
 template <BitSink W, class M, Scalar T>
 void write_shape(W& sink, scaled<M, T> const& m) {
-    put_kind(sink, detail::scaled_kind::number);
+    put_kind(sink, scaled_kind::number);
     put_number(sink, m.factor);
     write_shape(sink, m.inside);
 }
@@ -52,4 +57,4 @@ double bits_as_paper(scaled<M, T> const& m) {
     return bits_as_paper(m.inside);
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -24,7 +24,7 @@
 ///                                  outside their ranges;
 ///   K::unpack<T, B>(reader, s, n, out)   reads the bare form of n numbers, and of the stages inside, where no
 ///                                  composition is known; see wire/unpack.hpp for what the reader offers.
-namespace laconic {
+namespace laconic::wire {
 
 /// The most stages inside each other, and the most in one shape, that a reader accepts.
 inline constexpr std::size_t deepest_stage = 32, most_stages = 65536;
@@ -36,11 +36,9 @@ struct stage {
     /// at which they begin.
     std::uint64_t first = 0, second = 0;
     double factor = 1;
-    draw drawn{};
+    messages::draw drawn{};
     std::uint64_t length = 0;  ///< of a part whose first stage this is
 };
-
-namespace detail {
 
 /// What follows a stage of some kind in a shape.
 enum class follow { nothing, one_shape, a_shape_for_each };
@@ -73,7 +71,7 @@ struct leaf_kind {
 template <BitSource R>
 std::uint64_t take_between(R& source, std::uint64_t least, std::uint64_t most) {
     auto const n = take_whole(source, most);
-    if (n < least) source.refuse(concat({n, " where at least ", least, " must be"}));
+    if (n < least) source.refuse(detail::concat({n, " where at least ", least, " must be"}));
     return n;
 }
 
@@ -91,7 +89,8 @@ std::pair<stage, follow> take_stage(R& source, Kinds) {
         described.template take<T>(source, s);
     });
     if (known) return {s, next};
-    if (!is_user_kind(s.what)) source.refuse(concat({"an unknown kind of message: ", static_cast<int>(s.what)}));
+    if (!is_user_kind(s.what))
+        source.refuse(detail::concat({"an unknown kind of message: ", static_cast<int>(s.what)}));
     s.first = take_whole(source, longest_parameters);
     s.second = source.at();
     for (auto left = s.first; left > 0; --left) source.take(8);
@@ -103,8 +102,9 @@ template <Scalar T, class Kinds, BitSource R, class Spend>
 void take_stages(R& source, Kinds kinds, std::size_t depth, std::uint64_t length, std::vector<stage>& stages,
                  Spend& spend) {
     for (auto next = follow::one_shape; next == follow::one_shape; ++depth) {
-        if (depth == deepest_stage) source.refuse(concat({"more than ", deepest_stage, " stages in each other"}));
-        if (stages.size() == most_stages) source.refuse(concat({"more than ", most_stages, " stages"}));
+        if (depth == deepest_stage)
+            source.refuse(detail::concat({"more than ", deepest_stage, " stages in each other"}));
+        if (stages.size() == most_stages) source.refuse(detail::concat({"more than ", most_stages, " stages"}));
         if (stages.size() == stages.capacity()) {
             auto const capacity = std::max(2 * stages.size(), deepest_stage);
             spend(capacity);
@@ -122,17 +122,15 @@ void take_stages(R& source, Kinds kinds, std::size_t depth, std::uint64_t length
     }
 }
 
-}  // namespace detail
-
 /// Reads the shape of a message of T, at least one stage, of the kinds that are given and of users'. Throws wire_error
 /// for an unknown kind, for a parameter outside its range, for more than most_stages stages, and for more than
 /// deepest_stage inside each other. The parameters of users' kinds are skipped; each stage stores where they are.
 /// spend(n) is called before memory for n stages is allocated, and may throw.
 template <Scalar T, class... K, BitSource R, class Spend>
-std::vector<stage> read_shape(R& source, detail::kind_list<K...> kinds, Spend spend) {
+std::vector<stage> read_shape(R& source, kind_list<K...> kinds, Spend spend) {
     std::vector<stage> stages;
-    detail::take_stages<T>(source, kinds, 0, 0, stages, spend);
+    take_stages<T>(source, kinds, 0, 0, stages, spend);
     return stages;
 }
 
-}  // namespace laconic
+}  // namespace laconic::wire

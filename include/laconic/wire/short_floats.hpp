@@ -8,9 +8,7 @@
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/shape.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::wire {
 
 /// Numbers of a short format.
 template <kernels::short_format F>
@@ -18,13 +16,16 @@ struct short_kind : leaf_kind {
     static constexpr message_kind number{7 + static_cast<std::uint8_t>(F)};
     template <Scalar T, class B, class Reader, class Out>
     static void unpack(Reader& reader, stage const&, std::uint64_t n, Out& out) {
-        auto m = reader.template leaf<short_floats<F, T, B>>(n, kernels::layout_of(F).width(), sizeof(std::uint16_t));
+        auto m = reader.template leaf<messages::short_floats<F, T, B>>(n, kernels::layout_of(F).width(),
+                                                                       sizeof(std::uint16_t));
         m.codes.resize(n);
         reader.take(m, out);
     }
 };
 
-}  // namespace detail
+}  // namespace laconic::wire
+
+namespace laconic::messages {
 
 /// Writes the codes, 16 or 8 bits each.
 template <BitSink W, kernels::short_format F, Scalar T, class B>
@@ -41,11 +42,11 @@ void read(B&, R& source, short_floats<F, T, B>& m) {
 }
 template <BitSink W, kernels::short_format F, Scalar T, class B>
 void write_shape(W& sink, short_floats<F, T, B> const&) {
-    put_kind(sink, detail::short_kind<F>::number);
+    put_kind(sink, short_kind<F>::number);
 }
 template <kernels::short_format F, Scalar T, class B>
 double bits_as_paper(short_floats<F, T, B> const& m) {
     return m.layout.width() * static_cast<double>(m.codes.size());
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

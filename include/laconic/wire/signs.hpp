@@ -10,9 +10,7 @@
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/shape.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::wire {
 
 template <BitSink W, class Words>
 void write_signs(W& sink, Words const& words, std::size_t count) {
@@ -25,7 +23,9 @@ void read_signs(R& source, Words& words, std::size_t count) {
         words[w] = source.take(static_cast<unsigned>(std::min<std::size_t>(64, count - 64 * w)));
 }
 
-}  // namespace detail
+}  // namespace laconic::wire
+
+namespace laconic::messages {
 
 /// Writes the scales in full, then a bit for each sign.
 template <BitSink W, Scalar T, class B>
@@ -33,14 +33,17 @@ void write(W& sink, signs<T, B> const& m) {
     charge(sink, message_part::scalars);
     put_numbers(sink, m.scales);
     charge(sink, message_part::values);
-    detail::write_signs(sink, m.words, m.count);
+    write_signs(sink, m.words, m.count);
 }
 template <class B, BitSource R, Scalar T>
 void read(B&, R& source, signs<T, B>& m) {
     take_magnitudes(source, m.scales, "scale");
-    detail::read_signs(source, m.words, m.count);
+    read_signs(source, m.words, m.count);
 }
-namespace detail {
+
+}  // namespace laconic::messages
+
+namespace laconic::wire {
 
 /// Signs: the length of a bucket, 0 where there are no scales.
 struct signs_kind : leaf_kind {
@@ -51,7 +54,7 @@ struct signs_kind : leaf_kind {
     }
     template <Scalar T, class B, class Reader, class Out>
     static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
-        auto m = reader.template leaf<signs<T, B>>(n, 1, 1 + sizeof(T));
+        auto m = reader.template leaf<messages::signs<T, B>>(n, 1, 1 + sizeof(T));
         m.count = n;
         m.bucket = s.first;
         m.scales.resize(s.first == 0 ? 0 : buckets_of(n, s.first));
@@ -60,11 +63,13 @@ struct signs_kind : leaf_kind {
     }
 };
 
-}  // namespace detail
+}  // namespace laconic::wire
+
+namespace laconic::messages {
 
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, signs<T, B> const& m) {
-    put_kind(sink, detail::signs_kind::number);
+    put_kind(sink, signs_kind::number);
     put_length(sink, m.bucket, m.count);
 }
 template <Scalar T, class B>
@@ -72,4 +77,4 @@ double bits_as_paper(signs<T, B> const& m) {
     return 8.0 * sizeof(T) * static_cast<double>(m.scales.size()) + static_cast<double>(m.count);
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

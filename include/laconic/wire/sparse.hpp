@@ -16,7 +16,7 @@
 #include "laconic/wire/shape.hpp"
 #include "laconic/wire/support.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Writes the part of the support that the receiver does not have, then the payload.
 template <BitSink W, class Rest, support_is Known, Scalar T, class B, class Unit>
@@ -44,15 +44,17 @@ void read(B& on, R& source, sparse<Rest, Known, T, B, Unit>& m) {
     read(on, source, m.payload);
 }
 
-namespace detail {
+}  // namespace laconic::messages
+
+namespace laconic::wire {
 
 template <BitSource R>
-draw take_recipe(R& source) {
-    draw d;
+messages::draw take_recipe(R& source) {
+    messages::draw d;
     auto const how = source.take(8);
     if (how < 1 || how > 3) source.refuse("an unknown draw method");
-    d.how = static_cast<draw_method>(how);
-    if (d.how == draw_method::exactly) {
+    d.how = static_cast<messages::draw_method>(how);
+    if (d.how == messages::draw_method::exactly) {
         d.count = static_cast<std::size_t>(take_whole(source, longest_support));
     } else {
         d.p = take_magnitude<double>(source, "probability");
@@ -63,15 +65,15 @@ draw take_recipe(R& source) {
 }
 
 /// A support and a message about the numbers there: the length of a unit, and the number of places or their recipe.
-template <support_is Known>
+template <messages::support_is Known>
 struct sparse_kind {
     static constexpr message_kind number{16 + static_cast<std::uint8_t>(Known)};
     static constexpr follow next = follow::one_shape;
     template <Scalar T, BitSource R>
     static void take(R& source, stage& s) {
         s.first = take_between(source, 1, longest_support);
-        if constexpr (Known == support_is::fixed_count) s.second = take_between(source, 0, longest_support);
-        if constexpr (Known == support_is::from_seed) s.drawn = take_recipe(source);
+        if constexpr (Known == messages::support_is::fixed_count) s.second = take_between(source, 0, longest_support);
+        if constexpr (Known == messages::support_is::from_seed) s.drawn = take_recipe(source);
     }
     template <Scalar T, class B, class Reader, class Out>
     static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
@@ -94,17 +96,18 @@ struct sparse_kind {
   private:
     template <class B, class Reader>
     static std::vector<std::uint64_t> places_of(Reader& reader, stage const& s, std::uint64_t places) {
-        if constexpr (Known == support_is::from_seed) {
-            if (places > largest_dimension || (s.drawn.how == draw_method::exactly && s.drawn.count > places))
+        if constexpr (Known == messages::support_is::from_seed) {
+            if (places > largest_dimension || (s.drawn.how == messages::draw_method::exactly && s.drawn.count > places))
                 reader.refuse("a support that cannot be drawn");
             reader.spend(places, 16);
             reader.work(places);
             B on;
             std::vector<coordinate> drawn;
-            draw_support(on, s.drawn, as_size(places), drawn);
+            messages::draw_support(on, s.drawn, detail::as_size(places), drawn);
             return {drawn.begin(), drawn.end()};
         } else {
-            auto const count = Known == support_is::fixed_count ? s.second : reader.source().take(width_of(places + 1));
+            auto const count =
+                Known == messages::support_is::fixed_count ? s.second : reader.source().take(width_of(places + 1));
             if (count > places) reader.refuse("more coordinates than the vector has");
             reader.spend(count, 8);
             reader.work(count);
@@ -115,12 +118,14 @@ struct sparse_kind {
     }
 };
 
-}  // namespace detail
+}  // namespace laconic::wire
+
+namespace laconic::messages {
 
 /// Writes the length of a unit, what determines the support, and the shape of the payload.
 template <BitSink W, class Rest, support_is Known, Scalar T, class B, class Unit>
 void write_shape(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
-    put_kind(sink, detail::sparse_kind<Known>::number);
+    put_kind(sink, sparse_kind<Known>::number);
     put_length(sink, m.unit.length, m.length);
     if constexpr (Known == support_is::fixed_count) put_whole(sink, m.support.size());
     if constexpr (Known == support_is::from_seed) {
@@ -142,4 +147,4 @@ double bits_as_paper(sparse<Rest, Known, T, B, Unit> const& m) {
     return position * static_cast<double>(m.support.size()) + bits_as_paper(m.payload);
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

@@ -31,7 +31,7 @@
 /// loop longer, as numbers that bound one are passed by between(). Parts without the member have no state. Arrays may
 /// be a backend's, whose elements the host cannot reach: the backend that the archive was given copies them, and their
 /// bytes in the state are those of host arrays.
-namespace laconic {
+namespace laconic::wire {
 
 /// part.state(archive) passes all of the part's state to the archive, to save it and to restore it.
 template <class P, class Archive>
@@ -39,7 +39,9 @@ concept HasState = requires(P& part, Archive& archive) {
     part.state(archive);
 };
 
-namespace detail {
+}  // namespace laconic::wire
+
+namespace laconic::detail {
 
 template <class P>
 concept Number = std::is_arithmetic_v<P> || std::is_enum_v<P>;
@@ -56,7 +58,9 @@ concept WithoutState = !std::is_pointer_v<P> && !requires(P p) {
 }
 &&!requires(P p) { p.has_value(); };
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::wire {
 
 /// Writes state: "laconic1", a text that names its owner, the state, and a checksum. Numbers have their low byte first.
 class state_writer {
@@ -284,4 +288,4 @@ class state_reader {
     bool checking_ = true;
 };
 
-}  // namespace laconic
+}  // namespace laconic::wire

@@ -11,7 +11,7 @@
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/shape.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// Writes for each bucket its least number, then its step, in full; then the codes, `width` bits each.
 template <BitSink W, Scalar T, class B>
@@ -36,7 +36,10 @@ void read(B&, R& source, stepped<T, B>& m) {
         source, m.codes, static_cast<unsigned>(m.width), [](unsigned) { return true; }, "",
         [](unsigned word) { return word; });
 }
-namespace detail {
+
+}  // namespace laconic::messages
+
+namespace laconic::wire {
 
 /// Codes on a grid over the range: their width in bits, and the length of a bucket.
 struct stepped_kind : leaf_kind {
@@ -48,7 +51,7 @@ struct stepped_kind : leaf_kind {
     }
     template <Scalar T, class B, class Reader, class Out>
     static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
-        auto m = reader.template leaf<stepped<T, B>>(n, s.first, 1 + 2 * sizeof(T));
+        auto m = reader.template leaf<messages::stepped<T, B>>(n, s.first, 1 + 2 * sizeof(T));
         m.width = static_cast<int>(s.first);
         m.bucket = s.second;
         m.least.resize(buckets_of(n, s.second));
@@ -58,11 +61,13 @@ struct stepped_kind : leaf_kind {
     }
 };
 
-}  // namespace detail
+}  // namespace laconic::wire
+
+namespace laconic::messages {
 
 template <BitSink W, Scalar T, class B>
 void write_shape(W& sink, stepped<T, B> const& m) {
-    put_kind(sink, detail::stepped_kind::number);
+    put_kind(sink, stepped_kind::number);
     put_whole(sink, static_cast<std::uint64_t>(m.width));
     put_length(sink, m.bucket, m.codes.size());
 }
@@ -71,4 +76,4 @@ double bits_as_paper(stepped<T, B> const& m) {
     return 16.0 * sizeof(T) * static_cast<double>(m.steps.size()) + m.width * static_cast<double>(m.codes.size());
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

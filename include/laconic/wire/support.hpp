@@ -17,15 +17,13 @@
 #include "laconic/wire/word_run.hpp"
 
 /// The encoding of a set of coordinates: by one of the codes of wire/support_plan.hpp.
-namespace laconic {
+namespace laconic::detail {
 
-namespace detail {
-
-inline constexpr unsigned widest_of_four = word_run::widest / 4;  // the widest gaps of which four fit in a word
+inline constexpr unsigned widest_of_four = wire::word_run::widest / 4;  // the widest gaps of which four fit in a word
 
 // Puts gaps of `width` bits each, four to a word where they fit.
 template <std::unsigned_integral Index>
-void put_group(word_run& run, std::span<Index const> gaps, unsigned width) {
+void put_group(wire::word_run& run, std::span<Index const> gaps, unsigned width) {
     auto words = run;  // a copy that lives in registers
     std::size_t j = 0;
     if (width <= widest_of_four)
@@ -41,7 +39,7 @@ void put_group(word_run& run, std::span<Index const> gaps, unsigned width) {
 // Reads coordinates in a Rice code of parameter r, `at_a_look` at once, as long as the next 57 bits hold them and all
 // are valid; next is the least that may come. It leaves at least one coordinate of the support, which the caller reads
 // alone, and so finds what is wrong.
-template <std::size_t at_a_look, BitSource R, std::unsigned_integral Index>
+template <std::size_t at_a_look, wire::BitSource R, std::unsigned_integral Index>
 void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<Index>& left, std::uint64_t& next) {
     if (source.left() < 64) return;
     auto const* const bytes = source.bytes().data();
@@ -71,7 +69,7 @@ void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<Index>
 }
 
 // Reads as many of them at once as 57 bits mostly hold.
-template <BitSource R, std::unsigned_integral Index>
+template <wire::BitSource R, std::unsigned_integral Index>
 void read_rices(R& source, std::uint64_t length, unsigned r, std::span<Index>& left, std::uint64_t& next) {
     if (r <= 3) return look_at_rices<8>(source, length, r, left, next);
     if (r <= 10) return look_at_rices<4>(source, length, r, left, next);
@@ -96,7 +94,7 @@ void look_at_gaps(std::byte const* bytes, unsigned width, std::span<Index>& left
 
 // Reads the coordinates of a group of gaps at once; returns false, and reads nothing, where one is invalid or the end
 // is near.
-template <BitSource R, std::unsigned_integral Index>
+template <wire::BitSource R, std::unsigned_integral Index>
 bool read_group(R& source, std::uint64_t length, unsigned width, std::span<Index> group, std::uint64_t& next) {
     if (group.size() * width + 64 > source.left()) return false;
     auto const* const bytes = source.bytes().data();
@@ -112,7 +110,9 @@ bool read_group(R& source, std::uint64_t length, unsigned width, std::span<Index
     return true;
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::wire {
 
 /// Writes an ascending support within 0 .. length - 1. Its size is not written.
 template <BitSink W, std::unsigned_integral Index>
@@ -250,4 +250,4 @@ void read_support(R& source, std::uint64_t length, std::span<Index> support) {
     }
 }
 
-}  // namespace laconic
+}  // namespace laconic::wire

@@ -17,7 +17,7 @@
 /// The codes for a set of coordinates, and the choice of a short one. Both ends know the length and the count; a set of
 /// none or of all takes no bits, any other takes three bits that name one of the codes below and that code. Lengths up
 /// to 2^40.
-namespace laconic {
+namespace laconic::wire {
 
 /// The largest length of a vector in the wire format.
 inline constexpr std::uint64_t longest_support = std::uint64_t{1} << 40;
@@ -31,7 +31,9 @@ inline constexpr std::uint64_t longest_support = std::uint64_t{1} << 40;
 ///            in two Rice codes.
 enum class support_code : std::uint8_t { raw, bitmap, rice, packed, runs };
 
-namespace detail {
+}  // namespace laconic::wire
+
+namespace laconic::detail {
 
 inline constexpr unsigned support_code_width = 3, gap_width_width = 6;
 inline constexpr std::size_t gaps_in_group = 128;
@@ -81,7 +83,7 @@ void each_group(std::span<Index const> support, F f) {
 
 // The code that a support will be written in, and its bits.
 struct support_plan {
-    support_code code;
+    wire::support_code code;
     std::uint64_t bits;
     unsigned gap_parameter = 0, run_parameter = 0;
 };
@@ -92,11 +94,11 @@ struct support_plan {
 template <std::unsigned_integral Index>
 support_plan plan_support(std::uint64_t length, std::span<Index const> support, position_code how) {
     std::uint64_t const count = support.size();
-    support_plan best{support_code::raw, count * width_of(length)};
+    support_plan best{wire::support_code::raw, count * width_of(length)};
     auto const consider = [&](support_plan const& other) {
         if (other.bits < best.bits) best = other;
     };
-    consider({support_code::bitmap, length});
+    consider({wire::support_code::bitmap, length});
     std::uint64_t packed = 0, runs = support[0] == 0;
     rice_sums rice(std::uint64_t{support.back()} + 1 - count, count);
     each_group(support, [&](auto const& gaps, std::size_t n, unsigned width) {
@@ -107,7 +109,7 @@ support_plan plan_support(std::uint64_t length, std::span<Index const> support, 
         for (Index const gap : gaps) apart += gap != 0;
         runs += apart;
     });
-    consider({support_code::packed, packed});
+    consider({wire::support_code::packed, packed});
     if (how == position_code::fastest) return best;
 
     auto gap = rice.best();
@@ -116,7 +118,7 @@ support_plan plan_support(std::uint64_t length, std::span<Index const> support, 
         each_group(support, [&](auto const& gaps, std::size_t, unsigned width) { all.add(gaps, width); });
         gap = all.best();
     }
-    consider({support_code::rice, rice_parameter_width + gap.bits, gap.parameter});
+    consider({wire::support_code::rice, rice_parameter_width + gap.bits, gap.parameter});
     // With runs, a neighbour saves the 1 + r bits of its Rice code, and a run costs about one bit more than a single
     // place; but none where the gap before it is a multiple of 2^r, so that runs may be left out there although they
     // would be shorter.
@@ -127,10 +129,9 @@ support_plan plan_support(std::uint64_t length, std::span<Index const> support, 
             extra.add(more);
         });
         auto const b = before.best(), e = extra.best();
-        consider({support_code::runs, 2 * rice_parameter_width + b.bits + e.bits, b.parameter, e.parameter});
+        consider({wire::support_code::runs, 2 * rice_parameter_width + b.bits + e.bits, b.parameter, e.parameter});
     }
     return best;
 }
 
-}  // namespace detail
-}  // namespace laconic
+}  // namespace laconic::detail

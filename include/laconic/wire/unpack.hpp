@@ -46,21 +46,23 @@ struct unpacked {
     }
 };
 
-namespace detail {
+}  // namespace laconic
+
+namespace laconic::detail {
 
 // Reads a shape and then the bare form that it describes. B is a backend of the host, each C names a user's message.
 template <Scalar T, class B = host, class... C>
 class unpacker {
   public:
-    unpacker(bit_reader& source, reading_limits limits)
+    unpacker(wire::bit_reader& source, reading_limits limits)
         : source_(&source), memory_left_(limits.memory), work_left_(limits.work) {}
 
     unpacked all(std::uint64_t dimension) {
-        stages_ = read_shape<T>(*source_, library_kinds{}, [this](std::size_t n) {
-            if (n > deepest_stage) spend(n, sizeof(stage));
+        stages_ = read_shape<T>(*source_, wire::library_kinds{}, [this](std::size_t n) {
+            if (n > wire::deepest_stage) spend(n, sizeof(wire::stage));
         });
-        for (stage const& s : stages_)
-            if (is_user_kind(s.what) && !(names_kind<C, T, B>(s.what) || ...))
+        for (wire::stage const& s : stages_)
+            if (wire::is_user_kind(s.what) && !(names_kind<C, T, B>(s.what) || ...))
                 source_->refuse(concat({name_of_user_kind(s.what), ", of which this reader was given no message of ",
                                         (sizeof(T) == 4 ? "float" : "double")}));
         unpacked result;
@@ -73,13 +75,13 @@ class unpacker {
 
     /// Reads the numbers of the next stage and of those inside it, which describe n numbers.
     void next_stage(std::uint64_t n, unpacked& out) {
-        stage const& s = stages_[at_++];
-        if (is_user_kind(s.what)) return (of_user<C>(s, n, out), ...);
-        library_kinds::visit(s.what, [&](auto described) { described.template unpack<T, B>(*this, s, n, out); });
+        wire::stage const& s = stages_[at_++];
+        if (wire::is_user_kind(s.what)) return (of_user<C>(s, n, out), ...);
+        wire::library_kinds::visit(s.what, [&](auto described) { described.template unpack<T, B>(*this, s, n, out); });
     }
     /// The length of the part whose stages come next.
     std::uint64_t length_of_part() const { return stages_[at_].length; }
-    bit_reader& source() { return *source_; }
+    wire::bit_reader& source() { return *source_; }
     void refuse(std::string_view why) { source_->refuse(why); }
     /// Makes a message that ends a shape, once the source can hold its n numbers of at least `bits` bits each.
     template <class M>
@@ -115,7 +117,8 @@ class unpacker {
     // Reads a user's message, if U names the one that the stage is. Its cost is checked against the limits before it is
     // made.
     template <class U>
-    void of_user([[maybe_unused]] stage const& s, [[maybe_unused]] std::uint64_t n, [[maybe_unused]] unpacked& out) {
+    void of_user([[maybe_unused]] wire::stage const& s, [[maybe_unused]] std::uint64_t n,
+                 [[maybe_unused]] unpacked& out) {
         if constexpr (NamesUserMessage<U, T, B>) {
             if (!names_kind<U, T, B>(s.what)) return;
             if (n > largest_dimension)
@@ -148,11 +151,10 @@ class unpacker {
         out.values.assign(values.begin(), values.end());
     }
 
-    bit_reader* source_;
+    wire::bit_reader* source_;
     std::uint64_t memory_left_, work_left_;
-    std::vector<stage> stages_;
+    std::vector<wire::stage> stages_;
     std::size_t at_ = 0;
 };
 
-}  // namespace detail
-}  // namespace laconic
+}  // namespace laconic::detail

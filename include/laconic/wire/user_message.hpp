@@ -28,7 +28,9 @@ struct reading_bounds {
     std::uint64_t most_steps = 1;  ///< as reading_limits::work counts them; at least 1 is counted
 };
 
-namespace detail {
+}  // namespace laconic
+
+namespace laconic::detail {
 
 template <class M>
 concept DeclaresUserKind = requires {
@@ -40,13 +42,13 @@ concept UserKindIsConstant = requires {
     typename std::integral_constant<long long, static_cast<long long>(M::user_kind)>;
 };
 template <class M>
-concept HasUserKind = UserKindIsConstant<M> && is_user_kind(static_cast<long long>(M::user_kind));
+concept HasUserKind = UserKindIsConstant<M> && wire::is_user_kind(static_cast<long long>(M::user_kind));
 template <class M>
-concept WritesParameters = requires(bit_writer& sink, M const& m) {
+concept WritesParameters = requires(wire::bit_writer& sink, M const& m) {
     write_parameters(sink, m);
 };
 template <class M>
-concept ReadsParameters = requires(bit_reader& source, M& m) {
+concept ReadsParameters = requires(wire::bit_reader& source, M& m) {
     read_parameters(source, m);
 };
 template <class M>
@@ -57,7 +59,7 @@ concept HasValueType = requires {
     requires Scalar<typename M::value_type>;
 };
 template <class M>
-concept IsWritten = requires(bit_writer& sink, M const& m) {
+concept IsWritten = requires(wire::bit_writer& sink, M const& m) {
     write(sink, m);
 };
 template <class M>
@@ -68,7 +70,7 @@ template <class M>
 concept IsWrittenWithShape =
     HasValueType<M> && HasUserKind<M> && HasDimension<M> && IsWritten<M> && ReadsWhatItWrites<M>;
 template <class M, class B>
-concept IsRead = requires(B& on, bit_reader& source, M& m) {
+concept IsRead = requires(B& on, wire::bit_reader& source, M& m) {
     read(on, source, m);
 };
 template <class M>
@@ -80,7 +82,9 @@ concept IsResized = requires(M& m, std::size_t n) {
     m.resize(n);
 };
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic {
 
 /// A message type of a user's that write_described() can write and, where its type is given, read_described() can read.
 /// Satisfied iff M is a Message with
@@ -108,7 +112,9 @@ struct user_messages_t {};
 template <class... C>
 inline constexpr user_messages_t<C...> user_messages{};
 
-namespace detail {
+}  // namespace laconic
+
+namespace laconic::detail {
 
 // Whether C names a message for T and B, of any numbers; a user's message of T; a user's message or none.
 template <class C, class T, class B>
@@ -195,15 +201,15 @@ consteval bool require_user_messages() {
 
 // Whether C names the user's message of T that has this kind.
 template <class C, class T, class B>
-constexpr bool names_kind(message_kind k) {
+constexpr bool names_kind(wire::message_kind k) {
     return kind_named<C, T, B>() == static_cast<long long>(k);
 }
-inline std::string name_of_user_kind(message_kind k) { return concat({"user kind ", static_cast<unsigned>(k)}); }
+inline std::string name_of_user_kind(wire::message_kind k) { return concat({"user kind ", static_cast<unsigned>(k)}); }
 
 // Reads the parameters of a stage of a shape from `whole`, and no bit beyond them.
 template <class M>
-void take_parameters(bit_reader const& whole, stage const& s, M& m) {
-    bit_reader source(whole.bytes().first(as_size(s.second / 8 + s.first)));
+void take_parameters(wire::bit_reader const& whole, wire::stage const& s, M& m) {
+    wire::bit_reader source(whole.bytes().first(as_size(s.second / 8 + s.first)));
     source.skip(s.second);
     if constexpr (ReadsParameters<M>) read_parameters(source, m);
     if (source.left() >= 8)
@@ -214,19 +220,21 @@ void take_parameters(bit_reader const& whole, stage const& s, M& m) {
 
 template <class W, class M>
 void write_user_shape(W& sink, M const& m) {
-    constexpr auto what = static_cast<message_kind>(M::user_kind);
-    bit_writer parameters;
+    constexpr auto what = static_cast<wire::message_kind>(M::user_kind);
+    wire::bit_writer parameters;
     if constexpr (WritesParameters<M>) write_parameters(parameters, m);
     auto const bytes = parameters.finish();
-    if (bytes.size() > longest_parameters)
+    if (bytes.size() > wire::longest_parameters)
         throw argument_error(concat({name_of_user_kind(what), " writes ", bytes.size(),
-                                     " bytes of parameters, where at most ", longest_parameters, " may be"}));
+                                     " bytes of parameters, where at most ", wire::longest_parameters, " may be"}));
     put_kind(sink, what);
     put_whole(sink, bytes.size());
     for (std::byte const b : bytes) sink.put(std::to_integer<std::uint64_t>(b), 8);
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::wire {
 
 /// Writes the kind of a user's message, the number of bytes that its parameters take, and these. Throws argument_error
 /// where they are more than longest_parameters.
@@ -236,4 +244,4 @@ void write_shape(W& sink, M const& m) {
     if constexpr (detail::IsWrittenWithShape<M>) detail::write_user_shape(sink, m);
 }
 
-}  // namespace laconic
+}  // namespace laconic::wire

@@ -9,7 +9,7 @@
 #include "laconic/core/size.hpp"
 #include "laconic/wire/stream.hpp"
 
-namespace laconic {
+namespace laconic::wire {
 
 /// Puts many short words into a bit_writer, several times as fast as one by one: it makes room once, and stores each
 /// word without a test whether it fills the pending bits. It is a sink itself; the writer may be used again after
@@ -68,4 +68,4 @@ void put_words(W& sink, std::uint64_t bits, F f) {
     }
 }
 
-}  // namespace laconic
+}  // namespace laconic::wire

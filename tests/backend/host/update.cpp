@@ -167,9 +167,9 @@ TEST_CASE_TEMPLATE("each kernel is its definition, to the bit", T, float, double
                 for (T& n : v) n = std::isnan(n) ? T(-0.0) : n;
                 raise_magnitudes(b, T(0.5), T(0.3), v);
             });
-            full_vector<T, host> const all{{x.begin() + static_cast<std::ptrdiff_t>(skip), x.end()}};
+            messages::full_vector<T, host> const all{{x.begin() + static_cast<std::ptrdiff_t>(skip), x.end()}};
             check([&](auto& b, out v, out) { add_message(b, v, T(0.3), all); });
-            sparse<identity, support_is::listed, T, host> some;
+            messages::sparse<identity, messages::support_is::listed, T, host> some;
             some.length = d;
             for (std::size_t i = 0; i < d; i += 1 + i % 3) {
                 some.support.push_back(static_cast<coordinate>(i));

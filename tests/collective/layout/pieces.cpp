@@ -11,10 +11,10 @@ using namespace laconic;
 
 TEST_CASE("numbers are added or taken as they are read") {
     std::vector<double> x{1, 2}, y{3, -4};
-    bit_writer sink;
+    wire::bit_writer sink;
     put_numbers(sink, y);
     auto const bytes = sink.finish();
-    bit_reader once(bytes), twice(bytes);
+    wire::bit_reader once(bytes), twice(bytes);
     detail::add_numbers(once, std::span(x));
     CHECK(x == std::vector<double>{4, -2});
     take_numbers(twice, std::span(x));

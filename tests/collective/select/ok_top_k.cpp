@@ -271,10 +271,10 @@ TEST_CASE("what is remembered can be saved, and the run goes on as if it had not
             auto first = make_sum<double>(ok_top_k{k, {5, 7}}, d), second = make_sum<double>(ok_top_k{k, {5, 7}}, d);
             sparse_sum<double> v;
             for (std::size_t t = 0; t < stop; ++t) first(on, comm, v = rounds[t][me], t);
-            state_writer writer("this");
+            wire::state_writer writer("this");
             first.state(writer);
             auto const saved = writer.finish();
-            state_reader reader(saved, "this", d);
+            wire::state_reader reader(saved, "this", d);
             second.state(reader);
             reader.rewind();
             second.state(reader);
@@ -295,7 +295,7 @@ TEST_CASE("a state that is not that of the others, or of other ranks, is an erro
             auto collective = make_sum<float>(ok_top_k{5}, 30);
             auto v = sv::whole_numbers<float>(sv::shape::spread, 30, 8, comm.rank(), n, seed);
             collective(on, comm, v);
-            state_writer writer("this");
+            wire::state_writer writer("this");
             collective.state(writer);
             if (comm.rank() == 0) bytes = writer.finish();
         });
@@ -306,7 +306,7 @@ TEST_CASE("a state that is not that of the others, or of other ranks, is an erro
             host on;
             auto collective = make_sum<float>(ok_top_k{5}, 30);
             auto const bytes = state_of(comm.rank());
-            state_reader reader(bytes, "this");
+            wire::state_reader reader(bytes, "this");
             collective.state(reader);
             reader.rewind();
             collective.state(reader);

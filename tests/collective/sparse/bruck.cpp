@@ -22,11 +22,11 @@ TEST_CASE("what is handed on is what its own rank sent, to the bit") {
             std::vector<int> received(ranks);
             detail::all_gather_by(
                 comm, schedule,
-                [&](bit_writer& sink) {
+                [&](wire::bit_writer& sink) {
                     for (unsigned b = 0; b < width(me); ++b) sink.put(1, 1);
                     sink.put(0, 1);
                 },
-                [&](bit_reader& source, std::size_t p) {
+                [&](wire::bit_reader& source, std::size_t p) {
                     ++received[p];
                     CHECK(source.take_ones(200) == width(p));
                 });

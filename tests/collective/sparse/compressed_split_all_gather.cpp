@@ -118,7 +118,7 @@ TEST_CASE("each rank sends what others add up, and then what it and others send 
                     expected[r] += bits(part.message()) / 8;
                 }
             for (std::size_t distance = 1; distance < all; distance *= 2) {
-                ledger books;
+                wire::ledger books;
                 for (std::size_t j = 0; j < std::min(distance, all - distance); ++j) {
                     auto const p = (r + j) % all;
                     auto const numbers = ranges.of(std::span<float const>(sum), p);

@@ -59,7 +59,7 @@ TEST_CASE("each rank sends what others add up, and then what it and others have 
                             expected[r] += sizeof(float) * ranges.length((r + j) % all);
                         continue;
                     }
-                    ledger books;
+                    wire::ledger books;
                     for (std::size_t j = 0; j < std::min(distance, all - distance); ++j) {
                         auto const p = (r + j) % all;
                         part.assign_part(sum, ranges.first(p), ranges.length(p));

@@ -31,8 +31,8 @@ TEST_CASE("each rank adds up its part, wherever parts start, and receives what s
             std::vector<std::uint64_t> received(ranks, 99);
             detail::split_and_add(
                 on, comm, schedule, parts, brought[me], mine, piece, lists,
-                [&](bit_writer& sink, std::size_t p) { sink.put(10 * me + p, 7); },
-                [&](bit_reader& source, std::size_t r) { received[r] = source.take(7); });
+                [&](wire::bit_writer& sink, std::size_t p) { sink.put(10 * me + p, 7); },
+                [&](wire::bit_reader& source, std::size_t r) { received[r] = source.take(7); });
             schedule.finish();
             CHECK(mine.dimension() == parts.length(me));
             auto const x = sv::dense(mine);

@@ -152,10 +152,10 @@ TEST_CASE("terms that are chosen by value, in any order, behind others, in a roo
     v.assign_unsorted(on, mixed, theirs, 10);
     CHECK(v == sv::of<float>(10, {{0, 2}, {4, 3}, {9, 1}}));
 
-    bit_writer sink;
+    wire::bit_writer sink;
     write(sink, low);
     v.expect(9);
-    bit_reader source(sink.finish());
+    wire::bit_reader source(sink.finish());
     read(on, source, v);
     CHECK(v == low);
 }
@@ -168,7 +168,7 @@ TEST_CASE("from messages") {
     sparse_sum<double> v;
     v.assign(on, largest);
     CHECK(v == sv::of<double>(5, {{2, -5}, {4, 4}}));
-    full_vector<double, host> in_full{x};
+    messages::full_vector<double, host> in_full{x};
     v.assign(on, in_full);
     CHECK(sv::dense(v) == x);
 }
@@ -181,12 +181,12 @@ TEST_CASE("on the wire it is what threshold sends") {
     threshold{.5}(on, std::span<float const>(x), key{}, sent);
     sparse_sum<float> v, received(1000);
     v.assign(on, sent);
-    bit_writer one, other;
+    wire::bit_writer one, other;
     write(one, sent);
     write(other, v);
     auto const a = one.finish(), b = other.finish();
     CHECK(std::equal(a.begin(), a.end(), b.begin(), b.end()));
-    bit_reader source(b);
+    wire::bit_reader source(b);
     read(on, source, received);
     source.finish();
     CHECK(received == v);
@@ -197,13 +197,13 @@ TEST_CASE("on the wire it is what threshold sends") {
 
 TEST_CASE("bytes that are no list are refused") {
     host on;
-    bit_writer sink;
+    wire::bit_writer sink;
     write(sink, sv::of<float>(100, {{3, 1}, {50, 2}}));
     auto const good = sink.finish();
     std::vector<std::byte> bytes(good.begin(), good.end());
     auto const refused = [&](std::size_t d) {
         sparse_sum<float> received(d);
-        bit_reader source(bytes);
+        wire::bit_reader source(bytes);
         try {
             read(on, source, received);
             source.finish();

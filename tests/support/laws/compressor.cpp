@@ -16,7 +16,7 @@ namespace laws {
 namespace {
 
 template <class M>
-std::span<std::byte const> written_to(laconic::bit_writer& sink, M const& m) {
+std::span<std::byte const> written_to(laconic::wire::bit_writer& sink, M const& m) {
     sink.clear();
     write(sink, m);
     return sink.finish();
@@ -47,7 +47,7 @@ class checked_messages {
     reference defined_on_;
     message message_;
     laconic::any_message<T, reference> definition_;
-    laconic::bit_writer sink_, other_;
+    laconic::wire::bit_writer sink_, other_;
 };
 
 // The bytes and the numbers of one message, whose laws hold.

@@ -54,7 +54,7 @@ class both {
         auto const words = written(message_);
         CHECK(laws::written(copied_) == words);
         here_.blank(cpu_, x.size(), from, received_);
-        bit_reader source(words);
+        wire::bit_reader source(words);
         try {
             read(cpu_, source, received_);
         } catch (wire_error const&) {

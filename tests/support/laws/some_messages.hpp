@@ -58,12 +58,12 @@ message_and_sums compress_on(B& on, C const& c, std::vector<float> const& here, 
     message m, received;
     c(on, std::span<float const>(x), from, m);
     all.added = add(m);
-    bit_writer sink;
-    by_host<message, B> way;
+    wire::bit_writer sink;
+    wire::by_host<message, B> way;
     way.write_message(sink, on, m);
     auto const written = sink.finish();
     all.encoded.assign(written.begin(), written.end());
-    bit_reader source(all.encoded);
+    wire::bit_reader source(all.encoded);
     way.read_message(
         source, [&](auto& by, auto& blank) { c.blank(by, here.size(), from, blank); }, on, received);
     all.added_by_reader = add(received);

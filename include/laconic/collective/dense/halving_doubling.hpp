@@ -63,7 +63,7 @@ class halving_doubling::adder {
     // A piece, added to what is there, or in its place.
     template <PointToPoint C>
     void receive(B& on, C& comm, int from, std::span<T> x, std::size_t at, std::size_t n, bool adds) {
-        session_.receive(comm, from, [&](bit_reader& source) {
+        session_.receive(comm, from, [&](wire::bit_reader& source) {
             auto const piece = x.subspan(at, n);
             adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
             if (adds) session_.check_sum(on, piece, at);

@@ -84,7 +84,7 @@ class omni_reduce::adder {
         for (std::size_t c = 0; c < chunks_.parts; ++c)
             for (std::size_t r = 0; r < n; ++r)
                 if (r != me)
-                    session_.receive(comm, static_cast<int>(r), [&](bit_reader& source) {
+                    session_.receive(comm, static_cast<int>(r), [&](wire::bit_reader& source) {
                         read(
                             on, source, r, c, [&](std::size_t row) { return blocks_.of(x, deal_.block_of(r, row)); },
                             [](std::size_t, std::span<T const>) {});
@@ -152,7 +152,7 @@ class omni_reduce::adder {
     }
     // Puts the numbers of a part's blocks into room(row), and calls placed(row, numbers).
     template <class Room, class Placed>
-    void read(B& on, bit_reader& source, std::size_t part, std::size_t c, Room room, Placed placed) {
+    void read(B& on, wire::bit_reader& source, std::size_t part, std::size_t c, Room room, Placed placed) {
         auto const first = chunks_.first(c), length = chunks_.length(c);
         listed_.resize(detail::as_size(take_whole(source, length)));
         read_support(source, length, std::span<coordinate>(listed_));
@@ -190,7 +190,7 @@ class omni_reduce::adder {
         };
         for (int r = 0; r < comm.size(); ++r) {
             if (r != comm.rank())
-                session_.receive(comm, r, [&](bit_reader& source) {
+                session_.receive(comm, r, [&](wire::bit_reader& source) {
                     auto const room = [&](std::size_t row) {
                         return std::span(incoming_).first(blocks_.length(deal_.block_of(me, row)));
                     };
@@ -219,7 +219,7 @@ class omni_reduce::adder {
     omni_deal deal_{0, 1};
     detail::partition chunks_{0, 1};  // of rows
     session session_;
-    bit_writer encoded_;
+    wire::bit_writer encoded_;
     std::vector<coordinate> found_, own_, mine_, listed_, rows_, places_;
     std::vector<std::size_t> starts_, next_, mine_ends_;
     std::vector<T> sums_, incoming_;

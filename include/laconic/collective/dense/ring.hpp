@@ -69,7 +69,7 @@ class ring::adder {
         for (std::size_t step = 0; step < steps; ++step)
             each_piece((first_part + 2 * n - step - 1) % n, [&](std::size_t first, std::size_t length) {
                 bool const adds = step + 1 < n;
-                session_.receive(comm, last, [&](bit_reader& source) {
+                session_.receive(comm, last, [&](wire::bit_reader& source) {
                     auto const piece = x.subspan(first, length);
                     adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
                     if (adds) session_.check_sum(on, piece, first);

@@ -135,7 +135,7 @@ class switch_ml::adder {
     void receive_all(C& comm, std::size_t part, Received received) {
         for (int i = 0, n = comm.size(); i < n; ++i) {
             int const from = (me_ + n - i) % n;
-            auto const receive = [&](bit_reader& source) {
+            auto const receive = [&](wire::bit_reader& source) {
                 while (source.left() > 0) {
                     auto const packet = source.take_bytes(source.take(32));
                     if (!node_->take(0, from, packet, to_others())) source.refuse("a packet out of place");
@@ -146,7 +146,7 @@ class switch_ml::adder {
             } else {
                 std::swap(own_, bundles_[part][static_cast<std::size_t>(me_)]);
                 bundles_[part][static_cast<std::size_t>(me_)].clear();
-                bit_reader own(own_.finish());
+                wire::bit_reader own(own_.finish());
                 if (!session_.failed()) receive(own);
             }
             received(from);
@@ -157,9 +157,9 @@ class switch_ml::adder {
     session session_;
     std::optional<switch_machine<T, B>> node_;
     int me_ = no_rank;
-    std::array<std::vector<bit_writer>, 2>
+    std::array<std::vector<wire::bit_writer>, 2>
         bundles_;  // of half the slots each: packets for each rank, after their lengths
-    bit_writer own_;
+    wire::bit_writer own_;
 };
 
 }  // namespace laconic

@@ -46,7 +46,7 @@ void by_turns(in_pieces<T> sent, in_pieces<T> received, Send send, Receive recei
 }
 
 // What adds numbers that it reads to x.
-template <Scalar T, BitSource R>
+template <Scalar T, wire::BitSource R>
 void add_numbers(R& source, std::span<T> x) {
     std::array<T, 1024> some;
     for (std::size_t first = 0; first < x.size(); first += some.size()) {

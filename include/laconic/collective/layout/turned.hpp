@@ -45,11 +45,11 @@ void all_gather_turned(B& on, C& comm, session& talk, turned<Parts> const& order
     auto const place = [&](std::size_t p) { return p < order.me ? p + order.ranks - order.me : p - order.me; };
     all_gather_by(
         comm, talk,
-        [&](bit_writer& sink) {
+        [&](wire::bit_writer& sink) {
             piece.assign_part(held, 0, order.length(0));
             write(sink, piece);
         },
-        [&](bit_reader& source, std::size_t p) {
+        [&](wire::bit_reader& source, std::size_t p) {
             piece.expect(order.length(place(p)));
             read(on, source, piece);
             held.append(piece, order.first(place(p)));

@@ -142,7 +142,7 @@ class ok_top_k::adder {
         for (auto const s : regions_.starts) all = all.child(s);
         return all.bits & 0xffffffffu;
     }
-    std::uint64_t take_coordinate(bit_reader& source) const {
+    std::uint64_t take_coordinate(wire::bit_reader& source) const {
         auto const at = source.take(32);
         if (at > d_) source.refuse(detail::concat({"a region from ", at, " of ", d_}));
         return at;
@@ -154,11 +154,11 @@ class ok_top_k::adder {
         auto const n = next_.size(), me = static_cast<std::size_t>(comm.rank());
         std::uint64_t const what = digest();
         std::uint64_t sum = regions_.quantile(brought_, me, n);
-        auto const send = [&](bit_writer& sink, std::size_t p) {
+        auto const send = [&](wire::bit_writer& sink, std::size_t p) {
             sink.put(what, 32);
             if (new_regions()) sink.put(regions_.quantile(brought_, p, n), 32);
         };
-        auto const receive = [&](bit_reader& source, std::size_t) {
+        auto const receive = [&](wire::bit_reader& source, std::size_t) {
             if (source.take(32) != what) source.refuse("it remembers other regions, or another threshold");
             if (new_regions()) sum += take_coordinate(source);
         };
@@ -176,7 +176,7 @@ class ok_top_k::adder {
             piece_.append(shares.of(mine_.support(), p), shares.of(mine_.values(), p), 0);
         };
         for (std::size_t step = 1; step < n; ++step)
-            session_.send(comm, static_cast<int>((me + step) % n), [&](bit_writer& sink) {
+            session_.send(comm, static_cast<int>((me + step) % n), [&](wire::bit_writer& sink) {
                 cut((me + step) % n);
                 write(sink, piece_);
             });
@@ -187,7 +187,7 @@ class ok_top_k::adder {
                 share_.append(piece_, regions_.first(me));
                 continue;
             }
-            session_.receive(comm, static_cast<int>(r), [&](bit_reader& source) {
+            session_.receive(comm, static_cast<int>(r), [&](wire::bit_reader& source) {
                 piece_.expect(regions_.length(r));
                 read(on, source, piece_);
                 share_.append(piece_, regions_.first(r));
@@ -202,11 +202,11 @@ class ok_top_k::adder {
         auto const me = static_cast<std::size_t>(comm.rank());
         auto const first = [&](std::size_t p) { return uneven_ ? 0 : regions_.first(p); };
         auto const length = [&](std::size_t p) { return uneven_ ? d_ : regions_.length(p); };
-        auto const send = [&](bit_writer& sink) {
+        auto const send = [&](wire::bit_writer& sink) {
             if (new_regions()) sink.put(next_[me], 32);
             write(sink, mine_);
         };
-        auto const receive = [&](bit_reader& source, std::size_t p) {
+        auto const receive = [&](wire::bit_reader& source, std::size_t p) {
             if (new_regions()) next_[p] = take_coordinate(source);
             piece_.expect(length(p));
             read(on, source, piece_);

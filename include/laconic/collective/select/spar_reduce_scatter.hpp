@@ -109,7 +109,7 @@ class spar_reduce_scatter::adder {
             std::size_t const count = std::min(gap, n - gap);
             session_.exchange(
                 comm, static_cast<int>((order.me + gap) % n),
-                [&](bit_writer& sink) {
+                [&](wire::bit_writer& sink) {
                     arrived_.reset(d_);  // for now: what is cut
                     for (std::size_t j = gap; j < gap + count; ++j) {
                         cut(on, order, j, quota);
@@ -119,7 +119,7 @@ class spar_reduce_scatter::adder {
                     cut_.add(on, arrived_);
                 },
                 static_cast<int>((order.me + n - gap) % n),
-                [&](bit_reader& source) {
+                [&](wire::bit_reader& source) {
                     arrived_.reset(d_);
                     for (std::size_t j = 0; j < count; ++j) {
                         piece_.expect(order.length(j));

@@ -23,14 +23,14 @@ void all_gather_by(C& comm, session& talk, Send send, Receive receive) {
     auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
     if (n == 1) return;
     std::size_t const last_distance = std::bit_ceil(n) / 2, last_count = n - last_distance;
-    bit_writer& parts = talk.encode(send);  // so far, from this rank's on
+    wire::bit_writer& parts = talk.encode(send);  // so far, from this rank's on
     std::uint64_t last_bits = parts.bits();
     for (std::size_t distance = 1; distance < n; distance *= 2) {
         bool const is_last = distance == last_distance;
         if (is_last) parts.cut(last_bits);
         std::size_t const count = is_last ? last_count : distance;
         talk.exchange_bytes(comm, static_cast<int>((me + n - distance) % n), parts.so_far(),
-                            static_cast<int>((me + distance) % n), [&](bit_reader& source) {
+                            static_cast<int>((me + distance) % n), [&](wire::bit_reader& source) {
                                 auto bits = last_bits;
                                 for (std::size_t j = distance; j < distance + count; ++j) {
                                     receive(source, (me + j) % n);
@@ -47,8 +47,8 @@ void all_gather_by(C& comm, session& talk, Send send, Receive receive) {
 template <class B, PointToPoint C, class Part>
 void all_gather_parts(B& on, C& comm, session& talk, std::vector<Part>& parts) {
     all_gather_by(
-        comm, talk, [&](bit_writer& sink) { write(sink, parts[static_cast<std::size_t>(comm.rank())]); },
-        [&](bit_reader& source, std::size_t p) { read(on, source, parts[p]); });
+        comm, talk, [&](wire::bit_writer& sink) { write(sink, parts[static_cast<std::size_t>(comm.rank())]); },
+        [&](wire::bit_reader& source, std::size_t p) { read(on, source, parts[p]); });
 }
 
 /// The same with numbers in full: parts of x, which come to where they belong. What has more than 64 000 bytes goes in
@@ -72,14 +72,14 @@ void all_gather_numbers(C& comm, session& talk, detail::partition const& parts, 
             [&](std::size_t at, std::size_t length) {
                 auto const here = up_to_end(at, length);
                 if (here.size() == length) return talk.send_numbers(comm, to, here, 0, length);
-                talk.send(comm, to, [&](bit_writer& sink) {
+                talk.send(comm, to, [&](wire::bit_writer& sink) {
                     put_numbers(sink, here);
                     put_numbers(sink, x.first(length - here.size()));
                 });
             },
             [&](std::size_t at, std::size_t length) {
                 auto const here = up_to_end(at, length);
-                talk.receive(comm, from, [&](bit_reader& source) {
+                talk.receive(comm, from, [&](wire::bit_reader& source) {
                     take_numbers(source, here);
                     take_numbers(source, x.first(length - here.size()));
                 });

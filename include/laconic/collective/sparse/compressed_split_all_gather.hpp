@@ -40,7 +40,7 @@ struct compressed_split_all_gather {
     void check(std::size_t d) const { compressor.check(d); }
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>>
+    requires Compressor<C, T, B> && messages::TermMessage<message_of<C, T, B>>
     class adder;
     bool operator==(compressed_split_all_gather const&) const = default;
 };
@@ -49,7 +49,7 @@ compressed_split_all_gather(C, std::uint64_t = 0) -> compressed_split_all_gather
 
 template <class C>
 template <Scalar T, OnHost B>
-requires Compressor<C, T, B> && TermMessage<message_of<C, T, B>>
+requires Compressor<C, T, B> && messages::TermMessage<message_of<C, T, B>>
 class compressed_split_all_gather<C>::adder {
   public:
     /// For vectors of d numbers.

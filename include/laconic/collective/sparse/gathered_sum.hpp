@@ -43,8 +43,8 @@ class gathered_sum::adder {
         lists_.clear();
         lists_.append(v, 0);
         detail::all_gather_by(
-            comm, session_, [&](bit_writer& sink) { write(sink, v); },
-            [&](bit_reader& source, std::size_t) {
+            comm, session_, [&](wire::bit_writer& sink) { write(sink, v); },
+            [&](wire::bit_reader& source, std::size_t) {
                 theirs_.expect(d_);
                 read(on, source, theirs_);
                 lists_.append(theirs_, 0);

@@ -42,8 +42,8 @@ class recursive_doubling::adder {
         theirs_.reserve(on, most);
         v.reserve(on, most);
         session_.start(on, comm, round, v, d_);
-        auto const send = [&](bit_writer& sink) { write(sink, v); };
-        auto const add = [&](bit_reader& source) {
+        auto const send = [&](wire::bit_writer& sink) { write(sink, v); };
+        auto const add = [&](wire::bit_reader& source) {
             theirs_.expect(d_);
             read(on, source, theirs_);
             v.add(on, theirs_);
@@ -51,7 +51,7 @@ class recursive_doubling::adder {
         };
         if (me >= paired) {
             session_.send(comm, me - paired, send);
-            session_.receive(comm, me - paired, [&](bit_reader& source) { read(on, source, v); });
+            session_.receive(comm, me - paired, [&](wire::bit_reader& source) { read(on, source, v); });
             return session_.finish();
         }
         if (me + paired < comm.size()) session_.receive(comm, me + paired, add);

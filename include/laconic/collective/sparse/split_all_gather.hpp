@@ -61,8 +61,8 @@ class split_all_gather::adder {
         lists_.clear();  // from here on it has the sums of all parts, this rank's first
         lists_.append(sum_, ranges.first(me));
         detail::all_gather_by(
-            comm, session_, [&](bit_writer& sink) { write(sink, sum_); },
-            [&](bit_reader& source, std::size_t p) {
+            comm, session_, [&](wire::bit_writer& sink) { write(sink, sum_); },
+            [&](wire::bit_reader& source, std::size_t p) {
                 piece_.expect(ranges.length(p));
                 read(on, source, piece_);
                 lists_.append(piece_, ranges.first(p));

@@ -23,7 +23,7 @@ void split_and_add(B& on, C& comm, session& talk, Parts const& parts, sparse_sum
     lists.clear();
     // All that is for others is under way before any of theirs is awaited: so they can be received in their order.
     for (std::size_t step = 1; step < n; ++step)
-        talk.send(comm, static_cast<int>((me + step) % n), [&](bit_writer& sink) {
+        talk.send(comm, static_cast<int>((me + step) % n), [&](wire::bit_writer& sink) {
             std::size_t const p = (me + step) % n;
             piece.assign_part(v, parts.first(p), length(p));
             send(sink, p);
@@ -35,7 +35,7 @@ void split_and_add(B& on, C& comm, session& talk, Parts const& parts, sparse_sum
             lists.append(piece, 0);
         }
         if (r == me) continue;
-        talk.receive(comm, static_cast<int>(r), [&](bit_reader& source) {
+        talk.receive(comm, static_cast<int>(r), [&](wire::bit_reader& source) {
             receive(source, r);
             piece.expect(length(me));
             read(on, source, piece);
@@ -50,7 +50,8 @@ template <class B, PointToPoint C, class Parts, Scalar T>
 void split_and_add(B& on, C& comm, session& talk, Parts const& parts, sparse_sum<T, B> const& v, sparse_sum<T, B>& mine,
                    sparse_sum<T, B>& piece, gathered_lists<T, B>& lists) {
     split_and_add(
-        on, comm, talk, parts, v, mine, piece, lists, [](bit_writer&, std::size_t) {}, [](bit_reader&, std::size_t) {});
+        on, comm, talk, parts, v, mine, piece, lists, [](wire::bit_writer&, std::size_t) {},
+        [](wire::bit_reader&, std::size_t) {});
 }
 
 }  // namespace laconic::detail

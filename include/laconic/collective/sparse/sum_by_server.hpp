@@ -40,26 +40,26 @@ class sum_by_server::adder {
         if (comm.rank() == 0) theirs_.reserve(on, std::min(v.size(), d_));
         v.reserve(on, most);
         session_.template make_room<T>(most);
-        auto const take = [&](bit_reader& source, sparse_sum<T, B>& to) {
+        auto const take = [&](wire::bit_reader& source, sparse_sum<T, B>& to) {
             to.reset(d_);
             read(on, source, to);
         };
-        auto const add = [&](bit_reader& source) {
+        auto const add = [&](wire::bit_reader& source) {
             take(source, theirs_);
             v.add(on, theirs_);
         };
         serve(
-            on, comm, v, round, [&](bit_writer& sink) { write(sink, v); }, add,
-            [&](bit_reader& source) { take(source, v); }, [&] { session_.check_sum(on, v); });
+            on, comm, v, round, [&](wire::bit_writer& sink) { write(sink, v); }, add,
+            [&](wire::bit_reader& source) { take(source, v); }, [&] { session_.check_sum(on, v); });
     }
     /// The same with vectors in full.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         session_.template make_room<T>(std::min(x.size(), d_));
         serve(
-            on, comm, std::span<T const>(x), round, [&](bit_writer& sink) { put_numbers(sink, x); },
-            [&](bit_reader& source) { detail::add_numbers(source, x); },
-            [&](bit_reader& source) { take_numbers(source, x); }, [&] { session_.check_sum(on, x, 0); });
+            on, comm, std::span<T const>(x), round, [&](wire::bit_writer& sink) { put_numbers(sink, x); },
+            [&](wire::bit_reader& source) { detail::add_numbers(source, x); },
+            [&](wire::bit_reader& source) { take_numbers(source, x); }, [&] { session_.check_sum(on, x, 0); });
     }
 
   private:

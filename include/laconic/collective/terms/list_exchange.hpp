@@ -44,9 +44,9 @@ class list_exchange {
     /// as often. Returns whether there is something in `theirs`.
     template <class C>
     bool pass(B& on, C& comm, int to, sparse_sum<T, B> const& mine, int from, sparse_sum<T, B>& theirs) {
-        if (to != no_rank) session_.send(comm, to, [&](bit_writer& sink) { write(sink, mine); });
+        if (to != no_rank) session_.send(comm, to, [&](wire::bit_writer& sink) { write(sink, mine); });
         if (from == no_rank) return false;
-        session_.receive(comm, from, [&](bit_reader& source) {
+        session_.receive(comm, from, [&](wire::bit_reader& source) {
             theirs.expect(d_);
             read(on, source, theirs);
             if (theirs.size() > most_)

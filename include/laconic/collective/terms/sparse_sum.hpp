@@ -28,7 +28,7 @@ template <Scalar T, class B = host>
 class sparse_sum {
   public:
     using value_type = T;
-    using message_type = sparse<identity, support_is::listed, T, B>;
+    using message_type = messages::sparse<identity, messages::support_is::listed, T, B>;
 
     explicit sparse_sum(std::size_t d = 0) { reset(d); }
 
@@ -93,7 +93,7 @@ class sparse_sum {
     message_type const& message() const { return message_; }
 
     /// <- the terms of a message, whose coordinates ascend: that of top_k, threshold or rand_k, or a dense one.
-    template <TermMessage M>
+    template <messages::TermMessage M>
     void assign(B& on, M const& m) {
         auto const terms = m.terms();
         expect(m.dimension(), terms.size());
@@ -216,12 +216,12 @@ class sparse_sum {
     }
     bool operator==(sparse_sum const& other) const { return message_ == other.message_; }
 
-    template <BitSink W>
+    template <wire::BitSink W>
     friend void write(W& sink, sparse_sum const& s) {
         write(sink, s.message_);
     }
     /// Reads into a sum whose dimension is set. Throws wire_error, also for numbers that are not finite.
-    template <BitSource R>
+    template <wire::BitSource R>
     friend void read(B& on, R& source, sparse_sum& s) {
         read(on, source, s.message_);
     }

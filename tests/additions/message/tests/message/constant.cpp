@@ -7,7 +7,7 @@
 #include "laconic/backend/host.hpp"
 
 TEST_CASE("all terms of a constant are alike") {
-    laconic::constant<double, laconic::host> const m{3, 5};
+    laconic::messages::constant<double, laconic::host> const m{3, 5};
     CHECK(m.terms().size() == 3);
     CHECK(m.terms()[2].value == 5);
 }

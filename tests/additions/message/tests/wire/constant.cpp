@@ -9,6 +9,6 @@
 #include "laconic/wire/message.hpp"
 
 TEST_CASE("a constant of 1000 numbers takes 64 bits") {
-    laconic::constant<double, laconic::host> const m{1000, 5};
+    laconic::messages::constant<double, laconic::host> const m{1000, 5};
     CHECK(laconic::bits(m) == 64);
 }

@@ -15,16 +15,16 @@ struct mean_only {
     static constexpr void description(auto&& describe) { describe("mean_only", "the mean of all numbers", ""); }
 
     template <Scalar T, class B>
-    using message = constant<T, B>;
+    using message = messages::constant<T, B>;
 
     void check(std::size_t) const {}
     template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, constant<T, B>& m) const {
+    void blank(B&, std::size_t d, key, messages::constant<T, B>& m) const {
         check_dimension(d);
         m.count = d;
     }
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, constant<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::constant<T, B>& m) const {
         blank(on, x.size(), from, m);
         m.value = x.empty() ? T(0) : static_cast<T>(sum_of_numbers(on, x, 1, 0) / static_cast<double>(x.size()));
     }

@@ -6,7 +6,7 @@
 
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// One number, which all coordinates have.
 template <Scalar T, class B>
@@ -31,4 +31,4 @@ struct constant {
     bool operator==(constant const&) const = default;
 };
 
-}  // namespace laconic
+}  // namespace laconic::messages

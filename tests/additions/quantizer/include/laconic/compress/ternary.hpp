@@ -18,15 +18,15 @@ struct ternary {
     }
 
     template <Scalar T, class B>
-    using message = quantized<T, B>;
+    using message = messages::quantized<T, B>;
 
     void check(std::size_t d) const { inside.check(d); }
     template <class B, Scalar T>
-    void blank(B& on, std::size_t d, key from, quantized<T, B>& m) const {
+    void blank(B& on, std::size_t d, key from, messages::quantized<T, B>& m) const {
         inside.blank(on, d, from, m);
     }
     template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, quantized<T, B>& m) const {
+    void operator()(B& on, std::span<T const> x, key from, messages::quantized<T, B>& m) const {
         inside(on, x, from, m);
     }
     double omega(std::size_t d) const { return inside.omega(d); }
