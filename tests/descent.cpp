@@ -5,8 +5,6 @@
 #include "laconic/adapt/warm_start.hpp"
 #include "laconic/any/recursion.hpp"
 #include "laconic/compress/low_rank.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_block.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/scaled_down.hpp"
@@ -17,18 +15,12 @@
 #include "laconic/estimate/local_momentum.hpp"
 #include "laconic/estimate/local_steps.hpp"
 #include "laconic/estimate/saga.hpp"
-#include "laconic/method/dcgd.hpp"
-#include "laconic/method/diana.hpp"
-#include "laconic/method/ef21.hpp"
-#include "laconic/method/ef_sgd.hpp"
-#include "laconic/method/gd.hpp"
 #include "laconic/method/gd_sec.hpp"
-#include "laconic/method/qsgd.hpp"
 #include "laconic/optim/momentum.hpp"
 #include "support/allocations.hpp"
 #include "support/samples.hpp"
+#include "support/tasks.hpp"
 #include "support/test.hpp"
-#include "support/toys.hpp"
 
 using namespace laconic;
 
@@ -170,38 +162,34 @@ any_transport<> served_by(any_compressor<> c, memory<> m) {
     return served<any_compressor<>>{std::move(c), std::move(m)};
 }
 
+method_type with_estimator(any_estimator<> const& estimator, problem const& p) {
+    auto method = named("ef_sgd(top_k(2))", p);
+    method.estimator = estimator;
+    return method;
+}
+
 // Calls `check` for one recursion of every kind, in each of the ways that its messages may go.
 using check_type = std::function<void(std::string const& name, method_type const& method, bool draws)>;
 void for_every_method(problem const& p, check_type const& check) {
-    auto const each = [&](std::string const& name, auto const& method, bool draws = true) {
-        auto const hidden = erased<double, host>(method);
+    auto const each = [&](std::string const& name, method_type const& hidden, bool draws = true) {
         check(name, hidden, draws);
         check(name + ", served in full", hidden.with_transport(served_by(identity{}, {})), draws);
         check(name + ", served rand_k", hidden.with_transport(served_by(rand_k{3}, {.4, false})), true);
         check(name + ", served top_k", hidden.with_transport(served_by(top_k{2}, {0, true})), draws);
     };
-    each("gd", composed(gd{}, p), false);
-    each("qsgd", composed(qsgd{4, {}}, p));
-    each("dcgd rand_k", composed(dcgd{rand_k{2}}, p));
-    each("dcgd rand_k natural", composed(dcgd{rand_k{5} | natural{}}, p));
-    each("dcgd of a batch", composed(dcgd{identity{}, {.batch = 3}}, p));
-    each("ef top_k", composed(ef_sgd{top_k{2}}, p), false);
-    each("ef top_k quantize", composed(ef_sgd{top_k{3} | quantize{8}}, p));
-    each("ef21", composed(ef21{top_k{2} | natural{}}, p));
-    each("diana rand_k", composed(diana{rand_k{2}}, p));
-    each("diana quantize", composed(diana{quantize{1, 2, p_norm::largest}}, p));
-    each("diana l1", composed(diana{rand_k{2}, {}, l1{.01}}, p));
-    each("gd_sec", composed(gd_sec{1, {.memory = .5}}, p), false);
+    each("gd", named("gd", p), false);
+    each("dcgd rand_k natural", named("dcgd(rand_k(5) | natural)", p));
+    each("ef top_k", named("ef_sgd(top_k(2))", p), false);
+    each("diana rand_k", named("diana(rand_k(2))", p));
+    each("gd_sec", named("gd_sec(xi=1, beta=0.5)", p), false);
     recursion<top_k<>, memory<>, momentum<>> const heavy{top_k{2}, {0, true}, momentum<>(.2 / p.smoothness, .9)};
-    each("momentum", heavy, false);
+    each("momentum", erased<double, host>(heavy), false);
     // One more thing to remember: the factor of 3 rows that was sent last, or of one.
     recursion<low_rank<std::span<double const>>, memory<>, gradient_step, warm_start<double>> const warm{
         {p.dimension % 3 == 0 ? 3u : 1u, 1, {}}, {0, true}, gradient_step{1}, {}, {}, {}, .1 / p.smoothness};
-    each("low_rank", warm);
-    each("l_svrg", composed(ef_sgd{top_k{2}}, p).with_estimator(l_svrg<>(2, .4)));
-    each("l_svrg diana", composed(diana{rand_k{2}}, p).with_estimator(l_svrg<>(1)));
-    each("saga", composed(ef_sgd{top_k{2}}, p).with_estimator(saga<>(2)));
-    each("saga diana", composed(diana{rand_k{2}}, p).with_estimator(saga<>(1)));
+    each("low_rank", erased<double, host>(warm));
+    each("l_svrg", with_estimator(l_svrg<>(2, .4), p));
+    each("saga", with_estimator(saga<>(2), p));
 }
 
 // Three ranks over threads, for six rounds. Before some of them `disturb` does what must not change anything, and
@@ -310,9 +298,7 @@ struct faulty {
 };
 
 std::vector<method_type> every_estimator(problem const& p) {
-    auto const with = [&](auto const& estimator) {
-        return erased<double, host>(composed(ef_sgd{top_k{2}}, p).with_estimator(estimator));
-    };
+    auto const with = [&](any_estimator<> const& estimator) { return with_estimator(estimator, p); };
     rand_block<> const blocks{2, 2};
     recursion<scaled_down<rand_block<>>, memory<>, gradient_step, fixed_level, block_saga<>> const in_blocks{
         {blocks}, {}, {.1}, {}, block_saga<>(blocks)};
@@ -457,7 +443,7 @@ TEST_CASE("a damaged answer: every rank throws, and goes on from a saved state o
 
 TEST_CASE("a server whose answer was lost goes on from a saved state or not at all") {
     auto const f = some_means(1, 6);
-    auto const diana_2 = erased<double, host>(composed(diana{rand_k{2}}, constants_of(f)));
+    auto const diana_2 = named("diana(rand_k(2))", constants_of(f));
     auto const method = diana_2.with_transport(served_by(top_k{2}, {0, true}));
     crew run(method, f, 1, 5), expected(method, f, 1, 5);
     run.rounds(2);
@@ -506,7 +492,7 @@ TEST_CASE("one seed, one run: the same bytes and iterates however many ranks com
     });
     // Ranks draw for themselves: two with the same gradient do not send the same.
     std::vector<any_objective<>> const same(2, f[0]);
-    crew twins(erased<double, host>(composed(dcgd{rand_k{2}}, constants_of(f))), same, 1, 1);
+    crew twins(named("dcgd(rand_k(2))", constants_of(f)), same, 1, 1);
     twins.rounds(5);
     for (std::size_t k = 0; k < 5; ++k) CHECK(twins.logs[0][k] != twins.logs[1][k]);
 }
@@ -545,8 +531,7 @@ TEST_CASE("saved in the middle and restored into another loop: the same messages
 TEST_CASE("another run's state is refused with what differs, a damaged one as well, and nothing has changed") {
     auto const f = some_means(3, 6);
     auto const p = constants_of(f);
-    auto const ef = composed(ef_sgd{top_k{2}}, p);
-    auto const method = erased<double, host>(ef.with_transport(served_by(rand_k{3}, {.4, false})));
+    auto const method = named("ef_sgd(top_k(2))", p).with_transport(served_by(rand_k{3}, {.4, false}));
     crew run(method, f, 1, 5);
     run.rounds(3);
     auto const before = run.states();
@@ -635,10 +620,10 @@ TEST_CASE("an x or a compressor of the wrong size is refused before anything is 
             loop run(method, f[static_cast<std::size_t>(comm.rank())], over, x, 1);
         });
     };
-    auto const plain_descent = erased<double, host>(composed(gd{}, p));
+    auto const plain_descent = named("gd", p);
     CHECK_THROWS_WITH_AS(start_with(plain_descent, 3), "x has 3 numbers, the objective's dimension is 4", shape_error);
-    CHECK_THROWS_WITH_AS(start_with(erased<double, host>(composed(ef_sgd{top_k{5}, {.step = .1}}, p)), 4),
-                         "k = 5 is above the dimension d = 4", argument_error);
+    CHECK_THROWS_WITH_AS(start_with(named("ef_sgd(top_k(5), step=0.1)", p), 4), "k = 5 is above the dimension d = 4",
+                         argument_error);
     CHECK_THROWS_WITH_AS(start_with(plain_descent.with_transport(served_by(top_k{5}, {})), 4),
                          "k = 5 is above the dimension d = 4", argument_error);
     start_with(plain_descent, 4);

@@ -14,8 +14,8 @@
 #include "support/allocations.hpp"
 #include "support/samples.hpp"
 #include "support/states.hpp"
+#include "support/tasks.hpp"
 #include "support/test.hpp"
-#include "support/toys.hpp"
 
 // What every method promises, whatever it is: each by its text, over one loop of faces.
 using namespace laconic;
@@ -77,7 +77,7 @@ struct workers {
     }
 };
 
-using lockstep = toys::lockstep<any_recursion<>, any_objective<>>;
+using lockstep = toys::any_run;
 
 struct moment {
     std::vector<std::vector<std::byte>> states;

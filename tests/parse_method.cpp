@@ -30,19 +30,60 @@ std::string error_of(std::string const& text) {
 TEST_CASE("what is written reads back as the same") {
     auto texts = every_method();
     for (char const* const more :
-         {"gd(step=0.1)", "gd(step=0.5/L)", "dcgd(natural, step=2/L)", "qsgd(levels=8, step=0.25)",
-          "ef_sgd(top_k(3) | natural, step=1/L)", "ef21(top_k(0.01) | natural)",
-          "diana(quantize(2, bucket=16, p=inf), step=0.1, memory=0.25)", "gd_sec(xi=5, beta=1, step=0.5/L)",
-          "bidirectional(bidirectional(gd, natural), natural)", "cat(top_k)",
+         {"gd(step=0.1)",
+          "gd(step=0.5/L)",
+          "dcgd(natural, step=2/L)",
+          "qsgd(levels=8, step=0.25)",
+          "ef_sgd(top_k(3) | natural, step=1/L)",
+          "ef21(top_k(0.01) | natural)",
+          "diana(quantize(2, bucket=16, p=inf), step=0.1, memory=0.25)",
+          "gd_sec(xi=5, beta=1, step=0.5/L)",
+          "bidirectional(bidirectional(gd, natural), natural)",
+          "cat(top_k)",
           "cat(top_k | scaled_sign, cost=packets(512, 64, 60))",
-          "cat(top_blocks(block=64), cost=affine(2, 640), step=0.5/L)"})
+          "cat(top_blocks(block=64), cost=affine(2, 640), step=0.5/L)",
+          "cat(diana(rand_k))",
+          "cat(diana(rand_k | natural, step=1/L, memory=0.25), cost=packets(512, 64, 60))",
+          "cat(vr_diana(rand_k, batch=1), cost=affine(1, 640))",
+          "cat(vr_diana_saga(rand_k | natural))",
+          "cat(ef_sgd(top_k))",
+          "cat(ef_sgd(top_k | scaled_sign(bucket=16), step=0.5/L, batch=2), cost=affine(1, 640))",
+          "cat(ef_sgd(proportional))",
+          "cat(ef_sgd(top_blocks(block=64)))",
+          "cat(top_k | scaled_sign, cost=packets(512, 64, 60), step=0.05)"})
         texts.push_back(more);
     for (auto const& text : texts) CHECK(to_string(parse_method(text)) == text);
-    CHECK(to_string(parse_method("gd_sec")) == "gd_sec(xi=100, beta=0.01)");
-    CHECK(to_string(parse_method("qsgd")) == "qsgd(levels=4)");
-    CHECK(to_string(parse_method("sgd")) == "sgd(batch=1)");
-    CHECK(to_string(parse_method(" diana ( rand_k( 2 )|natural , step = 1/L ) ")) ==
-          "diana(rand_k(2) | natural, step=1/L)");
+    for (auto const& [text, whole] : std::initializer_list<std::pair<char const*, char const*>>{
+             {"gd_sec", "gd_sec(xi=100, beta=0.01)"},
+             {"sgd_sec", "sgd_sec(xi=100, beta=0.01, batch=1)"},
+             {"quantized_gd_sec(natural)", "quantized_gd_sec(natural, xi=100, beta=0.01)"},
+             {"qsgd", "qsgd(levels=4)"},
+             {"sgd", "sgd(batch=1)"},
+             {"signum", "signum(beta=0.9)"},
+             {"top_k_sgd", "top_k_sgd(k=0.01)"},
+             {"gtop_k_sgd", "gtop_k_sgd(k=0.01)"},
+             {"spardl_sgd", "spardl_sgd(k=0.01)"},
+             {"dgc", "dgc(k=0.001, momentum=0.9)"},
+             {"lag_wk", "lag_wk(xi=0.05, D=10)"},
+             {"lag_ps", "lag_ps(xi=0.05, D=10)"},
+             {"ibcd", "ibcd(block=256)"},
+             {"isega", "isega(block=256)"},
+             {"isaga", "isaga(block=256)"},
+             {"isgd", "isgd(block=256)"},
+             {"iasgd", "iasgd(block=256)"},
+             {"cat(error_feedback(top_k))", "cat(ef_sgd(top_k))"},
+             {" cat ( cost = affine(1, 2), compressor = diana ( step=1/L, compressor=rand_k() ) )",
+              "cat(diana(rand_k, step=1/L), cost=affine(1, 2))"},
+             {" diana ( rand_k( 2 )|natural , step = 1/L ) ", "diana(rand_k(2) | natural, step=1/L)"}})
+        CHECK(to_string(parse_method(text)) == whole);
+    // A default and a field of a type are those of its text.
+    CHECK(to_string(dgc{.01, .5, true, 2, 100, {.step = .1, .batch = 32}}) ==
+          "dgc(k=0.01, momentum=0.5, nesterov=yes, clip=2, warm_up=100, step=0.1, batch=32)");
+    CHECK(to_string(bidirectional{ef_sgd{top_k{1}}, top_k{1}, 0, true}) ==
+          "bidirectional(ef_sgd(top_k(1)), top_k(1), keep_errors=yes)");
+    CHECK(to_string(iasgd{.1, 8, 4, {.step = .5}}) == "iasgd(tau=0.1, block=8, rho=4, step=0.5)");
+    CHECK(to_string(cat{ef_sgd{top_k{7} | scaled_sign{4}, {.step = step_size{1, true}}}, affine_cost(1, 640)}) ==
+          "cat(ef_sgd(top_k | scaled_sign(bucket=4), step=1/L), cost=affine(1, 640))");
 }
 
 TEST_CASE("a method from its text sends the same bytes as the one that is compiled") {
@@ -82,7 +123,9 @@ TEST_CASE("what cannot be read is refused with its column and what would be righ
     CHECK(error_of("gd(step=0)").find("above 0") != std::string::npos);
     CHECK(error_of("gd(step=-1)").find("above 0") != std::string::npos);
     CHECK(error_of("gd(step=big)").starts_with("9|"));
-    CHECK(error_of("gd(step=1/M)") != "none");
+    for (auto const* text : {"gd(step=1/M)", "gd(step=L)", "gd(step=1/2)", "gd(step=nan)", "gd(step=-1/L)",
+                             "sgd(batch=1e10)", "lag_wk(D=0)", "lag_wk(D=1.5)", "diana(rand_k(2), memory=x)"})
+        CHECK(error_of(text) != "none");
     CHECK(error_of("gd(memory=0.5)") != "none");
     CHECK(error_of("gd(batch=2)") != "none");
     CHECK(error_of("sgd(batch=0)").find("batch is a whole number from 1 to") != std::string::npos);

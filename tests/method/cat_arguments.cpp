@@ -24,20 +24,6 @@ problem const of_five{100, 5, 4, .5, 9, 6, .25, 7, 12};
 
 }  // namespace
 
-TEST_CASE("what is written of a method inside reads back as the same") {
-    for (char const* const text :
-         {"cat(diana(rand_k))", "cat(diana(rand_k | natural, step=1/L, memory=0.25), cost=packets(512, 64, 60))",
-          "cat(vr_diana(rand_k, batch=1), cost=affine(1, 640))", "cat(vr_diana_saga(rand_k | natural))",
-          "cat(ef_sgd(top_k))", "cat(ef_sgd(top_k | scaled_sign(bucket=16), step=0.5/L, batch=2), cost=affine(1, 640))",
-          "cat(ef_sgd(proportional))", "cat(ef_sgd(top_blocks(block=64)))",
-          "cat(top_k | scaled_sign, cost=packets(512, 64, 60), step=0.05)"})
-        CHECK(to_string(parse_method(text)) == text);
-    CHECK(to_string(parse_method("cat(error_feedback(top_k))")) == "cat(ef_sgd(top_k))");
-    CHECK(
-        to_string(parse_method(" cat ( cost = affine(1, 2), compressor = diana ( step=1/L, compressor=rand_k() ) )")) ==
-        "cat(diana(rand_k, step=1/L), cost=affine(1, 2))");
-}
-
 TEST_CASE("a method from its text composes as in C++") {
     auto const same = [](auto const& m) {
         CAPTURE(to_string(m));

@@ -7,8 +7,8 @@
 #include "laconic/method/gd.hpp"
 #include "laconic/method/proxskip.hpp"
 #include "laconic/method/with_prox.hpp"
+#include "support/tasks.hpp"
 #include "support/test.hpp"
-#include "support/toys.hpp"
 
 using namespace laconic;
 using namespace toys;
@@ -27,34 +27,23 @@ static_assert(!TakesMomentum<recursion_of<proxskip>>);
 
 }  // namespace
 
-TEST_CASE("the ball rolls as by hand: f = x^2 / 2, step 1/2, beta 1/2") {
-    auto const f = around({{0}});
-    lockstep run(with_momentum<double, host>(gd{{.step = .5}}.compose<double, host>(constants(f)), .5), f, {1}, 1);
-    for (double const x : {.5, 0., -.25, -.25, -.125}) {  // v = 1, 1, 1/2, 0, -1/4
-        run.round();
-        CHECK(run.x()[0] == x);
-    }
-}
-
 TEST_CASE("without momentum it is the method itself, bit for bit; with a prox it keeps it") {
     auto const f = random_ridges(3, 5, 1, 2);
     auto const r = diana{rand_k{2}, {}, l1{.1}}.compose<double, host>(constants(f));
     auto const none = with_momentum<double, host>(r, 0);
     CHECK(none.step.rate == r.step.rate);
-    auto const a = history(r, f, vec(5, 1.0), 20), b = history(none, f, vec(5, 1.0), 20);
+    any_objectives const any(f.begin(), f.end());
+    auto const a = history(erased<double, host>(r), any, vec(5, 1.0), 20);
+    auto const b = history(erased<double, host>(none), any, vec(5, 1.0), 20);
     for (std::size_t k = 0; k <= 20; ++k) CHECK(a[k].x == b[k].x);
     CHECK_THROWS_AS((with_momentum<double, host>(r, 1)), argument_error);
     CHECK_THROWS_AS((with_momentum<double, host>(r, -.1)), argument_error);
 }
 
-TEST_CASE("with_prox of a ball leads to the least of f + R, and replaces a prox that is there") {
-    auto const f = around({{3, -1, .2, 0}, {1, -2, .2, 4}, {-1, -3, -.1, -4}});
-    auto const ball = with_momentum<double, host>(gd{{.step = .25}}.compose<double, host>(constants(f)), .5);
+TEST_CASE("with_prox of a ball replaces a prox that is there, and has the whole step") {
+    auto const ball = with_momentum<double, host>(gd{{.step = .25}}.compose<double, host>(problem{}), .5);
     auto const once = with_prox(ball, l2{3});
-    auto const r = with_prox(once, l1{.5});
     CHECK(once.step.rate == .5);  // .25 / (1 - .5)
-    CHECK(r.step.rate == .5);
-    lockstep run(r, f, vec(4, 0.0), 1);
-    run.rounds(200);
-    CHECK(distance2(run.x(), vec{.5, -1.5, 0, 0}) < 1e-28);
+    CHECK(to_string(with_prox(once, l1{.5}).step) == to_string(with_prox(ball, l1{.5}).step));
+    CHECK(to_string(once.step) != to_string(with_prox(ball, l1{.5}).step));
 }

@@ -44,9 +44,4 @@ struct tilted {
 };
 std::vector<tilted> made_to_agree(real_problem const& real);
 
-// Compiled once, in toys.cpp.
-extern template class lockstep<common_recursion<>, laconic::logistic_regression<>>;
-extern template class lockstep<common_recursion<laconic::proximal<laconic::gradient_step, laconic::no_prox>>,
-                               laconic::logistic_regression<>>;
-
 }  // namespace toys

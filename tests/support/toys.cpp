@@ -7,8 +7,10 @@
 #include <map>
 
 #include "laconic/objective/optimum.hpp"
+#include "named_methods.hpp"
 #include "support/data.hpp"
 #include "support/real_data.hpp"
+#include "support/tasks.hpp"
 
 namespace toys {
 
@@ -197,13 +199,31 @@ std::vector<tilted> made_to_agree(real_problem const& real) {
     return all;
 }
 
+laconic::any_recursion<> named(std::string const& method, laconic::problem const& p) {
+    return laconic::parse_method(method).compose<double, laconic::host>(p);
+}
+laconic::any_recursion<> named(std::string const& method, laconic::problem const& p, laconic::elastic_net const& prox) {
+    return laconic::parse_method(method).compose(p, prox);
+}
+
+task ridges(int n, Eigen::Index d, std::uint64_t seed) {
+    auto const f = random_ridges(n, d, 1, seed);
+    return task_of("ridge regressions", f, constants(f), known_optimum(f), vec(std::size_t(d), 1.0));
+}
+
+std::vector<task> tasks(int ranks) {
+    std::vector<task> all{ridges(ranks, 6, 3)};
+    if (auto const real = real_data(ranks))
+        all.push_back(task_of("heart_scale", real->f, real->p, real->best, vec(13)));
+    return all;
+}
+
+template class lockstep<laconic::any_recursion<>, laconic::any_objective<>>;
+template std::vector<snapshot<double>> history(laconic::any_recursion<> const&, any_objectives const&, vec const&,
+                                               std::size_t, std::uint64_t, laconic::threads::settings);
+
 template class lockstep<common_recursion<>>;
-template class lockstep<common_recursion<laconic::proximal<laconic::gradient_step, laconic::no_prox>>>;
 template std::vector<snapshot<double>> history(common_recursion<> const&, workers const&, vec const&, std::size_t,
                                                std::uint64_t, laconic::threads::settings);
-
-template class lockstep<common_recursion<>, laconic::logistic_regression<>>;
-template class lockstep<common_recursion<laconic::proximal<laconic::gradient_step, laconic::no_prox>>,
-                        laconic::logistic_regression<>>;
 
 }  // namespace toys

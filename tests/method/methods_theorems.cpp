@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each theorem, in every round or in exact expectation along a run, on ridge regressions and on real data. (The program
+// convergence has them on toys where they are tight, and gives the means of runs.)
+#include "laconic/compress/best_level.hpp"
+#include "laconic/compress/guaranteed_share.hpp"
+#include "laconic/compress/scaled_sign.hpp"
+#include "laconic/compress/threshold.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/feedback/last_gradient.hpp"
+#include "laconic/objective/nonconvex_logistic.hpp"
+#include "laconic/optim/accelerated_step.hpp"
+#include "laconic/optim/dual_averaging_step.hpp"
+#include "support/data.hpp"
+#include "support/tasks.hpp"
+#include "support/test.hpp"
+
+using namespace laconic;
+using namespace toys;
+
+namespace {
+
+std::string number(double v) { return shortest(v); }
+
+// V = |x - x*|^2 + weight mean |h_i - grad f_i(x*)|^2 has E V+ <= (1 - fall) V + floor, where the step is this and
+// messages are of k coordinates, or of k blocks of one coordinate each.
+struct shift_theorem {
+    std::size_t k;
+    double alpha, step, weight, fall, floor = 0;
+    bool of_one_row = false;
+};
+
+void holds_along_a_run(task const& t, std::string const& method, shift_theorem const& by, double least) {
+    CAPTURE(t.name);
+    CAPTURE(method);
+    auto const r = named(method, t.p);
+    CHECK(r.step.rate() == doctest::Approx(by.step));
+    any_run run(r, t.f, t.start, 2);
+    std::vector<vec> known;
+    auto const lyapunov = [&] {
+        double const v = distance2(run.x(), t.best.x);
+        if (by.alpha == 0) return v;
+        known = shifts_of(run, t.f.size());
+        return v + by.weight * t.off(known);
+    };
+    double const first = lyapunov();
+    double worst = 0;
+    for (std::size_t const wait : {0u, 1u, 10u, 100u, 1000u}) {
+        run.rounds(wait);
+        double const v = lyapunov();
+        if (v < 1e-18 * first) break;  // roundings are as large
+        auto const choices = by.of_one_row ? row_gradients(t.f, run.x()) : certain(gradients(t.f, run.x()));
+        expected_round const next(rand_k{by.k}, by.alpha, by.step, choices, run.x(), known, t.best);
+        worst = std::max(worst, (next.x + by.weight * next.h) / ((1 - by.fall) * v + by.floor));
+    }
+    CHECK(worst <= 1 + 1e-12);
+    CHECK(worst > least);  // it is not void
+    // Markov: but for a chance of 1 in 10.
+    if (by.floor == 0) CHECK(lyapunov() < 10 * std::pow(1 - by.fall, 1111) * first);
+}
+
+}  // namespace
+
+TEST_CASE("messages of random coordinates, without shifts and with them, of all rows and of one") {
+    for (auto const& t : tasks(10)) {
+        auto const& p = t.p;
+        double const d = double(p.dimension), n = 10, l = p.largest_smoothness, mu = p.strong_convexity;
+        double const zeta2 = t.best.disagreement(), omega = d / 3 - 1;
+        bool const has_rows = p.samples > 0;
+        double step = 1 / (p.smoothness + 2 * omega * l / n);
+        holds_along_a_run(t, "dcgd(rand_k(3))", {3, 0, step, 0, step * mu, step * step / n * 2 * omega * zeta2},
+                          has_rows ? .7 : .3);
+        for (double const share :
+             {.25, .5, 1.}) {  // of the largest rate: the sharp form's twice, then the general form's
+            double const alpha = share / (1 + omega), spread = share < 1 ? omega / (n * (1 - share)) : 6 * omega / n;
+            double const least = p.least_strong_convexity;
+            step = std::min((share < 1 ? alpha : alpha / 2) / least, 2 / ((l + least) * (1 + spread)));
+            double const other = std::min(alpha / 2 / least, 2 / ((l + least) * (1 + 6 * omega / n)));
+            if (other > step) continue;  // the general form's step is longer: another theorem
+            holds_along_a_run(
+                t, "diana(rand_k(3), memory=" + number(alpha) + ")",
+                {3, alpha, step, step * step * (share < 1 ? spread / alpha : 4 * omega / (alpha * n)), step * least},
+                .5);
+        }
+        double const tau = 2 / d, by_blocks = d / 2 - 1;  // both theorems of ISEGA, of which the longer step is taken
+        double const papers = std::min(1 / (4 * l * (1 + 1 / (n * tau))), 1 / (mu / tau + 4 * l / (n * tau)));
+        double const least = p.least_strong_convexity;
+        double const dianas = std::min(tau / (2 * least), 2 / ((l + least) * (1 + 6 * by_blocks / n)));
+        CHECK(named("isega(tau=2, block=1)", p).step.rate() == doctest::Approx(std::max(papers, dianas)));
+        holds_along_a_run(t, "isega(tau=2, block=1, step=" + number(papers) + ")",
+                          {2, tau, papers, papers / (2 * l * tau), papers * mu}, .5);
+        holds_along_a_run(t, "isega(tau=2, block=1, step=" + number(dianas) + ")",
+                          {2, tau, dianas, 4 * by_blocks / (tau * n) * dianas * dianas, dianas * least}, .5);
+        if (!has_rows) continue;
+        double const sigma2 = variance_of_choices(row_gradients(t.f, t.best.x)), row = p.largest_sample_smoothness;
+        double const all = d - 1;  // omega of one coordinate
+        step = 1 / (p.smoothness + 2 * row / n);
+        holds_along_a_run(t, "sgd", {13, 0, step, 0, step * mu, 2 * step * step / n * sigma2, true}, .7);
+        step = 1 / (p.smoothness + 2 * all * l / n + 2 * (1 + all) * row / n);
+        holds_along_a_run(t, "dcgd(rand_k(1), batch=1)",
+                          {1, 0, step, 0, step * mu, step * step / n * 2 * (all * zeta2 + (1 + all) * sigma2), true},
+                          .7);
+        double const alpha = 1 / (2 * (1 + all));
+        step = std::min(alpha / (2 * mu), 1 / (p.smoothness + 6 * all * l / n + (2 + 10 * all) * row / n));
+        holds_along_a_run(t, "diana(rand_k(1), batch=1)",
+                          {1, alpha, step, 4 * all / (alpha * n) * step * step, step * mu,
+                           (2 + 10 * all) * step * step * sigma2 / n, true},
+                          .7);
+    }
+}
+
+namespace {
+
+// By how much V+ is above (1 - fall) V + floor in the worst of some rounds, V being what lyapunov() has after each
+// round; that it comes down.
+template <class Lyapunov>
+double excess(any_run& run, Lyapunov lyapunov, double fall, double floor, int rounds) {
+    double v = lyapunov(), worst = -1e300;
+    double const first = v;
+    for (int k = 0; k < rounds; ++k) {
+        run.round();
+        double const next = lyapunov();
+        worst = std::max(worst, next - ((1 - fall) * v + floor));
+        v = next;
+    }
+    CHECK(v < first + floor);
+    return worst;
+}
+
+// EF-SGD with a compressor that keeps delta: V is |x - mean e - x*|^2 + 12 step L / delta mean |e_i|^2.
+void error_feedback_holds(task const& t, std::string const& method, double delta, vec const& start) {
+    CAPTURE(method);
+    auto const& p = t.p;
+    auto const r = named(method, p);
+    double const n = t.workers(), step = r.scale, l = p.smoothness;
+    double const longest = delta / (14 * std::sqrt((1 - delta) * l * p.largest_smoothness));
+    CHECK(step == doctest::Approx(std::min(1 / (4 * l), longest)));
+    any_run run(r, t.f, start, 1);
+    vec expected = start;
+    auto const lyapunov = [&] {
+        vec moved = run.x();
+        double errors = 0;
+        for (std::size_t i = 0; i < t.f.size(); ++i) {
+            auto const memory = memory_of(run, i);
+            for (std::size_t j = 0; j < memory.residual().size(); ++j) moved[j] -= memory.residual()[j] / n;
+            errors += norm2(memory.residual()) / n;
+        }
+        CHECK(distance2(moved, expected) <= 1e-26 * (norm2(start) + norm2(moved)));  // uncompressed steps
+        auto const g = mean_of(gradients(t.f, run.x()));
+        for (std::size_t j = 0; j < moved.size(); ++j) expected[j] = moved[j] - step * g[j];
+        return distance2(moved, t.best.x) + 12 * step * l / delta * errors;
+    };
+    double const floor = 48 * step * step * step * l * (1 - delta) / (delta * delta) * t.best.disagreement();
+    double const away = 1 + norm2(start);
+    CHECK(excess(run, lyapunov, std::min(step * p.strong_convexity / 2, delta / 4), floor, 200) <= 1e-13 * away);
+}
+
+}  // namespace
+
+TEST_CASE("ef_sgd, and cat of it with its longer step: the Lyapunov inequality of their headers, every round") {
+    for (auto const& t : tasks(10)) {
+        CAPTURE(t.name);
+        auto const d = t.p.dimension;
+        for (std::size_t const k : {std::size_t(1), std::size_t(4), d})
+            error_feedback_holds(t, "ef_sgd(top_k(" + std::to_string(k) + "))", double(k) / double(d), t.start);
+        error_feedback_holds(t, "ef_sgd(top_k(1))", 1. / double(d), vec(d, 100.));
+        auto const affine = affine_cost(1, 640);
+        auto const packets = packet_cost(20, 4, 100);
+        error_feedback_holds(t, "cat(ef_sgd(top_k), cost=affine(1, 640))",
+                             guaranteed_share<double>(top_k{1}, affine, d), t.start);
+        error_feedback_holds(t, "cat(ef_sgd(top_k | scaled_sign), cost=packets(20, 4, 100))",
+                             guaranteed_share<double>(top_k{1} | scaled_sign{}, packets, d), t.start);
+    }
+}
+
+TEST_CASE("gd: f - f* falls by 1 - mu / L, every round") {
+    for (auto const& t : tasks(10)) {
+        any_run run(named("gd", t.p), t.f, t.start, 1);
+        auto const gap = [&] { return t.gap(run.x()); };
+        CHECK(excess(run, gap, t.p.strong_convexity / t.p.smoothness, 0, 100) <= 1e-13);
+    }
+}
+
+TEST_CASE("ef21: f - f* + step / theta mean |h_i - grad f_i|^2 falls by 1 - step mu, every round") {
+    for (auto const& t : tasks(10))
+        for (std::size_t const k : {1u, 3u}) {
+            auto const r = named("ef21(top_k(" + std::to_string(k) + "))", t.p);
+            double const step = r.step.rate(), theta = 1 - std::sqrt(1 - double(k) / double(t.p.dimension));
+            any_run run(r, t.f, t.start, 1);
+            vec at = t.start;
+            run.round();
+            auto const lyapunov = [&] {  // x^k, and h_i once round k has been sent
+                auto const g = gradients(t.f, at), h = shifts_of(run, t.f.size());
+                double apart = 0;
+                for (std::size_t i = 0; i < g.size(); ++i) apart += distance2(g[i], h[i]) / t.workers();
+                double const v = t.gap(at) + step / theta * apart;
+                at = run.x();
+                return v;
+            };
+            CHECK(excess(run, lyapunov, step * t.p.strong_convexity, 0, 300) <= 1e-12);
+        }
+}
+
+namespace {
+
+// mean |grad f(x^t)|^2 over T rounds of EF21, over the bound 2 (f(x^0) - least) / (step T) + G^0 / (theta T) of theorem
+// 1, G^0 being mean |h_i - grad f_i(x^0)|^2 once the first round has been sent. The step is that for mu = 0.
+double share_of_bound(any_objectives const& f, problem p, double least, vec const& start, int rounds) {
+    p.strong_convexity = 0;
+    auto const r = named("ef21(top_k(1))", p);
+    double const theta = 1 - std::sqrt(1 - 1 / double(p.dimension)), step = r.step.rate();
+    any_run run(r, f, start, 1);
+    double squares = 0, apart = 0;
+    for (int t = 0; t < rounds; ++t) {
+        auto const g = gradients(f, run.x());
+        squares += norm2(mean_of(g)) / rounds;
+        run.round();
+        if (t == 0) {
+            auto const h = shifts_of(run, f.size());
+            for (std::size_t i = 0; i < f.size(); ++i) apart += distance2(h[i], g[i]) / double(f.size());
+        }
+    }
+    return squares / (2 * (mean_value(f, start) - least) / (step * rounds) + apart / (theta * rounds));
+}
+
+}  // namespace
+
+TEST_CASE("ef21 of any smooth f, also where it is not convex: the mean square of the gradients is within theorem 1") {
+    auto const t = ridges(4, 6, 1);
+    for (int const rounds : {1, 300}) CHECK(share_of_bound(t.f, t.p, t.best.value, vec(6, 2.0), rounds) <= 1);
+    auto const data = test_data("heart_scale");
+    if (!data) return;
+    any_objectives f;
+    problem p{13, 10, nonconvex_logistic<>(*data, .1).smoothness()};
+    for (std::size_t i = 0; i < 10; ++i) {
+        nonconvex_logistic<> const mine(data->part(i, 10), .1);
+        p.mean_square_smoothness += square(mine.smoothness()) / 10;
+        f.push_back(mine);
+    }
+    p.mean_square_smoothness = std::sqrt(p.mean_square_smoothness);
+    for (int const rounds : {10, 300}) {
+        double const share = share_of_bound(f, p, 0, vec(13, 1.0), rounds);  // both parts of f are above 0
+        CHECK(share <= 1);
+        CHECK(share > 1e-3);
+    }
+    any_run run(named("ef21(top_k(1))", p), f, vec(13, 1.0), 1);  // as in the paper's experiments
+    run.rounds(1500);
+    CHECK(norm2(mean_of(gradients(f, run.x()))) < 1e-7);
+}
+
+TEST_CASE("gd_sec within the safe bound: its Lyapunov function falls by 1 - step mu, every round, for every beta") {
+    for (auto const& t : tasks(10))
+        for (double const q : {.1, .5, .8})  // of the step 1 / L
+            for (double const beta : {0., .01, .5, 1.}) {
+                CAPTURE(q);
+                CAPTURE(beta);
+                double const l = t.p.smoothness, step = (1 - q) / l, c = step * t.p.strong_convexity;
+                double const xi = std::sqrt(q / (2 * (1 - q) * (1 - q)) / (1 / (1 - c) + 1 / ((1 - c) * (1 - c))));
+                double const b2 = step * square(xi * l) / (1 - c), b1 = (step * square(xi * l) + b2) / (1 - c);
+                any_run run(
+                    named("gd_sec(xi=" + number(xi) + ", beta=" + number(beta) + ", step=" + number(step) + ")", t.p),
+                    t.f, t.start, 1);
+                vec before_last = run.x(), last = run.x(), now = run.x();
+                std::size_t held_back = 0;
+                auto const lyapunov = [&] {
+                    before_last = std::exchange(last, std::exchange(now, run.x()));
+                    for (double const e : memory_of(run, 0).residual()) held_back += e != 0;
+                    return t.gap(now) + b1 * distance2(now, last) + b2 * distance2(last, before_last);
+                };
+                CHECK(excess(run, lyapunov, c, 0, 200) <= 2e-12);
+                CHECK(held_back > 5);
+            }
+}
+
+namespace {
+
+// L_i = 1, 4, 9, ..
+task rising(int n) {
+    workers f;
+    for (int i = 0; i < n; ++i) {
+        auto q = random_ridges(1, 8, .5, 20 + std::uint64_t(i))[0];
+        double const scale = square(i + 1) / q.smoothness();
+        f.push_back({q.h * scale, q.b * scale, 0});
+    }
+    return task_of("rising ridges", f, constants(f), known_optimum(f), vec(8));
+}
+
+}  // namespace
+
+TEST_CASE("lag_wk and lag_ps: their Lyapunov function falls by 1 - step mu / 2, and who has much to send, sends") {
+    std::size_t const D = 10;
+    auto all = tasks(10);
+    all[0] = rising(5);
+    for (auto const& t : all)
+        for (std::string const name : {"lag_wk", "lag_ps"}) {
+            CAPTURE(t.name);
+            CAPTURE(name);
+            std::size_t uploads_before = t.f.size() * 300;
+            for (double const share : {.1, .5, .9}) {
+                CAPTURE(share);
+                double const xi = share / 10;
+                std::vector<any_recursion<>> ranks;
+                for (auto const& mine : t.f) {
+                    auto p = t.p;
+                    p.own_smoothness = mine.smoothness();
+                    ranks.push_back(named(name + "(xi=" + number(xi) + ", D=10)", p));
+                }
+                double const step = ranks[0].step.rate(), c = step * t.p.strong_convexity / 2;
+                CHECK(step == doctest::Approx((1 - std::sqrt(share)) / t.p.smoothness));
+                vec beta(D), moves(D);  // squared, the newest first
+                for (std::size_t d = D; d-- > 0;) beta[d] = (xi / (2 * step) + (d + 1 < D ? beta[d + 1] : 0)) / (1 - c);
+                REQUIRE(beta[0] <= 1 / (2 * step) - t.p.smoothness / 2);
+                any_run run(ranks, t.f, t.start, 1);
+                vec x = run.x();
+                std::size_t uploads = 0;
+                bool quiet = true;  // no rank sent nothing that had more to send than the rule allows
+                auto const lyapunov = [&] {
+                    if (run.rank(0).rounds() > 0) {
+                        auto const g = gradients(t.f, x), h = shifts_of(run, t.f.size());
+                        double const bound = xi / (step * step) * std::accumulate(moves.begin(), moves.end(), 0.);
+                        for (std::size_t i = 0; i < t.f.size(); ++i) {
+                            bool const sent = run.message_of_rank(i).get<message_of<threshold<>>>().support.size() > 0;
+                            double const off = distance2(g[i], h[i]);
+                            uploads += sent;
+                            quiet =
+                                quiet && (sent ? off < 1e-24 * (1 + norm2(g[i])) : off <= bound * (1 + 1e-12) + 1e-30);
+                        }
+                        std::rotate(moves.begin(), moves.end() - 1, moves.end());
+                        moves[0] = distance2(run.x(), x);
+                        x = run.x();
+                    }
+                    return t.gap(x) + std::inner_product(beta.begin(), beta.end(), moves.begin(), 0.);
+                };
+                CHECK(excess(run, lyapunov, c, 0, 300) <= 1e-11);
+                CHECK(quiet);
+                CHECK(uploads < uploads_before);
+                uploads_before = uploads;
+            }
+        }
+}
+
+TEST_CASE("signsgd, one worker: the mean 1-norm of the gradient is within the theorem, with its best step") {
+    for (auto const& t : tasks(1)) {
+        double const gap = t.gap(t.start), d = double(t.p.dimension), rounds = 400;
+        double const step = std::sqrt(2 * gap / (d * t.p.smoothness * rounds));
+        any_run run(named("signsgd(step=" + number(step) + ")", t.p), t.f, t.start, 1);
+        double mean = 0;
+        for (int k = 0; k < int(rounds); ++k) {
+            auto const g = gradients(t.f, run.x());
+            for (double const v : g[0]) mean += std::abs(v) / rounds;
+            run.round();
+        }
+        double const share = mean / std::sqrt(2 * gap * d * t.p.smoothness / rounds);
+        CHECK(share <= 1);
+        CHECK(share > .05);
+    }
+}
+
+namespace {
+
+// |x - b|_1 and one of its subgradients.
+struct corner {
+    vec b;
+    std::size_t dimension() const { return b.size(); }
+    double value(std::span<double const> x) const {
+        double sum = 0;
+        for (std::size_t j = 0; j < b.size(); ++j) sum += std::abs(x[j] - b[j]);
+        return sum;
+    }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        for (std::size_t j = 0; j < b.size(); ++j) g[j] = x[j] > b[j] ? 1 : -1;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("dual_averaging of functions with corners: within (R^2 / (2 step) + step G^2) / sqrt(T)") {
+    any_objectives const f{corner{{0, 5}}, corner{{1, 0}}, corner{{4, 1}}};  // the medians: (1, 1)
+    double const r2 = 13, g2 = 2;
+    for (double const step : {.1, std::sqrt(r2 / 2 / g2)}) {
+        any_run run(named("dual_averaging(step=" + number(step) + ")", problem{2, 3}), f, {3, 4}, 1);
+        for (int t = 1; t <= 1000; ++t) {
+            run.round();
+            auto const mine = part_of(run.method(0).step, dual_averaging_step<>(1));
+            double const gap = mean_value(f, mine.average()) - mean_value(f, vec{1, 1});
+            REQUIRE(gap >= -1e-12);
+            REQUIRE(gap <= (r2 / (2 * step) + step * g2) / std::sqrt(t));
+        }
+    }
+}
+
+TEST_CASE("dual_averaging: the mean of the iterates is within 2 L R^2 / sqrt(T)") {
+    for (auto const& t : tasks(10)) {
+        any_run run(named("dual_averaging", t.p), t.f, t.start, 1);
+        double largest = 0;
+        for (int k = 1; k <= 500; ++k) {
+            run.round();
+            auto const step = part_of(run.method(std::size_t(k) % 10).step, dual_averaging_step<>(1));
+            double const bound = 2 * t.p.smoothness * distance2(t.start, t.best.x) / std::sqrt(k);
+            largest = std::max(largest, t.gap(step.average()) / bound);
+        }
+        CHECK(largest <= 1);
+        CHECK(largest > .05);
+    }
+}
+
+TEST_CASE("cat, one worker: the descent lemma in every round and over all, for the share that the message kept") {
+    auto const levels = [](task const& t, auto const& c, std::string const& arguments) {
+        auto const& p = t.p;
+        any_run run(named("cat(" + arguments + ")", p), t.f, t.start, 1);
+        double const first = t.value(t.start), rounding = 1e-14 * std::abs(first);
+        double value = first, product = 1, sharpest = 0;
+        std::set<std::size_t> chosen;
+        for (int k = 0; k < 100; ++k) {
+            auto const g = gradients(t.f, run.x())[0];
+            run.round();
+            vec m(g.size());
+            host on;
+            add_message(on, std::span<double>(m), 1.0, run.message_of_rank(0));
+            double const q = 1 - distance2(m, g) / norm2(g);
+            double const promise = q * norm2(g) / (2 * p.smoothness), next = t.value(run.x());
+            REQUIRE(q >= 1. / double(g.size()) - 1e-14);
+            REQUIRE(next <= value - promise + rounding);
+            if (promise > 1e6 * rounding) sharpest = std::max(sharpest, promise / (value - next));
+            product *= 1 - q * p.strong_convexity / p.smoothness;
+            REQUIRE(next - t.best.value <= product * (first - t.best.value) + rounding);
+            chosen.insert(run.message_of_rank(0).get<message_of<best_level<std::remove_cvref_t<decltype(c)>>>>().level);
+            value = next;
+        }
+        CHECK(sharpest > .3);  // it is not void
+        return chosen.size();
+    };
+    for (auto const& t : tasks(1)) {
+        CHECK(levels(t, top_k{1}, "top_k, cost=affine(1, 256)") > 1);
+        CHECK(levels(t, top_k{1}, "top_k") == 1);
+        CHECK(levels(t, top_k{1} | scaled_sign{}, "top_k | scaled_sign, cost=packets(20, 4, 1)") > 1);
+    }
+}
+
+TEST_CASE("bidirectional: natural both ways, within the bound for the largest disagreement of the run") {
+    auto all = tasks(10);
+    auto const bowls = around({{3, 4, 1}, {-1, -7, 2}, {-2, 3, -3}});
+    all[0] = task_of("bowls", bowls, constants(bowls), known_optimum(bowls), vec(3, 8.0));
+    for (auto const& t : all) {
+        CAPTURE(t.name);
+        bool const real = t.p.samples > 0;
+        double const omega_up = real ? 12 : .125, omega_down = .125, n = t.workers(), l = t.p.smoothness;
+        double const beta = (1 + omega_down) * (1 + omega_up / n), step = real ? 1 / (beta * l) : .25;
+        auto const r = named("bidirectional(dcgd(" + std::string(real ? "rand_k(1)" : "natural") +
+                                 ", step=" + number(step) + "), natural)",
+                             t.p);
+        std::size_t const rounds = real ? 300 : 400;
+        double disagreement = 0;
+        estimate const mean(real ? 10 : 50, [&](std::size_t seed) {
+            any_run run(r, t.f, t.start, seed);
+            double sum = 0;
+            for (std::size_t k = 0; k < rounds; ++k) {
+                auto const g = gradients(t.f, run.x());
+                auto const of_f = mean_of(g);
+                double apart = 0;
+                for (auto const& each : g) apart += distance2(each, of_f) / n;
+                disagreement = std::max(disagreement, apart);
+                sum += norm2(of_f) / double(rounds);
+                run.round();
+            }
+            return sum;
+        });
+        double const noise = (1 + omega_down) * omega_up / n * disagreement;
+        double const bound = (2 * t.gap(t.start) / (step * double(rounds)) + noise * l * step) / (2 - beta * l * step);
+        CHECK(mean.mean + 5 * mean.error <= bound);
+        CHECK(mean.mean > .05 * bound);
+    }
+}
+
+TEST_CASE("marina: its Lyapunov function falls by 1 - step mu, in exact expectation, which the library's rounds have") {
+    std::size_t const kept = 3;
+    for (auto const& t : tasks(10)) {
+        CAPTURE(t.name);
+        auto const r = named("marina(rand_k(3))", t.p);
+        auto const d = t.p.dimension;
+        double const omega = double(d) / double(kept) - 1, coin = 1 / (1 + omega), step = r.step.rate(), n = 10;
+        any_run run(r, t.f, t.start, 4);
+        last_gradient<> started(coin);
+        started.start(d);
+        auto const feedback_of = [&](std::size_t i) { return part_of(run.method(i).feedback, started); };
+        // What a round makes of the estimate at x, every rank's parts being those of the run.
+        auto const next_estimate = [&](key from) {
+            host on;
+            vec mean(d);
+            for (int i = 0; i < 10; ++i) {
+                auto mine = run.method(std::size_t(i));
+                auto const now = round_context::of(from, 1, i, 10);
+                vec g(d);
+                t.f[std::size_t(i)].gradient(run.x(), g);
+                mine.feedback.compensate(on, now, g);
+                mine.level.tune(on, mine.compressor, now, std::span<double const>(run.x()), std::span<double const>(g));
+                message_of<any_compressor<>> m;
+                mine.compressor(on, std::span<double const>(g), now.own, m);
+                add_message(on, std::span<double>(mean), 1 / n, m);
+            }
+            auto first = run.method(0);
+            first.feedback.reconstruct(on, round_context::of(from, 1, 0, 10), mean);
+            return mean;
+        };
+        double worst = 0;
+        for (int k = 0; k < 22; ++k) {
+            double before = t.gap(run.x());
+            auto const here = mean_of(gradients(t.f, run.x()));
+            run.round();
+            before += step / coin * distance2(feedback_of(0).last_estimate(), here);
+            // E|g+ - grad|^2 = (1 - p)(|g + grad f(x+) - grad f(x) - grad f(x+)|^2 + the variance).
+            double variance = 0;
+            vec mean_last(d);
+            auto const g = gradients(t.f, run.x());
+            for (std::size_t i = 0; i < 10; ++i) {
+                auto const mine = feedback_of(i);
+                variance += omega * distance2(g[i], mine.last()) / (n * n);
+                for (std::size_t j = 0; j < d; ++j) mean_last[j] += mine.last()[j] / n;
+            }
+            double const expected = (1 - coin) * (distance2(feedback_of(0).last_estimate(), mean_last) + variance);
+            worst = std::max(worst, (t.gap(run.x()) + step / coin * expected) / before);
+            if (k % 20 == 1) {
+                auto const there = mean_of(g);
+                estimate const seen(1000,
+                                    [&](std::size_t s) { return distance2(next_estimate(key{99}.child(s)), there); });
+                CHECK(std::abs(seen.mean - expected) < 5 * seen.error);
+                CHECK(seen.error < .1 * expected);
+            }
+        }
+        CHECK(worst <= 1 - step * t.p.strong_convexity);
+        CHECK(worst > .5);
+    }
+}
+
+TEST_CASE("marina of any smooth f: the mean square of the gradients is within 2 (f(x^0) - f*) / (step K)") {
+    auto t = ridges(5, 12, 11);
+    t.p.strong_convexity = 0;
+    auto const r = named("marina(rand_k(3))", t.p);
+    int const rounds = 40;
+    estimate const mean(50, [&](std::size_t seed) {
+        any_run run(r, t.f, t.start, seed);
+        double sum = 0;
+        for (int k = 0; k < rounds; ++k) {
+            sum += norm2(mean_of(gradients(t.f, run.x()))) / rounds;
+            run.round();
+        }
+        return sum;
+    });
+    double const bound = 2 * t.gap(t.start) / (r.step.rate() * rounds);
+    CHECK(mean.mean + 5 * mean.error <= bound);
+    CHECK(mean.mean > 1e-3 * bound);
+}
+
+TEST_CASE("iasgd of workers that all hold all rows: its function falls by 1 - sqrt(mu / L) / growth, on average") {
+    auto const real = real_data(1);
+    if (!real) return;
+    any_objectives const f(4, real->f[0]);
+    auto p = real->p;
+    p.workers = 4;
+    auto const r = named("iasgd(tau=4, block=1, rho=1)", p);
+    double const growth = 1 + (13. / 4 - 1) / 4, mu = p.strong_convexity;
+    CHECK(r.step.rate() == doctest::Approx(1 / (growth * p.smoothness)));
+    double const first = f[0].value(vec(13)) - real->best.value + mu / 2 * norm2(real->best.x);
+    for (std::size_t const rounds : {1u, 10u, 60u}) {
+        estimate const v(12, [&](std::size_t seed) {
+            any_run run(r, f, vec(13), seed);
+            run.rounds(rounds);
+            auto const step = part_of(run.method(0).step, accelerated_step<>(.5, 1));
+            return f[0].value(step.y()) - real->best.value + mu / 2 * distance2(step.v(), real->best.x);
+        });
+        CHECK(v.mean + 5 * v.error <= std::pow(1 - std::sqrt(mu / p.smoothness) / growth, double(rounds)) * first);
+        CHECK(v.mean > 0);
+    }
+}
