@@ -10,8 +10,8 @@
 #   - it includes the standard header of every std:: name that it uses, which the list below has, Eigen's where it uses
 #     Eigen:: and xsimd's where it uses xsimd:: (tests are compiled with a precompiled header that has many of these, so
 #     compilers do not miss them);
-#   - include/laconic/x/y.hpp has tests/x/y.cpp, whose first include it is, and that test has that header. Headers under
-#     impl/ may do without: the tests of the kernels that are made of them run them, for each instruction set that the
+#   - include/laconic/x/y.hpp has tests/x/y.cpp, whose first include it is, and that test has that header; or a test in
+#     tests/x/ is a table for several headers, and says `// Also tests y.hpp, z.hpp`. Headers under impl/ may do without: the tests of the kernels that are made of them run them, for each instruction set that the
 #     compiler's flags allow (tests/builds).
 cmake_minimum_required(VERSION 3.25)
 
@@ -248,7 +248,18 @@ foreach(header IN LISTS headers)
             complain("${file}:1" "has no ${test}, nor a row in tests/method/methods.cpp")
         endif()
     elseif(NOT header MATCHES "/impl/")
-        complain("${file}:1" "has no ${test}")
+        # A table of tests for several headers of a folder names each of them.
+        string(REGEX MATCH "^(.*)/([^/]*)[.]cpp$" found "${test}")
+        file(GLOB tables "${ROOT}/${CMAKE_MATCH_1}/*.cpp")
+        set(name "${CMAKE_MATCH_2}")
+        set(named "")
+        foreach(table IN LISTS tables)
+            file(STRINGS "${table}" lines REGEX "^// Also tests (.* )?${name}[.]hpp")
+            list(APPEND named ${lines})
+        endforeach()
+        if(NOT named)
+            complain("${file}:1" "has no ${test}")
+        endif()
     endif()
 endforeach()
 

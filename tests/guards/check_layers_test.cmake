@@ -151,6 +151,12 @@ file(REMOVE "${tree}/tests/backend/host/simd.cpp")
 expect("include/laconic/backend/host/simd.hpp:1: has no tests/backend/host/simd.cpp")
 
 good_tree()
+file(REMOVE "${tree}/tests/compress/compressor.cpp")
+expect("include/laconic/compress/compressor.hpp:1: has no tests/compress/compressor.cpp")
+file(APPEND "${tree}/tests/compress/top_k.cpp" "// Also tests other.hpp, compressor.hpp.\n")
+expect("")
+
+good_tree()
 file(WRITE "${tree}/tests/backend/host/impl/x86/avx.cpp" "#include <vector>\n")
 expect("tests/backend/host/impl/x86/avx.cpp:1: the first include is not laconic/backend/host/impl/x86/avx.hpp")
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dithered messages cost their norms and codes, and bad norms and levels are refused.
+// Norms and levels that no compressor writes are refused.
 #include "laconic/wire/dithered.hpp"
 
 #include "laconic/backend/host.hpp"
@@ -9,16 +9,6 @@
 using namespace laconic;
 using namespace laconic::messages;
 using namespace laconic::wire;
-
-TEST_CASE("norms are scalars, codes are values") {
-    dithered<float, host> const m{3, 2, {0.5f, 1}, {3, -3, 0}};
-    CHECK(account(m).scalars() == 64);
-    CHECK(account(m).values() == 9);
-    CHECK(bits(m) == 80);
-    CHECK(bits_as_paper(m) == doctest::Approx(64 + 3 * (1 + std::log2(4.0))));
-    dithered<double, host> const ternary{1, 10, {2}, std::vector<std::int16_t>(10, 1)};
-    CHECK(account(ternary).unpadded() == 64 + 16);
-}
 
 TEST_CASE("norms that are negative or not finite and levels outside the grid are refused") {
     auto const value_read = [](float norm, std::uint64_t word) {

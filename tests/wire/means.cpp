@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means cost two scalars a bucket and a bit a value, and bad means are refused.
+// Means on the wrong side of 0 are refused, and those that are not finite.
 #include "laconic/wire/means.hpp"
 
 #include "laconic/backend/host.hpp"
@@ -9,14 +9,6 @@
 using namespace laconic;
 using namespace laconic::messages;
 using namespace laconic::wire;
-
-TEST_CASE("two scalars a bucket, a bit a value") {
-    means<float, host> const m{70, 40, {1, 2}, {3, 4}, {~std::uint64_t{0}, 63}};
-    CHECK(account(m).scalars() == 4 * 32);
-    CHECK(account(m).values() == 70);
-    CHECK(bits(m) == 200);
-    CHECK(bits_as_paper(m) == 198);
-}
 
 TEST_CASE("means on the wrong side of 0 are refused, and those that are not finite") {
     auto const value_read = [](float below, float above, std::uint64_t bit) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of message has the bits counted by hand, and hostile bytes are refused or some message.
+// Also tests plain.hpp, powers.hpp, quantized.hpp, scaled.hpp, signs.hpp.
 #include "laconic/wire/message.hpp"
 
 #include "support/laws/compressor.hpp"
@@ -45,6 +46,49 @@ std::uint64_t spent(M const& m) {
 }
 
 }  // namespace
+
+TEST_CASE("what each kind of message spends on values and scalars, and in all, here and in its paper") {
+    struct spending {
+        std::uint64_t values, scalars, bits;
+        double paper;
+    };
+    auto const costs = [](auto const& m, spending const& expected) {
+        auto const books = account(m);
+        CAPTURE(expected.bits);
+        CHECK(books.values() == expected.values);
+        CHECK(books.scalars() == expected.scalars);
+        CHECK(books.positions() == 0);
+        CHECK(books.unpadded() == books.values() + books.scalars());
+        CHECK(books.bits() == books.unpadded() + books.header());  // the padding
+        CHECK(bits(m) == expected.bits);
+        CHECK(bits_as_paper(m) == doctest::Approx(expected.paper).epsilon(1e-12));
+    };
+    using kernels::short_format;
+    costs(full_vector<float, host>{{1, -2, 3}}, {96, 0, 96, 96});
+    costs(full_vector<double, host>{{1, 2}}, {128, 0, 128, 128});
+    costs(quantized<float, host>{3, 2, {0.5f, 1}, {3, -3, 0}}, {9, 64, 80, 64 + 3 * std::log2(7.0)});
+    costs(powers<float, host>{{127, 128, 0}}, {27, 0, 32, 27});
+    costs(powers<double, host>{{1023}}, {12, 0, 16, 12});
+    signs<float, host> with_scales, without;
+    with_scales.count = without.count = 70;
+    with_scales.words = without.words = {~std::uint64_t{0}, 63};
+    with_scales.bucket = 40;
+    with_scales.scales = {1, 2};
+    without.bucket = 0;
+    costs(with_scales, {70, 64, 136, 134});
+    costs(without, {70, 0, 72, 70});
+    costs(means<float, host>{70, 40, {1, 2}, {3, 4}, {~std::uint64_t{0}, 63}}, {70, 128, 200, 198});
+    costs(dithered<float, host>{3, 2, {0.5f, 1}, {3, -3, 0}}, {9, 64, 80, 64 + 3 * 3});
+    costs(dithered<double, host>{1, 10, {2}, std::vector<std::int16_t>(10, 1)}, {16, 64, 80, 64 + 10 * 2});
+    costs(stepped<float, host>{3, 2, {-1, 2}, {0.5f, 1}, {7, 0, 5}}, {9, 128, 144, 137});
+    costs(short_floats<short_format::binary16, float, host>{{1, 2, 3}}, {48, 0, 48, 48});
+    costs(short_floats<short_format::bfloat, float, host>{{1, 2, 3}}, {48, 0, 48, 48});
+    costs(short_floats<short_format::e4m3, float, host>{{1, 2, 3}}, {24, 0, 24, 24});
+    costs(short_floats<short_format::e5m2, float, host>{{1, 2, 3}}, {24, 0, 24, 24});
+    costs(factors<float, host>{6, 2, 1, {1, -2}, {3, 4, 5}}, {160, 0, 160, 160});
+    costs(factors<double, host>{0, 3, 0, {}, {}}, {0, 0, 0, 0});
+    costs(compress(scaled_down{rand_k{2}}, std::vector<double>{1, 2, 3, 4}, key{1}), {128, 0, 128, 128});  // no factor
+}
 
 TEST_CASE("each kind of message has the bits counted by hand") {
     std::vector<float> const x{3, -4, 0, 1, 2};

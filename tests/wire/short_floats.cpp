@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short floats cost 16 or 8 bits, and exactly the codes that are not finite are refused.
+// Exactly the codes that are not finite are refused.
 #include "laconic/wire/short_floats.hpp"
 
 #include "laconic/backend/host.hpp"
@@ -11,15 +11,6 @@ using namespace laconic::messages;
 using namespace laconic::wire;
 
 namespace {
-
-template <kernels::short_format F>
-void takes_bits(std::uint64_t width, message_kind expected) {
-    short_floats<F, float, host> const m{{1, 2, 3}};
-    CHECK(account(m).values() == 3 * width);
-    CHECK(bits(m) == 3 * width);
-    CHECK(bits_as_paper(m) == static_cast<double>(3 * width));
-    CHECK(short_kind<F>::number == expected);
-}
 
 // How many of all codes a reader takes, and whether it gives them back.
 template <kernels::short_format F>
@@ -42,13 +33,6 @@ int accepted() {
 }
 
 }  // namespace
-
-TEST_CASE("16 or 8 bits a number") {
-    takes_bits<kernels::short_format::binary16>(16, message_kind{7});
-    takes_bits<kernels::short_format::bfloat>(16, message_kind{8});
-    takes_bits<kernels::short_format::e4m3>(8, message_kind{9});
-    takes_bits<kernels::short_format::e5m2>(8, message_kind{10});
-}
 
 // The last exponent of each sign, or one code of each, is no number.
 TEST_CASE("codes that are not finite are refused, and no others") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stepped messages cost two scalars a bucket, and steps and grids that cannot be are refused.
+// Steps and grids that cannot be are refused.
 #include "laconic/wire/stepped.hpp"
 
 #include "laconic/backend/host.hpp"
@@ -9,14 +9,6 @@
 using namespace laconic;
 using namespace laconic::messages;
 using namespace laconic::wire;
-
-TEST_CASE("least numbers and steps are scalars, codes are values") {
-    stepped<float, host> const m{3, 2, {-1, 2}, {0.5f, 1}, {7, 0, 5}};
-    CHECK(account(m).scalars() == 4 * 32);
-    CHECK(account(m).values() == 9);
-    CHECK(bits(m) == 128 + 16);
-    CHECK(bits_as_paper(m) == 128 + 9);
-}
 
 TEST_CASE_TEMPLATE("steps that are negative and grids that are not finite are refused", T, float, double) {
     auto const value_read = [](T least, T step, std::uint64_t code) {
