@@ -95,7 +95,7 @@ logs written_down(X const& made, int ranks, std::size_t d, std::size_t k) {
         host on;
         X collective = made;
         auto const sum_once = [&] {
-            if constexpr (SumsTerms<X, float, host, recorded<fibers::member>>) {
+            if constexpr (detail::SumsTerms<X, float, host, recorded<fibers::member>>) {
                 auto v = terms(d, k, comm.rank());
                 collective(on, comm, v);
             } else {

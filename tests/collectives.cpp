@@ -264,7 +264,9 @@ TEST_CASE("what a collective of vectors in full holds is a multiple of the vecto
 TEST_CASE("over a network the last rank is done when the formulas predict") {
     network const net{1, 0x1p-7, 0.25};
     double const alpha = 1.25, busy = 0.25, a_byte = 0x1p-4;
-    auto const bytes = [](std::size_t n, std::size_t of) { return double((n * (width_of(of + 1) + 32 * of) + 7) / 8); };
+    auto const bytes = [](std::size_t n, std::size_t of) {
+        return double((n * (detail::width_of(of + 1) + 32 * of) + 7) / 8);
+    };
     for (int const n : {1, 2, 4, 8, 16}) {
         auto const ranks = std::size_t(n), length = 10 * ranks;
         auto const last_of = [&](auto make, auto brought) {
@@ -284,7 +286,8 @@ TEST_CASE("over a network the last rank is done when the formulas predict") {
         };
         auto const list = sv::whole_numbers<float>(sv::shape::all, length, 0, 0, 1);
         std::vector<float> const numbers(length, 1);
-        double const steps = width_of(ranks), others = double(ranks) - 1, whole = alpha + a_byte * bytes(1, length);
+        double const steps = detail::width_of(ranks), others = double(ranks) - 1,
+                     whole = alpha + a_byte * bytes(1, length);
         double doubling = 0;  // of messages of 1, 2, 4, .. parts
         for (std::size_t parts = 1; parts < ranks; parts *= 2) doubling += alpha + a_byte * bytes(parts, 10);
 

@@ -132,9 +132,9 @@ TEST_CASE_TEMPLATE("lanes in flight together allocate nothing after the first ro
         std::vector<std::byte> const mine(300);
         for (int round = 0; round < 20; ++round) {
             auto const before = allocations();
-            for (int lane = 0; lane < most_in_flight; ++lane)
+            for (int lane = 0; lane < detail::most_in_flight; ++lane)
                 comm.start_all_gather({std::span(mine).first(static_cast<std::size_t>(100 + round % 3 * 100))}, lane);
-            for (int lane = 0; lane < most_in_flight; ++lane) comm.finish(lane);
+            for (int lane = 0; lane < detail::most_in_flight; ++lane) comm.finish(lane);
             if (allocations() != before) last[static_cast<std::size_t>(comm.rank())] = round;
         }
     });

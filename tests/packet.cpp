@@ -9,6 +9,6 @@ using namespace laconic;
 TEST_CASE("settings of both protocols are checked") {
     CHECK_NOTHROW(switch_layout{.d = 5, .workers = 2}.check());
     CHECK_THROWS_AS((switch_layout{.d = 5, .workers = 0}.check()), argument_error);
-    CHECK_NOTHROW((omni_blocks{.d = 5, .block = 2}.check()));
-    CHECK_THROWS_AS((omni_blocks{.d = 5, .block = 0}.check()), argument_error);
+    CHECK_NOTHROW((detail::omni_blocks{.d = 5, .block = 2}.check()));
+    CHECK_THROWS_AS((detail::omni_blocks{.d = 5, .block = 0}.check()), argument_error);
 }

@@ -53,8 +53,8 @@ struct shared_state {
     int size() const { return static_cast<int>(sent.size()); }
 
     std::barrier<> barrier;
-    std::vector<std::array<mailbox::slot, 2>> sent;  ///< of each rank its messages, by turns
-    std::vector<mailbox::slot> shared;               ///< of each rank its part of a mean in full
+    std::vector<std::array<detail::mailbox::slot, 2>> sent;  ///< of each rank its messages, by turns
+    std::vector<detail::mailbox::slot> shared;               ///< of each rank its part of a mean in full
 };
 
 /// A step of a reducer, as a program without a reducer would write it: the same kernels, one after another, and between
@@ -146,7 +146,7 @@ class by_hand {
             if (r != me) std::memcpy(parts.of(mean, r).data(), all_.shared[r].bytes.data(), parts.length(r) * 4);
         ends(share_);
     }
-    mailbox::slot& sent(int rank) { return all_.sent[static_cast<std::size_t>(rank)][round_ % 2]; }
+    detail::mailbox::slot& sent(int rank) { return all_.sent[static_cast<std::size_t>(rank)][round_ % 2]; }
 
     void wait_for_all() {
         processor_ += processor_seconds() - processor_began_;

@@ -191,7 +191,7 @@ template <class C>
 std::vector<std::string> check_compressor(C const& c, compressor_trial how = {}) {
     static_assert(detail::require_compressor<C>());
     std::vector<std::string> broken;
-    if constexpr (SomeCompressor<C>) {
+    if constexpr (detail::SomeCompressor<C>) {
         if (auto const why = detail::text_trouble(c); !why.empty()) broken.push_back(why);
         if (!(C(c) == c)) broken.push_back("a copy of c is not equal to it");
         if constexpr (Compressor<C, double>) detail::compressor_check<double, C>(c, how, broken).all();

@@ -14,6 +14,6 @@ namespace laconic {
 /// where a compressor that they take is a C, and a collective an X.
 template <class C, class X>
 using library_loop_methods =
-    type_list<gadmm, d_gadmm, q_gadmm, choco<C>, pair_gossip, fednl<C, plain<>, X>, ds_lsr1<X>>;
+    detail::type_list<gadmm, d_gadmm, q_gadmm, choco<C>, pair_gossip, fednl<C, plain<>, X>, ds_lsr1<X>>;
 
 }  // namespace laconic

@@ -121,7 +121,8 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         ending const however_it_ends{this};
         if (!begun_) whole_ = options;
         if (auto const wrong = prepare()) {
-            if (wrong.kind != failure_kind::not_finite || options_.non_finite == on_non_finite::raise) wrong.raise();
+            if (wrong.kind != detail::failure_kind::not_finite || options_.non_finite == on_non_finite::raise)
+                wrong.raise();
             return node_.assign_nan(vectors_);
         }
         step_->commit();
@@ -250,8 +251,8 @@ reducer(R, hierarchy<Inside, A>, layer_sizes const&, reducer_options = {}) -> re
 template <class R, class Inside, class A, std::integral D>
 reducer(R, hierarchy<Inside, A>, D, reducer_options = {}) -> reducer<R, hierarchy<Inside, A>>;
 template <class R, class Inside, class A, Contiguous X>
-requires Scalar<element_of<X>> || Number16<element_of<X>> reducer(R, hierarchy<Inside, A>, X const&,
-                                                                  reducer_options = {})
-->reducer<R, hierarchy<Inside, A>, std::conditional_t<Number16<element_of<X>>, float, element_of<X>>>;
+requires Scalar<element_of<X>> || detail::Number16<element_of<X>> reducer(R, hierarchy<Inside, A>, X const&,
+                                                                          reducer_options = {})
+->reducer<R, hierarchy<Inside, A>, std::conditional_t<detail::Number16<element_of<X>>, float, element_of<X>>>;
 
 }  // namespace laconic

@@ -22,9 +22,10 @@ namespace laconic {
 template <Scalar T>
 struct registry<any_method<T>> {
     static constexpr char const* kind = "a method";
-    using types = detail::types_of_both<detail::types_of_both<library_methods<any_compressor<T>, any_method<T>>,
-                                                library_loop_methods<any_compressor<T>, any_collective<T>>>,
-                                 type_list<detail::cat_of_family<T>, detail::cat_of_method<T>>>;
+    using types =
+        detail::types_of_both<detail::types_of_both<library_methods<any_compressor<T>, any_method<T>>,
+                                                    library_loop_methods<any_compressor<T>, any_collective<T>>>,
+                              detail::type_list<detail::cat_of_family<T>, detail::cat_of_method<T>>>;
 };
 
 /// Reads the text of a method, such as "diana(rand_k(0.1))" or "gd_sec(xi=100, beta=0.01)"; throws parse_error with the

@@ -177,8 +177,8 @@ reducer(R, C&, layer_sizes const&, reducer_options = {}) -> reducer<R, C>;
 template <class R, Communicator C, std::integral D>
 reducer(R, C&, D, reducer_options = {}) -> reducer<R, C>;
 template <class R, Communicator C, Contiguous X>
-requires Scalar<element_of<X>> || Number16<element_of<X>> reducer(R, C&, X const&, reducer_options = {})
-->reducer<R, C, std::conditional_t<Number16<element_of<X>>, float, element_of<X>>>;
+requires Scalar<element_of<X>> || detail::Number16<element_of<X>> reducer(R, C&, X const&, reducer_options = {})
+->reducer<R, C, std::conditional_t<detail::Number16<element_of<X>>, float, element_of<X>>>;
 template <std::invocable<layer const&> Rule, Communicator C>
 reducer(Rule, C&, std::vector<layer> const&, reducer_options = {})
     -> reducer<std::invoke_result_t<Rule const&, layer const&>, C>;

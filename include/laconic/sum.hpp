@@ -47,7 +47,7 @@ struct own_part {
 /// before allocates nothing, and what the ranks have agreed on. Every rank makes one with the same arguments, and the
 /// same calls. The communicator must outlive it. Memory: one vector, two of double for integers of 64 bits, and what
 /// the collective has.
-template <Addend E, Communicator C, class How = automatic>
+template <detail::Addend E, Communicator C, class How = automatic>
 class persistent_sum {
     using T = detail::addend_type<E>;
     static constexpr std::size_t words = detail::addend_words<E>;
@@ -133,12 +133,12 @@ class persistent_sum {
         own_part<E> const mine{parts.first(me), parts.of(x, me)};
         auto const j = join(mine.values, 1, mine.first);
         if constexpr (!as_it_is)
-            require_on_all(failure_kind::other, j < mine.values.size() ? beyond(mine.first + j) : "");
+            require_on_all(detail::failure_kind::other, j < mine.values.size() ? beyond(mine.first + j) : "");
         return mine;
     }
     template <class Index>
     sparse_vector<E>& add_up_sparse(sparse_view<E, Index> x, int divisor, bool keeps_part) {
-        require_on_all(failure_kind::argument, lists_.load(on_, x));
+        require_on_all(detail::failure_kind::argument, lists_.load(on_, x));
         for (std::size_t w = 0; w < words; ++w) {
             if (keeps_part)
                 sums_[w]->reduce_scatter(on_, *comm_, lists_[w], calls_);
@@ -148,17 +148,17 @@ class persistent_sum {
         ++calls_;
         auto const at = lists_.store(result_, divisor);
         auto const why = at ? beyond(*at) : "";
-        if (keeps_part && !as_it_is) require_on_all(failure_kind::other, why);
+        if (keeps_part && !as_it_is) require_on_all(detail::failure_kind::other, why);
         if (at) throw error(why);
         return result_;
     }
 
     // Where a rank gives a reason, all throw the first one's. A collective call of no bytes where none does.
-    void require_on_all(failure_kind kind, std::string const& why) {
+    void require_on_all(detail::failure_kind kind, std::string const& why) {
         failure own;
         if (!why.empty())
             own = {.kind = kind, .rank = comm_->rank(), .why = detail::concat({"rank ", failure::its_rank, ": ", why})};
-        share_failure(*comm_, own, sink_).raise();
+        detail::share_failure(*comm_, own, sink_).raise();
     }
 
     void split(std::span<E const> x) {

@@ -31,7 +31,7 @@ void is_the_same(X const& x) {
     auto const make = [](auto const& recipe) {
         return [&recipe](auto&) { return make_sum<float>(recipe, dimension); };
     };
-    if constexpr (SumsTerms<detail::sum_of<X, float, host>, float, host, fibers::member>) {
+    if constexpr (detail::SumsTerms<detail::sum_of<X, float, host>, float, host, fibers::member>) {
         auto const plain = sv::after(brought(), make(x));
         std::vector<sv::list<float>> sums(6), returned(6);
         fibers::run(6, [&](fibers::member& comm) {

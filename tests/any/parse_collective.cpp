@@ -19,7 +19,7 @@ namespace {
 
 // The library's collectives with their defaults.
 template <class... X>
-std::vector<std::string> default_texts(type_list<X...>) {
+std::vector<std::string> default_texts(detail::type_list<X...>) {
     return {to_string(any_collective<>(X{}))...};
 }
 
@@ -109,8 +109,7 @@ TEST_CASE("of floats, too: all that add up over three ranks give the sum") {
     for (auto const& known : list_collectives<float>()) {
         if (known.name == "gather" || known.name == "engine_all_reduce")
             continue;  // another sum; an engine that has it
-        auto const x =
-            parse_collective<float>(known.parameters.starts_with("(k=") ? known.name + "(9)" : known.name);
+        auto const x = parse_collective<float>(known.parameters.starts_with("(k=") ? known.name + "(9)" : known.name);
         CAPTURE(to_string(x));
         fibers::run(3, [&](fibers::member& comm) {
             host on;

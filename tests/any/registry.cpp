@@ -69,12 +69,13 @@ struct piped {
 template <>
 struct laconic::registry<tests_of_registry::toy> {
     static constexpr char const* kind = "a toy";
-    using types = type_list<tests_of_registry::slow_engine, tests_of_registry::fast_engine, tests_of_registry::wheel>;
+    using types =
+        detail::type_list<tests_of_registry::slow_engine, tests_of_registry::fast_engine, tests_of_registry::wheel>;
 };
 template <>
 struct laconic::registry<tests_of_registry::piped> {
     static constexpr char const* kind = "a drive";
-    using types = type_list<tests_of_registry::wheel, tests_of_registry::chain<>>;
+    using types = detail::type_list<tests_of_registry::wheel, tests_of_registry::chain<>>;
 };
 
 namespace tests_of_registry {

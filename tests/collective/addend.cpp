@@ -15,9 +15,11 @@ namespace tests_of_addend {
 
 using namespace laconic;
 
-static_assert(Addend<float> && Addend<double> && Addend<Eigen::half> && Addend<Eigen::bfloat16>);
-static_assert(Addend<char> && Addend<std::int8_t> && Addend<std::uint32_t> && Addend<std::int64_t>);
-static_assert(!Addend<bool> && !Addend<long double> && !Addend<void*>);
+static_assert(detail::Addend<float> && detail::Addend<double> && detail::Addend<Eigen::half> &&
+              detail::Addend<Eigen::bfloat16>);
+static_assert(detail::Addend<char> && detail::Addend<std::int8_t> && detail::Addend<std::uint32_t> &&
+              detail::Addend<std::int64_t>);
+static_assert(!detail::Addend<bool> && !detail::Addend<long double> && !detail::Addend<void*>);
 
 // The numbers' sum by their words.
 template <class E>

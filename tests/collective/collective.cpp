@@ -65,10 +65,10 @@ static_assert(!Collective<own<nothing_to_add>, double> && !Collective<own<intege
 static_assert(Collective<unchecked<lists_only>, float> && !Collective<lists_only, float> && !Collective<int, float>);
 static_assert(!Collective<gather_all>);  // it makes no sum
 
-static_assert(SumsNumbers<nothing_to_add, float, host, meets_only>);
-static_assert(!SumsTerms<nothing_to_add, float, host, meets_only>);
-static_assert(!SumsTerms<lists_only, float, host, meets_only>);
-static_assert(SumsTerms<lists_only, float, host, detail::some_ranks>);
+static_assert(detail::SumsNumbers<nothing_to_add, float, host, meets_only>);
+static_assert(!detail::SumsTerms<nothing_to_add, float, host, meets_only>);
+static_assert(!detail::SumsTerms<lists_only, float, host, meets_only>);
+static_assert(detail::SumsTerms<lists_only, float, host, detail::some_ranks>);
 static_assert(GivesBack<lists_only, float, host> && !GivesBack<nothing_to_add, float, host>);
 static_assert(GivesBack<gtop_k::adder<double>, double, host> &&
               GivesBack<spar_reduce_scatter::adder<double>, double, host>);

@@ -14,7 +14,7 @@ using namespace laconic;
 namespace {
 
 template <class... X>
-std::multiset<std::string> names_of_collectives(type_list<X...>) {
+std::multiset<std::string> names_of_collectives(detail::type_list<X...>) {
     static_assert((Described<X> && ...));
     return {(listed<X>().name + listed<X>().parameters)...};
 }

@@ -39,13 +39,14 @@ double written(sparse_sum<float> const& v, position_code how) {
 }  // namespace
 
 TEST_CASE("the union of lists by hand") {
-    CHECK(expected_union(10, 10, 1) == 10);
-    CHECK(expected_union(10, 10, 7) == 10);
-    CHECK(expected_union(10, 0, 7) == 0);
-    CHECK(expected_union(0, 0, 7) == 0);
-    CHECK(expected_union(4, 2, 2) == doctest::Approx(3));
-    CHECK(expected_union(1e5, 1000, 64) == doctest::Approx(47440.4).epsilon(1e-5));  // of the literature's simulation
-    CHECK(expected_union(1e10, 1, 3) == doctest::Approx(3).epsilon(1e-9));
+    CHECK(detail::expected_union(10, 10, 1) == 10);
+    CHECK(detail::expected_union(10, 10, 7) == 10);
+    CHECK(detail::expected_union(10, 0, 7) == 0);
+    CHECK(detail::expected_union(0, 0, 7) == 0);
+    CHECK(detail::expected_union(4, 2, 2) == doctest::Approx(3));
+    CHECK(detail::expected_union(1e5, 1000, 64) ==
+          doctest::Approx(47440.4).epsilon(1e-5));  // of the literature's simulation
+    CHECK(detail::expected_union(1e10, 1, 3) == doctest::Approx(3).epsilon(1e-9));
 }
 
 TEST_CASE("what is kept of a part, against all outcomes") {
@@ -54,11 +55,11 @@ TEST_CASE("what is kept of a part, against all outcomes") {
     for (int n = 0; n <= 12; ++n)
         mean +=
             std::min(n, 6) * std::exp(std::lgamma(13) - std::lgamma(n + 1) - std::lgamma(13 - n) - 12 * std::log(2));
-    CHECK(expected_kept(1e9, 5e8, 12, 6) == doctest::Approx(mean).epsilon(5e-3));
-    CHECK(expected_kept(100, 20, 50, 50) == doctest::Approx(10));
-    CHECK(expected_kept(100, 100, 50, 20) == 20);
-    CHECK(expected_kept(100, 100, 50, 50) == 50);
-    CHECK(expected_kept(100, 0, 50, 50) == 0);
+    CHECK(detail::expected_kept(1e9, 5e8, 12, 6) == doctest::Approx(mean).epsilon(5e-3));
+    CHECK(detail::expected_kept(100, 20, 50, 50) == doctest::Approx(10));
+    CHECK(detail::expected_kept(100, 100, 50, 20) == 20);
+    CHECK(detail::expected_kept(100, 100, 50, 50) == 50);
+    CHECK(detail::expected_kept(100, 0, 50, 50) == 0);
 }
 
 TEST_CASE("lists are as long as is expected of them, at every density" * doctest::test_suite("slow")) {
@@ -70,13 +71,13 @@ TEST_CASE("lists are as long as is expected of them, at every density" * doctest
                 for (std::uint64_t seed = 0; seed < 8; ++seed) mean += written(drawn(d, k, seed), how) / 8;
                 CAPTURE(d);
                 CAPTURE(k);
-                CHECK(expected_list_bits(double(d), double(k), 32, how) ==
+                CHECK(detail::expected_list_bits(double(d), double(k), 32, how) ==
                       doctest::Approx(mean).epsilon(k < 100 ? 0.02 : 0.01));
                 double const values = 32 * double(k);
-                if (k == d) CHECK(expected_list_bits(double(d), double(k), 32, how) == mean);
-                CHECK(expected_list_bits(double(d), double(k), 0, how) ==
+                if (k == d) CHECK(detail::expected_list_bits(double(d), double(k), 32, how) == mean);
+                CHECK(detail::expected_list_bits(double(d), double(k), 0, how) ==
                       doctest::Approx(mean - values).epsilon(k < 100 || d - k < 100 ? 0.08 : 0.04));
             }
-    CHECK(expected_list_bits(1000, 0) == 10);
-    CHECK(expected_list_bits(0, 0) == 0);
+    CHECK(detail::expected_list_bits(1000, 0) == 10);
+    CHECK(detail::expected_list_bits(0, 0) == 0);
 }

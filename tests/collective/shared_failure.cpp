@@ -39,7 +39,7 @@ struct question {
             sink.put(std::uint64_t(sum), 16);
             return sink.finish();
         };
-        wire::bit_reader source(answer_of_rank_0(comm, sink, broken, answer));
+        wire::bit_reader source(detail::answer_of_rank_0(comm, sink, broken, answer));
         return int(source.take(16));
     }
 };
@@ -55,7 +55,7 @@ TEST_CASE("shared_failure: the least of all ranks' failures is on all, and of no
             std::byte const bytes[2]{};
             if (comm.rank() >= first)
                 mine = failure::no_message("from " + std::to_string(comm.rank())).by(comm.rank(), 4);
-            auto const least = share_failure(comm, mine, sink, bytes);
+            auto const least = detail::share_failure(comm, mine, sink, bytes);
             CHECK(least ==
                   (first == 3 ? failure() : failure::no_message("from " + std::to_string(first)).by(first, 4)));
             for (int r = 0; r < first; ++r) CHECK(comm.from(r).bytes.size() == 2);
@@ -85,7 +85,7 @@ TEST_CASE(
                 return std::string("nothing");
             };
             errors[me] = text_of([&] { detail::raise_unless_left_out(comm); });
-            if (errors[me] != "nothing") CHECK(errors[me] == text_of([&] { least_failure(comm).raise(); }));
+            if (errors[me] != "nothing") CHECK(errors[me] == text_of([&] { detail::least_failure(comm).raise(); }));
         });
         for (auto const& text : errors) CHECK(text == errors[0]);
         return errors[0];

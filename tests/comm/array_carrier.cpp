@@ -31,6 +31,6 @@ struct carrier : threads::member {
 
 }  // namespace
 
-static_assert(ArrayCarrier<carrier, laconic_test::apart>);
-static_assert(!ArrayCarrier<carrier, host>);
-static_assert(!ArrayCarrier<threads::member, laconic_test::apart>);
+static_assert(detail::ArrayCarrier<carrier, laconic_test::apart>);
+static_assert(!detail::ArrayCarrier<carrier, host>);
+static_assert(!detail::ArrayCarrier<threads::member, laconic_test::apart>);

@@ -133,8 +133,8 @@ TEST_CASE("all-gathers are under way in lanes, which are finished in the order o
     detail::under_way some;
     int const order[] = {3, 0, 7, 1, 2, 6, 5, 4};
     for (int const lane : order) some.start(lane);
-    CHECK(some.count() == most_in_flight);
-    for (int i = 0; i < most_in_flight; ++i) CHECK(some.lane(i) == order[i]);
+    CHECK(some.count() == detail::most_in_flight);
+    for (int i = 0; i < detail::most_in_flight; ++i) CHECK(some.lane(i) == order[i]);
     CHECK_THROWS_WITH_AS(some.start(7), "an all-gather is under way in lane 7: finish() comes before the next start",
                          argument_error);
     CHECK_THROWS_WITH_AS(some.finish(7), "lane 7 cannot be finished: lane 3 is the first that was started",

@@ -11,9 +11,9 @@ TEST_CASE("meetings are complete in the order of their starts, up to as many at 
     CHECK(three.size() == 3);
     CHECK(three.number(1) == 9);
     auto const all = [](int) { return true; };
-    for (int lane = 0; lane < most_in_flight; ++lane) CHECK_FALSE(three.arrive(1, lane));
+    for (int lane = 0; lane < detail::most_in_flight; ++lane) CHECK_FALSE(three.arrive(1, lane));
     CHECK(three.missing(1, all) == 4);
-    for (int lane = 0; lane < most_in_flight; ++lane) {
+    for (int lane = 0; lane < detail::most_in_flight; ++lane) {
         CHECK_FALSE(three.arrive(0, lane));
         CHECK(three.complete() == std::uint64_t(lane));
         CHECK(three.missing(std::uint64_t(lane) + 1, all) == 2);

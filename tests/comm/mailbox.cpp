@@ -10,7 +10,7 @@ using schedules::test_message;
 
 namespace {
 
-void post(mailbox& box, int from, int n) {
+void post(detail::mailbox& box, int from, int n) {
     auto const message = test_message(from, 0, n);
     box.next(from, message.bytes.size()).assign(message.as_payload());
     box.post(from);
@@ -19,7 +19,7 @@ void post(mailbox& box, int from, int n) {
 }  // namespace
 
 TEST_CASE("each sender's queue is first in first out, and knows nothing of the others'") {
-    mailbox box;
+    detail::mailbox box;
     CHECK_FALSE(box.has(3));
     for (int n = 0; n < 5; ++n) post(box, 3, n);
     for (int n = 0; n < 2; ++n) post(box, 7, n);
@@ -34,7 +34,7 @@ TEST_CASE("each sender's queue is first in first out, and knows nothing of the o
 }
 
 TEST_CASE("what is being written is not there, and what is being read is not there any more, but stays") {
-    mailbox box;
+    detail::mailbox box;
     auto& slot = box.next(1, 40);
     CHECK_FALSE(box.has(1));
     slot.assign(test_message(1, 0, 0).as_payload());
@@ -53,7 +53,7 @@ TEST_CASE("what is being written is not there, and what is being read is not the
 }
 
 TEST_CASE("a queue that grows keeps its order, wherever in it the oldest lies") {
-    mailbox box;
+    detail::mailbox box;
     for (int posted = 0, taken = 0, round = 0; round < 12; ++round) {
         for (int k = 0; k < round % 5 + 2; ++k) post(box, 1, posted++);
         for (int k = 0; k < round % 4 + 1; ++k) CHECK_FALSE(test_message(1, 0, taken++).wrong(box.take(1)));
@@ -62,7 +62,7 @@ TEST_CASE("a queue that grows keeps its order, wherever in it the oldest lies") 
 }
 
 TEST_CASE("memory goes around: the third message lies where the first lay") {
-    mailbox box;
+    detail::mailbox box;
     std::vector<std::byte const*> places;
     std::vector<std::byte> const bytes(100);
     for (std::size_t n = 0; n < 6; ++n) {

@@ -409,8 +409,9 @@ TEST_CASE("a rank that leaves early: all others get an error that names it, what
         {"start_all_gather, small", [&](auto& comm) { comm.start_all_gather({small}), comm.finish(); }},
         {"lanes",
          [&](auto& comm) {
-             for (int lane = 0; lane < most_in_flight; ++lane) comm.start_all_gather({lane % 2 ? large : small}, lane);
-             for (int lane = 0; lane < most_in_flight; ++lane) comm.finish(lane);
+             for (int lane = 0; lane < detail::most_in_flight; ++lane)
+                 comm.start_all_gather({lane % 2 ? large : small}, lane);
+             for (int lane = 0; lane < detail::most_in_flight; ++lane) comm.finish(lane);
          }},
         {"broadcast", [&](auto& comm) { comm.broadcast(0, {large}), comm.broadcast(2, {large}); }},
         {"gather", [&](auto& comm) { comm.gather(1, {large}), comm.gather(1, {large}), comm.all_gather({}); }},
@@ -556,7 +557,7 @@ TEST_CASE("a rank that returns early with a duplicate waits for nobody there, an
                    for (int k = 0; k < 3; ++k) part.all_gather({});
                    part.all_gather({});
                }}})
-        for (std::size_t const piece : {longest_piece, std::size_t{1} << 30}) {
+        for (std::size_t const piece : {detail::longest_piece, std::size_t{1} << 30}) {
             CAPTURE(wait.name);
             CAPTURE(piece);
             int argc = 0, from = -7;
@@ -737,8 +738,8 @@ TEST_CASE("at the deadline the errors of all that wait name the rank that does n
         {"start_all_gather", " did not come", [&](auto& comm) { comm.start_all_gather({}), comm.finish(); }},
         {"lanes", " did not come",
          [&](auto& comm) {
-             for (int lane = 0; lane < most_in_flight; ++lane) comm.start_all_gather({large}, lane);
-             for (int lane = 0; lane < most_in_flight; ++lane) comm.finish(lane);
+             for (int lane = 0; lane < detail::most_in_flight; ++lane) comm.start_all_gather({large}, lane);
+             for (int lane = 0; lane < detail::most_in_flight; ++lane) comm.finish(lane);
          }},
         {"gather", " did not come", [&](auto& comm) { comm.gather(0, {large}), comm.gather(2, {large}); }},
         {"broadcast", " sent nothing", [&](auto& comm) { comm.broadcast(1, {large}); }},

@@ -48,11 +48,11 @@ TEST_CASE("long and short messages in flight together arrive in their lanes, wit
                 return one;
             };
             for (int round = 0; round < 3; ++round) {
-                for (int lane = 0; lane < most_in_flight; ++lane)
+                for (int lane = 0; lane < detail::most_in_flight; ++lane)
                     all.lanes.start(sent(all.rank, round, lane).as_payload(), lane);
-                CHECK(all.lanes.started().count() == most_in_flight);
+                CHECK(all.lanes.started().count() == detail::most_in_flight);
                 if (all.rank == round) std::this_thread::sleep_for(20ms);
-                for (int lane = 0; lane < most_in_flight; ++lane) {
+                for (int lane = 0; lane < detail::most_in_flight; ++lane) {
                     auto const& received = all.lanes.finish(lane);
                     for (int r = 0; r < all.size; ++r)
                         CHECK_FALSE(sent(r, round, lane).wrong(received[std::size_t(r)]));

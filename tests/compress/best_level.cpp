@@ -134,7 +134,7 @@ TEST_CASE_TEMPLATE("the level is the best of all, and is sent", T, float, double
         };
         for (std::size_t k = 1; k <= x.size(); ++k) CHECK(worth(m.level) >= worth(k) * (1 - 1e-6));
         CHECK(m.inside == compress(top_k{m.level}, x, key{3}));
-        CHECK(bits(m) <= 8 * ((bits(m.inside) + width_of(x.size()) + 7) / 8));
+        CHECK(bits(m) <= 8 * ((bits(m.inside) + detail::width_of(x.size()) + 7) / 8));
     }
 }
 

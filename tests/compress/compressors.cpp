@@ -12,9 +12,9 @@ using namespace laconic;
 namespace {
 
 template <class... C>
-void each_is_described(type_list<C...>) {
+void each_is_described(detail::type_list<C...>) {
     static_assert((Described<C> && ...));
-    static_assert((SomeCompressor<C> && ...));
+    static_assert((detail::SomeCompressor<C> && ...));
     std::set<std::string> texts;
     for (auto const& text : {to_string(C{})...}) CHECK(texts.insert(text).second);
     for (auto const& l : {listed<C>()...}) {
@@ -24,8 +24,8 @@ void each_is_described(type_list<C...>) {
     }
 }
 
-// A compressor, and over how many messages it is unbiased with its omega, or contractive with its delta; where nothing is
-// drawn, one message shows it.
+// A compressor, and over how many messages it is unbiased with its omega, or contractive with its delta; where nothing
+// is drawn, one message shows it.
 struct promise {
     char const* text;
     int unbiased_over, contractive_over = 0;
@@ -177,5 +177,5 @@ TEST_CASE("every compressor, and every sparsifier with every quantizer, keeps th
 }
 
 TEST_CASE("every listed compressor is described, and differs from the others") {
-    each_is_described(library_compressors{});
+    each_is_described(detail::library_compressors{});
 }

@@ -18,9 +18,9 @@ std::vector<double> mixture() {
     return x;
 }
 template <class T>
-histogram histogram_of(std::vector<T> const& x) {
+detail::histogram histogram_of(std::vector<T> const& x) {
     host on;
-    histogram h;
+    detail::histogram h;
     h.fill(on, std::span<T const>(x), largest_magnitude(on, std::span<T const>(x)));
     return h;
 }
@@ -82,7 +82,7 @@ TEST_CASE_TEMPLATE("the best level by a curve is worth what the best of all is, 
     auto h = histogram_of(x);
     auto const curve = levels<C>::curve(C{}, h);
     auto const never_less = [&](auto cost) {
-        auto const best = best_on(curve, x.size(), cost);
+        auto const best = detail::best_on(curve, x.size(), cost);
         auto all = curve, chosen = curve;
         double most = 0;
         for (std::size_t k = 1; k <= x.size(); ++k) most = std::max(most, all(k) / all.price(k, cost(k)));
@@ -101,36 +101,37 @@ TEST_CASE_TEMPLATE("the best level by a curve is worth what the best of all is, 
 
 TEST_CASE("what costs nothing is sent at the lowest level, and what costs too much is not sent") {
     auto h = histogram_of(mixture());
-    largest_curve<true> const curve(h);
-    CHECK(best_on(curve, 300, [](std::size_t) { return 0.; }) == 1);
-    CHECK(best_on(curve, 300, [](std::size_t) { return HUGE_VAL; }) == 1);
-    CHECK(best_on(curve, 300, [](std::size_t k) { return k > 5 ? HUGE_VAL : 1; }) == 5);
-    CHECK(best_on(curve, 300, [](std::size_t k) { return k > 2 ? 1 : 0.; }) == 1);
+    detail::largest_curve<true> const curve(h);
+    CHECK(detail::best_on(curve, 300, [](std::size_t) { return 0.; }) == 1);
+    CHECK(detail::best_on(curve, 300, [](std::size_t) { return HUGE_VAL; }) == 1);
+    CHECK(detail::best_on(curve, 300, [](std::size_t k) { return k > 5 ? HUGE_VAL : 1; }) == 5);
+    CHECK(detail::best_on(curve, 300, [](std::size_t k) { return k > 2 ? 1 : 0.; }) == 1);
 }
 
 TEST_CASE("few levels are looked at, most where all are worth as much") {
     std::vector<float> const equal(1 << 20, -3.f);
     auto h = histogram_of(equal);
     std::size_t looks = 0;
-    best_on(largest_curve<true>(h), equal.size(), [&](std::size_t k) { return ++looks, double(k); });
+    detail::best_on(detail::largest_curve<true>(h), equal.size(), [&](std::size_t k) { return ++looks, double(k); });
     CHECK(looks < std::log(double(equal.size())) * (1 / 0x1p-10 + 1 / 0x1p-4));
     CHECK(looks > 5000);
     looks = 0;
-    best_on(largest_curve<true>(h), equal.size(), [&](std::size_t k) { return ++looks, double(k) + 1e4; });
+    detail::best_on(detail::largest_curve<true>(h), equal.size(),
+                    [&](std::size_t k) { return ++looks, double(k) + 1e4; });
     CHECK(looks < 1000);
 }
 
 TEST_CASE("all but one of 2^32 numbers at 2^-40: the draws that they take show") {
-    histogram h;
+    detail::histogram h;
     h.make_room();
     h.bins = kernels::magnitude_bins(1);
     h.counts[0] = 1;
     h.counts[40 * kernels::magnitude_bins::per_octave] = 0xfffffffeu;
-    proportional_curve at_one(h), at_all(h);
+    detail::proportional_curve at_one(h), at_all(h);
     std::size_t const d = 0xffffffffu;
     CHECK(at_one(1) / at_all(d) == doctest::Approx(std::pow(1 + 0x1p-8, -2)).epsilon(1e-6));
-    CHECK(best_on(proportional_curve(h), d, [](std::size_t) { return 1.; }) > 1);
-    CHECK(best_on(proportional_curve(h), d, [](std::size_t k) { return double(k) + 1e3; }) < 10);
-    CHECK(best_on(largest_curve<true>(h), d, [](std::size_t k) { return double(k); }) == 1);
-    CHECK(best_on(largest_curve<false>(h), d, [](std::size_t) { return 1.; }) == 1);
+    CHECK(detail::best_on(detail::proportional_curve(h), d, [](std::size_t) { return 1.; }) > 1);
+    CHECK(detail::best_on(detail::proportional_curve(h), d, [](std::size_t k) { return double(k) + 1e3; }) < 10);
+    CHECK(detail::best_on(detail::largest_curve<true>(h), d, [](std::size_t k) { return double(k); }) == 1);
+    CHECK(detail::best_on(detail::largest_curve<false>(h), d, [](std::size_t) { return 1.; }) == 1);
 }

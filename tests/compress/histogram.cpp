@@ -10,9 +10,9 @@ using namespace laconic;
 namespace {
 
 template <class B = host, class T>
-histogram of(std::vector<T> const& x) {
+detail::histogram of(std::vector<T> const& x) {
     B on;
-    histogram h;
+    detail::histogram h;
     h.fill(on, std::span<T const>(x), largest_magnitude(on, std::span<T const>(x)));
     return h;
 }

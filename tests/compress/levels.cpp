@@ -71,7 +71,7 @@ TEST_CASE_TEMPLATE("and in expectation of proportional: the share of proportion_
         for (T& v : x) v = std::abs(v);
         std::sort(x.begin(), x.end(), std::greater<>{});
         for (std::size_t k = 1; k <= x.size(); ++k) {
-            CHECK(q[k - 1] == doctest::Approx(proportion_for(std::span<T const>(x), k).share).epsilon(1e-12));
+            CHECK(q[k - 1] == doctest::Approx(detail::proportion_for(std::span<T const>(x), k).share).epsilon(1e-12));
             CHECK(q[k - 1] == doctest::Approx(defined[k - 1]).epsilon(1e-14));
         }
     }

@@ -26,14 +26,14 @@ TEST_CASE("the norm is at least the largest magnitude, and the ratio is a bound 
         for (p_norm p : {p_norm::one, p_norm::two, p_norm::largest}) {
             CHECK(of(p, x) >= of(p_norm::largest, x));
             CHECK(static_cast<double>(of(p, x)) * sum <=
-                  norm_ratio(p, static_cast<double>(x.size())) * square * (1 + 1e-6));
+                  detail::norm_ratio(p, static_cast<double>(x.size())) * square * (1 + 1e-6));
         }
     }
     std::vector<double> const equal(16, -2.0);
-    CHECK(of(p_norm::one, equal) * 32 == norm_ratio(p_norm::one, 16) * 64);
-    CHECK(of(p_norm::two, equal) * 32 == norm_ratio(p_norm::two, 16) * 64);
+    CHECK(of(p_norm::one, equal) * 32 == detail::norm_ratio(p_norm::one, 16) * 64);
+    CHECK(of(p_norm::two, equal) * 32 == detail::norm_ratio(p_norm::two, 16) * 64);
     std::vector<double> worst(16, 0.2);  // 1 / (1 + sqrt 16)
     worst[5] = 1;
     CHECK(of(p_norm::one, worst) ==
-          doctest::Approx(norm_ratio(p_norm::largest, 16) * laws::energy(worst)).epsilon(1e-14));
+          doctest::Approx(detail::norm_ratio(p_norm::largest, 16) * laws::energy(worst)).epsilon(1e-14));
 }

@@ -13,7 +13,7 @@ static_assert(Contractive<proportional<identity, true>> && !Unbiased<proportiona
 namespace {
 
 proportion of(std::vector<double> const& magnitudes, std::size_t k) {
-    return proportion_for(std::span<double const>(magnitudes), k);
+    return detail::proportion_for(std::span<double const>(magnitudes), k);
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ TEST_CASE_TEMPLATE("the counts, the means and the errors are those of the probab
             auto magnitudes = x;
             for (T& v : magnitudes) v = std::abs(v);
             std::sort(magnitudes.begin(), magnitudes.end(), std::greater<>{});
-            auto const share = proportion_for(std::span<T const>(magnitudes), k).share;
+            auto const share = detail::proportion_for(std::span<T const>(magnitudes), k).share;
             double const all = laws::energy(x);
             CHECK(share >= double(k) / double(x.size()) * (1 - 1e-12));
 

@@ -25,7 +25,8 @@ struct not_copied {
     std::unique_ptr<int> of;
 };
 
-static_assert(Handle<handle> && !Handle<thing> && !Handle<no_handle> && !Handle<not_copied> && !Handle<handle const>);
+static_assert(detail::Handle<handle> && !detail::Handle<thing> && !detail::Handle<no_handle> &&
+              !detail::Handle<not_copied> && !detail::Handle<handle const>);
 static_assert(std::is_same_v<detail::kept_member<thing>, thing&> &&
               std::is_same_v<detail::kept_member<handle>, handle> &&
               std::is_same_v<detail::kept_member<handle const>, handle>);

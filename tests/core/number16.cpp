@@ -5,5 +5,6 @@
 #include <Eigen/Core>
 #include <cstdint>
 
-static_assert(laconic::Number16<Eigen::half> && laconic::Number16<Eigen::bfloat16>);
-static_assert(!laconic::Number16<std::int16_t> && !laconic::Number16<std::uint16_t> && !laconic::Number16<float>);
+static_assert(laconic::detail::Number16<Eigen::half> && laconic::detail::Number16<Eigen::bfloat16>);
+static_assert(!laconic::detail::Number16<std::int16_t> && !laconic::detail::Number16<std::uint16_t> &&
+              !laconic::detail::Number16<float>);

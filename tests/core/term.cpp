@@ -10,16 +10,16 @@ static_assert(std::is_trivially_copyable_v<term<float>> && sizeof(term<float>) =
 static_assert(largest_dimension == 4294967295u);
 
 TEST_CASE("width_of is the least width that tells n things apart") {
-    CHECK(width_of(0) == 0);
-    CHECK(width_of(1) == 0);
-    CHECK(width_of(2) == 1);
-    CHECK(width_of(3) == 2);
-    CHECK(width_of(784) == 10);
-    CHECK(width_of(~std::uint64_t{0}) == 64);
+    CHECK(detail::width_of(0) == 0);
+    CHECK(detail::width_of(1) == 0);
+    CHECK(detail::width_of(2) == 1);
+    CHECK(detail::width_of(3) == 2);
+    CHECK(detail::width_of(784) == 10);
+    CHECK(detail::width_of(~std::uint64_t{0}) == 64);
     for (unsigned w = 1; w < 64; ++w) {
         std::uint64_t const n = std::uint64_t{1} << w;
-        CHECK(width_of(n) == w);
-        CHECK(width_of(n + 1) == w + 1);
+        CHECK(detail::width_of(n) == w);
+        CHECK(detail::width_of(n + 1) == w + 1);
     }
 }
 

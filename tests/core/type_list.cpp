@@ -9,13 +9,13 @@ using namespace laconic;
 namespace {
 
 template <class... V>
-constexpr std::size_t sizes_of_listed(type_list<V...>) {
+constexpr std::size_t sizes_of_listed(detail::type_list<V...>) {
     return (std::size_t{0} + ... + sizeof(V));
 }
 
 }  // namespace
 
 TEST_CASE("a list of types is a value that a function takes apart") {
-    CHECK(sizes_of_listed(type_list<char, char[3]>{}) == 4);
-    CHECK(sizes_of_listed(type_list<>{}) == 0);
+    CHECK(sizes_of_listed(detail::type_list<char, char[3]>{}) == 4);
+    CHECK(sizes_of_listed(detail::type_list<>{}) == 0);
 }

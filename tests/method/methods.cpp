@@ -378,7 +378,7 @@ void refuses_numbers() {
     }
 }
 template <class... M>
-void all_refuse_numbers(type_list<M...>) {
+void all_refuse_numbers(detail::type_list<M...>) {
     (refuses_numbers<M>(), ...);
 }
 

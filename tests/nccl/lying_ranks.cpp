@@ -44,7 +44,7 @@ std::vector<std::string> errors_with(int ranks, C const& compressor, SendWrong s
     on_device::run(ranks, [&](nccl& comm, device& on) {
         auto const me = std::size_t(comm.rank());
         bool const is_wrong = comm.rank() + 1 == ranks;
-        message_arrays<message, device> arrays;
+        detail::message_arrays<message, device> arrays;
         device::array<float> out(d);
         auto const blank = [&](device& b, int, message& m) { compressor.blank(b, d, key{1}, m); };
         auto const x = on_the_device(on, numbers_of(comm.rank()));
@@ -166,7 +166,7 @@ TEST_CASE("ranks that disagree about d are refused on all of them") {
             std::size_t const own = comm.rank() == 0 ? d + 1 : d;
             auto const x = on_the_device(on, numbers_of(comm.rank(), own));
             message_of<top_k<>, float, device> mine;
-            message_arrays<decltype(mine), device> arrays;
+            detail::message_arrays<decltype(mine), device> arrays;
             top_k{6}(on, std::span<float const>(x), key{1}, mine);
             arrays.send(on, comm, mine);
             auto const blank = [&](device& b, int, auto& m) { top_k{6}.blank(b, own, key{1}, m); };

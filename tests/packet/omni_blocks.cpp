@@ -7,7 +7,7 @@
 using namespace laconic;
 
 TEST_CASE("blocks of a vector") {
-    omni_blocks const ten{10, 4};
+    detail::omni_blocks const ten{10, 4};
     CHECK(ten.count() == 3);
     CHECK(ten.first(2) == 8);
     CHECK(ten.length(1) == 4);
@@ -16,17 +16,17 @@ TEST_CASE("blocks of a vector") {
     std::vector<int> x{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     auto const last = ten.of(std::span(x), 2);
     CHECK(std::vector<int>(last.begin(), last.end()) == std::vector<int>{8, 9});
-    CHECK(omni_blocks{8, 4}.count() == 2);
-    CHECK(omni_blocks{0, 4}.count() == 0);
-    CHECK(omni_blocks{3, 1000}.count() == 1);
-    CHECK(omni_blocks{3, 1000}.longest() == 3);
-    CHECK_THROWS_WITH_AS((omni_blocks{3, 0}.check()), "blocks of 0 coordinates", argument_error);
+    CHECK(detail::omni_blocks{8, 4}.count() == 2);
+    CHECK(detail::omni_blocks{0, 4}.count() == 0);
+    CHECK(detail::omni_blocks{3, 1000}.count() == 1);
+    CHECK(detail::omni_blocks{3, 1000}.longest() == 3);
+    CHECK_THROWS_WITH_AS((detail::omni_blocks{3, 0}.check()), "blocks of 0 coordinates", argument_error);
 }
 
 TEST_CASE("each part gets one block of each row, and all are found again") {
     for (std::size_t const parts : {1, 2, 3, 5, 8, 100})
         for (std::size_t const blocks : {0, 1, 7, 8, 41, 300}) {
-            omni_deal const deal{blocks, parts};
+            detail::omni_deal const deal{blocks, parts};
             std::set<std::size_t> seen;
             for (std::size_t p = 0; p < parts; ++p)
                 for (std::size_t row = 0; row < deal.rows(); ++row) {
@@ -43,7 +43,7 @@ TEST_CASE("each part gets one block of each row, and all are found again") {
 TEST_CASE("every n-th block comes to all parts alike") {
     for (std::size_t const parts : {2, 3, 8, 16})
         for (std::size_t n : {parts, 2 * parts, 8 * parts}) {
-            omni_deal const deal{1000 * n, parts};
+            detail::omni_deal const deal{1000 * n, parts};
             std::vector<std::size_t> shares(parts);
             for (std::size_t b = 3; b < deal.blocks; b += n) ++shares[deal.part_of(b)];
             auto const [least, most] = std::minmax_element(shares.begin(), shares.end());

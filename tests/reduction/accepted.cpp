@@ -9,8 +9,10 @@
 
 using namespace laconic;
 
-static_assert(ReducedAs<float, float> && ReducedAs<double, double> && ReducedAs<Eigen::half, float>);
-static_assert(!ReducedAs<double, float> && !ReducedAs<float, double> && !ReducedAs<Eigen::half, double>);
+static_assert(detail::ReducedAs<float, float> && detail::ReducedAs<double, double> &&
+              detail::ReducedAs<Eigen::half, float>);
+static_assert(!detail::ReducedAs<double, float> && !detail::ReducedAs<float, double> &&
+              !detail::ReducedAs<Eigen::half, double>);
 static_assert(detail::takes<float, std::vector<float>&>() && detail::takes<double, std::array<double, 3>&>());
 static_assert(detail::takes<float, std::span<float>>() && detail::takes<float, std::vector<Eigen::half>&>());
 static_assert(detail::takes<float, Eigen::Map<Eigen::VectorXf>>() && detail::takes<float, Eigen::MatrixXf&>());

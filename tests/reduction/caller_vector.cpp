@@ -9,10 +9,10 @@
 using namespace laconic;
 using laconic::detail::caller_vector;
 
-static_assert(ReducedAs<float, float> && ReducedAs<double, double> && ReducedAs<Eigen::half, float> &&
-              ReducedAs<Eigen::bfloat16, float>);
-static_assert(!ReducedAs<double, float> && !ReducedAs<Eigen::half, double> && !ReducedAs<std::int16_t, float> &&
-              !ReducedAs<float const, float>);
+static_assert(detail::ReducedAs<float, float> && detail::ReducedAs<double, double> &&
+              detail::ReducedAs<Eigen::half, float> && detail::ReducedAs<Eigen::bfloat16, float>);
+static_assert(!detail::ReducedAs<double, float> && !detail::ReducedAs<Eigen::half, double> &&
+              !detail::ReducedAs<std::int16_t, float> && !detail::ReducedAs<float const, float>);
 
 TEST_CASE("numbers of the reducer's type are read and written where they are") {
     host on;

@@ -47,8 +47,9 @@ TEST_CASE("what is wrong on one rank of one node is known on all ranks of all no
                                                      culprit, " has \"a size: 4\""})));
         }
         auto const own = [&](int r) {
-            return r == culprit ? failure{.kind = failure_kind::agreement, .rank = r, .why = "rank \1 has no share"}
-                                : failure();
+            return r == culprit
+                       ? failure{.kind = detail::failure_kind::agreement, .rank = r, .why = "rank \1 has no share"}
+                       : failure();
         };
         for (auto const& text : errors_of(6, 3, alike, own))
             CHECK(text == "rank " + std::to_string(culprit) + " has no share");

@@ -41,7 +41,7 @@ struct noted_lanes {
 }  // namespace
 
 TEST_CASE("the order in which messages are sent and received: eight in flight, and small layers in one") {
-    static_assert(most_in_flight == 8);
+    static_assert(detail::most_in_flight == 8);
     std::vector<std::size_t> const sizes{1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3};
     std::vector<std::string> notes(3);
     fibers::run(2, [&](fibers::member& inner) {

@@ -38,7 +38,7 @@ inline bytes from_hex(std::string const& text) {
 /// What a file means: "5 0:0x1.8p+1 3:-0x1p+0", its dimension and its terms; or "refused".
 template <class... C>
 std::string meaning(std::span<std::byte const> file, laconic::reading_limits limits,
-                    laconic::user_messages_t<C...> users = {}) {
+                    laconic::detail::user_messages_t<C...> users = {}) {
     laconic::unpacked read;
     try {
         read = laconic::read_described(file, limits, users);
@@ -116,7 +116,8 @@ class both_readers {
         : limits_(limits), users_(users.empty() ? "" : " --users \"" + users.string() + "\"") {}
 
     template <class... C>
-    void read(std::string const& name, std::span<std::byte const> file, laconic::user_messages_t<C...> users = {}) {
+    void read(std::string const& name, std::span<std::byte const> file,
+              laconic::detail::user_messages_t<C...> users = {}) {
         line const l{name, hex(file), meaning(file, limits_, users)};
         list_ += text_of(l);
         ++files_;

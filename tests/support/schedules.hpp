@@ -221,7 +221,7 @@ int started_and_finished(C& comm) {
 /// flight.
 template <laconic::Overlapping C>
 int in_flight_together(C& comm, int rounds, std::size_t longer = 0) {
-    constexpr int lanes = laconic::most_in_flight;
+    constexpr int lanes = laconic::detail::most_in_flight;
     int const n = comm.size(), me = comm.rank();
     std::vector<test_message> sent;
     for (int lane = 0; lane < lanes; ++lane) sent.emplace_back(me, n, lane);
@@ -324,8 +324,9 @@ int refuses_what_comes_between(C& comm) {
     test_message const second(comm.rank(), 0, 4);
     comm.start_all_gather(mine.as_payload(), 5);
     comm.start_all_gather(second.as_payload(), 2);
-    for (int const lane : {2, 5, -1, laconic::most_in_flight}) refuses([&] { comm.start_all_gather({}, lane); });
-    for (int const lane : {2, 0, -1, laconic::most_in_flight}) refuses([&] { comm.finish(lane); });
+    for (int const lane : {2, 5, -1, laconic::detail::most_in_flight})
+        refuses([&] { comm.start_all_gather({}, lane); });
+    for (int const lane : {2, 0, -1, laconic::detail::most_in_flight}) refuses([&] { comm.finish(lane); });
     refuses([&] { comm.all_gather({}); });
     comm.finish(5);
     for (int r = 0; r < comm.size(); ++r) wrong += test_message(r, 0, 3).wrong(comm.from(r));

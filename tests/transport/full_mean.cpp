@@ -34,7 +34,7 @@ std::vector<mean_outcome> means_of_three(X over, std::size_t d, Change change) {
     threads::run(3, [&](threads::member& comm) {
         metered wire(comm);
         host on;
-        full_mean<X, double> mean(over, d);
+        detail::full_mean<X, double> mean(over, d);
         mean.start(wire);
         auto& mine = all[std::size_t(comm.rank())];
         round_context now;
@@ -102,5 +102,6 @@ TEST_CASE("full_mean: what travels is d numbers, to all or by the server") {
 }
 
 TEST_CASE("full_mean: a collective that leaves something out is refused") {
-    CHECK_THROWS_WITH_AS((full_mean<gtop_k, double>(gtop_k{2}, 5)), doctest::Contains("gives back"), argument_error);
+    CHECK_THROWS_WITH_AS((detail::full_mean<gtop_k, double>(gtop_k{2}, 5)), doctest::Contains("gives back"),
+                         argument_error);
 }

@@ -70,4 +70,4 @@ static_assert(detail::is_made_of_arrays<message_of<top_k<quantize>, float, host>
 static_assert(detail::is_made_of_arrays<message_of<rand_k<natural>, float, host>>());
 static_assert(!detail::is_made_of_arrays<any_message<float, host>>());
 static_assert(!detail::is_made_of_arrays<message_of<top_k<any_compressor<float>>, float, host>>());
-static_assert(!CarriesMessages<threads::member, message_of<top_k<>, float, host>, host>);
+static_assert(!detail::CarriesMessages<threads::member, message_of<top_k<>, float, host>, host>);

@@ -31,7 +31,7 @@ using message = message_of<identity, double, host>;
 
 struct seat {
     host on;
-    served_mean<top_k<>, message, double> by;
+    detail::served_mean<top_k<>, message, double> by;
     memory<> feedback;
     message mine;
     failure own;
@@ -92,7 +92,7 @@ struct both {
             message_of<C> mine;
             c(on, std::span<double const>(random_vector(d, me)), key{9}.child(me), mine);
             gathered<message_of<C>, double> gather({}, d, position_code::smallest);
-            served_mean<identity, message_of<C>, double> server({}, d, position_code::smallest);
+            detail::served_mean<identity, message_of<C>, double> server({}, d, position_code::smallest);
             server.start(comm);
             for (int again = 0; again < 3; ++again) {
                 estimate_by(gather, comm, mine, {}, blank, all_gathered[me]);
@@ -143,7 +143,7 @@ struct trial {
         threads::run(3, [&](threads::member& inner) {
             auto const me = number(inner.rank());
             bool fails = answer_fails;
-            served_mean<fallible, message, double> server({{{}, &fails}, {}}, 2, position_code::smallest);
+            detail::served_mean<fallible, message, double> server({{{}, &fails}, {}}, 2, position_code::smallest);
             server.start(inner);
             vec mean(2);
             message const own{{3. * (1 + inner.rank()), 1}};
@@ -216,7 +216,7 @@ TEST_CASE("a rank's failure is raised on all ranks, and the next round is whole"
 
 TEST_CASE("the text of served, and a compressor that does not fit the dimension") {
     CHECK(to_string(served<top_k<>>{top_k{2}, {0, 1}}) == "served(top_k(2), memory(rate=0, decay=1))");
-    CHECK_THROWS_AS((served_mean<top_k<>, message, double>({top_k{4}, {}}, 3, position_code::smallest)),
+    CHECK_THROWS_AS((detail::served_mean<top_k<>, message, double>({top_k{4}, {}}, 3, position_code::smallest)),
                     argument_error);
 }
 
@@ -244,7 +244,7 @@ TEST_CASE("the server alone has the mean before the answer is read") {
         feedback.start(2);
         failure const none;
         there[me] = {10, 20};
-        served_mean<identity, message, double> server({}, 2, position_code::smallest);
+        detail::served_mean<identity, message, double> server({}, 2, position_code::smallest);
         server.start(comm);
         message const own{{4. * comm.rank(), 2}};
         auto const blank = [](auto&, int, message& m) { m.values.resize(2); };
@@ -300,7 +300,8 @@ TEST_CASE("up: each rank's message to the server; down: the server's to all, bro
         auto const down = rand_k{5};
         message_of<decltype(up)> mine;
         up(on, std::span<double const>(random_vector(100, me)), key{1}, mine);
-        served_mean<rand_k<>, message_of<decltype(up)>, double> server({down, {}}, 100, position_code::smallest);
+        detail::served_mean<rand_k<>, message_of<decltype(up)>, double> server({down, {}}, 100,
+                                                                               position_code::smallest);
         server.start(comm);
         vec mean(100);
         estimate_by(

@@ -123,8 +123,9 @@ TEST_CASE("in one process a rank adds up its part of full vectors: the same bits
     is_shared<double>(2, 70001);
     is_shared<float>(3, 33333);
     is_shared<double>(8, 20011);
-    static_assert(OneProcess<threads::member&> && OneProcess<fibers::member> && OneProcess<any_communicator>);
-    static_assert(!OneProcess<anywhere<threads::member>> && !OneProcess<metered<threads::member>>);
+    static_assert(detail::OneProcess<threads::member&> && detail::OneProcess<fibers::member> &&
+                  detail::OneProcess<any_communicator>);
+    static_assert(!detail::OneProcess<anywhere<threads::member>> && !detail::OneProcess<metered<threads::member>>);
 }
 
 TEST_CASE("short vectors, one rank and messages of other kinds are read by all") {

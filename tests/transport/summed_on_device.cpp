@@ -39,7 +39,7 @@ template <class C, class X = gather_all>
 auto correcting(C const& compressor, X const& collective = {}) {
     return [=]<class B>(std::type_identity<B>) {
         using feedback = memory<double, B>;
-        static_assert(CarriesMessages<nccl, message_of<C, double, device>, device>);
+        static_assert(detail::CarriesMessages<nccl, message_of<C, double, device>, device>);
         return recursion<C, feedback>{compressor, feedback(0, true), {0.1}}.with_transport(collective);
     };
 }

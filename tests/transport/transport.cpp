@@ -91,7 +91,8 @@ using one_rank = threads::member;
 
 static_assert(std::same_as<transport_for<gather_all, list_message>, gathered<list_message, double>>);
 static_assert(std::same_as<transport_for<gtop_k, list_message>, summed<gtop_k, list_message, double>>);
-static_assert(std::same_as<transport_for<served<top_k<>>, list_message>, served_mean<top_k<>, list_message, double>>);
+static_assert(
+    std::same_as<transport_for<served<top_k<>>, list_message>, detail::served_mean<top_k<>, list_message, double>>);
 static_assert(std::same_as<transport_for<any_transport<>, any_kind>, transport_for<any_collective<>, any_kind>>);
 static_assert(Transport<transport_for<gather_all, list_message>, one_rank, list_message, memory<>>);
 static_assert(Transport<transport_for<gtop_k, list_message>, one_rank, list_message, memory<>>);

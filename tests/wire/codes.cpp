@@ -103,7 +103,7 @@ TEST_CASE("many ternary codes, wherever they begin, are their groups one by one"
                 std::uint64_t word = 0, values = 1;
                 for (std::size_t j = first; j < std::min(first + 5, n); ++j, values *= 3)
                     word += values * static_cast<std::uint64_t>(c[j] + 1);
-                expected.put(word, width_of(values));
+                expected.put(word, detail::width_of(values));
             }
             auto const encoded = sink.finish(), expected_bytes = expected.finish();
             CHECK(std::vector(encoded.begin(), encoded.end()) ==

@@ -20,7 +20,7 @@ namespace tests_of_failure {
 
 namespace {
 
-using kind = failure_kind;
+using kind = detail::failure_kind;
 
 // The type and the text of what it raises, and what that has beside them.
 std::string raised(failure const& f) {

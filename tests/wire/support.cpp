@@ -80,7 +80,7 @@ std::string plainly(std::uint64_t length, coordinates& support, bytes const& tex
             unsigned width = 0;
             for (std::size_t j = 0; j < support.size(); ++j) {
                 if (j % 128 == 0) width = static_cast<unsigned>(source.take(6));
-                if (width > width_of(length)) source.refuse("gaps of " + std::to_string(width) + " bits");
+                if (width > detail::width_of(length)) source.refuse("gaps of " + std::to_string(width) + " bits");
                 place(support[j], source.take(width));
             }
         } else if (code == support_code::bitmap) {
@@ -243,7 +243,7 @@ TEST_CASE("every set of every length up to 12 reads back, and is not longer than
                 auto const m = write(length, support, how);
                 REQUIRE(read(length, support.size(), m.text) == support);
                 REQUIRE(m.bits <= 3 + length);
-                REQUIRE(m.bits <= 3 + support.size() * width_of(length));
+                REQUIRE(m.bits <= 3 + support.size() * detail::width_of(length));
             }
         }
 }

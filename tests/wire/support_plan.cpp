@@ -64,7 +64,7 @@ void check(std::uint64_t length, std::vector<I> const& support) {
     CAPTURE(support.size());
     auto const fast = detail::plan_support(length, std::span<I const>(support), position_code::fastest);
     auto const best = detail::plan_support(length, std::span<I const>(support), position_code::smallest);
-    auto const raw = support.size() * width_of(length), packed = packed_bits(support);
+    auto const raw = support.size() * detail::width_of(length), packed = packed_bits(support);
     REQUIRE(fast.bits == std::min({raw, length, packed}));
     REQUIRE(fast.code == (fast.bits == raw      ? support_code::raw
                           : fast.bits == length ? support_code::bitmap

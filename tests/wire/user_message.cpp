@@ -77,7 +77,7 @@ std::vector<T> numbers_of(std::span<std::byte const> file, std::size_t d) {
 
 template <class... C>
 void refused(std::span<std::byte const> file, std::string const& why, reading_limits limits,
-             user_messages_t<C...> users, std::uint64_t bit = ~std::uint64_t{0}) {
+             detail::user_messages_t<C...> users, std::uint64_t bit = ~std::uint64_t{0}) {
     CAPTURE(why);
     try {
         read_described(file, limits, users);

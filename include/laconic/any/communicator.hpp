@@ -23,7 +23,7 @@ class any_communicator {
     template <Communicator C>
     requires(!std::same_as<C, any_communicator>) any_communicator(C& comm)  // NOLINT: implicit, as std::function
         : comm_(&comm), face_(&face_of<C>), rank_(comm.rank()), size_(comm.size()) {
-        if constexpr (Wraps<C>) {
+        if constexpr (detail::Wraps<C>) {
             any_communicator const inside(comm.inner());
             uncounted_ = inside.uncounted_, uncounted_face_ = inside.uncounted_face_;
         } else {
@@ -131,13 +131,13 @@ class any_communicator {
             if constexpr (Overlapping<C>) as<C>(comm).finish(lane);
         },
         []([[maybe_unused]] void* comm) {
-            if constexpr (OneProcess<decltype(uncounted(as<C>(comm)))>)
+            if constexpr (detail::OneProcess<decltype(uncounted(as<C>(comm)))>)
                 return uncounted(as<C>(comm)).in_one_process();
             else
                 return false;
         },
         []([[maybe_unused]] void* comm, [[maybe_unused]] payload mine) {
-            if constexpr (OneProcess<decltype(uncounted(as<C>(comm)))>)
+            if constexpr (detail::OneProcess<decltype(uncounted(as<C>(comm)))>)
                 uncounted(as<C>(comm)).share(mine);
             else
                 throw argument_error("this communicator's ranks are not in one process: it has no share(mine)");

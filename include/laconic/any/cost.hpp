@@ -14,13 +14,13 @@ namespace laconic {
 template <>
 struct registry<message_cost> {
     static constexpr char const* kind = "a cost of one way";
-    using types = type_list<described_costs::bits, described_costs::affine, described_costs::packets,
-                            described_costs::energy, described_costs::air_time, described_costs::lossy>;
+    using types = detail::type_list<described_costs::bits, described_costs::affine, described_costs::packets,
+                                    described_costs::energy, described_costs::air_time, described_costs::lossy>;
 };
 template <>
 struct registry<two_way_cost> {
     static constexpr char const* kind = "a cost";
-    using types = detail::types_of_both<registry<message_cost>::types, type_list<described_costs::two_way>>;
+    using types = detail::types_of_both<registry<message_cost>::types, detail::type_list<described_costs::two_way>>;
 };
 
 /// Reads the text of a cost, such as "packets(512, 64, 60)", "lossy(affine(1, 64), 0.001)" or "two_way(bits, bits,

@@ -18,9 +18,9 @@ namespace laconic {
 template <Scalar T, class B>
 struct registry<any_compressor<T, B>> {
     static constexpr char const* kind = "a compressor";
-    using types = detail::types_of_both<
-        library_compressors,
-        type_list<scaled_down<any_compressor<T, B>>, detail::best_level_text<T, B>, parts<any_compressor<T, B>>>>;
+    using types = detail::types_of_both<detail::library_compressors,
+                                        detail::type_list<scaled_down<any_compressor<T, B>>,
+                                                          detail::best_level_text<T, B>, parts<any_compressor<T, B>>>>;
 };
 
 /// Reads the text of a compressor, such as "top_k(0.01) | natural"; to_string of the result reads back as the same.

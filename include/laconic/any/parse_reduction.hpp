@@ -18,8 +18,8 @@ struct registry<any_reduction<T, B>> {
     using C = any_compressor<T, B>;
     using X = any_collective<T, B>;
     static constexpr char const* kind = "a reduction";
-    using types = type_list<plain<C, X>, error_feedback<C, X>, shifted<C, X>, ef21_shift<C, X>, majority_vote<X>,
-                            unproved<any_reduction<T, B>>>;
+    using types = detail::type_list<plain<C, X>, error_feedback<C, X>, shifted<C, X>, ef21_shift<C, X>,
+                                    majority_vote<X>, unproved<any_reduction<T, B>>>;
 };
 
 /// Reads the text of a reduction, such as "error_feedback(top_k(0.01) | natural, decay=0.9)"; to_string of the result

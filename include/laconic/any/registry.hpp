@@ -46,7 +46,7 @@ entry<V> entry_of() {
             }};
 }
 template <class V, class... X>
-std::vector<entry<V>> entries_of(type_list<X...>) {
+std::vector<entry<V>> entries_of(laconic::detail::type_list<X...>) {
     return {entry_of<V, X>()...};
 }
 template <class V>

@@ -54,7 +54,7 @@ template <class M, Scalar T, class B>
 class any_mean {
     using gathering = gathered<M, T, B>;
     using summing = summed<any_collective<T, B>, M, T, B>;
-    using serving = served_mean<any_compressor<T, B>, M, T, B>;
+    using serving = detail::served_mean<any_compressor<T, B>, M, T, B>;
 
   public:
     any_mean(any_transport<T, B> const& how, std::size_t d, position_code positions) : held_(make(how, d, positions)) {}

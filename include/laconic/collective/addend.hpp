@@ -14,20 +14,14 @@
 #include "laconic/core/number16.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 template <class E>
 concept WholeNumber = std::integral<E> && !std::same_as<E, bool> && sizeof(E) <= 8;
 
-}  // namespace detail
-
 /// The numbers that sum() adds up: float and double, numbers of 16 bits, and integers of up to 64 bits.
 template <class E>
 concept Addend = Scalar<E> || Number16<E> || detail::WholeNumber<E>;
-
-namespace detail {
 
 /// How numbers of E are added up, as `words` numbers of `type` each:
 ///   name()            what they are called, for ranks to compare;
@@ -96,6 +90,4 @@ using addend_type = typename addend<E>::type;
 template <Addend E>
 inline constexpr std::size_t addend_words = std::tuple_size_v<typename addend<E>::all>;
 
-}  // namespace detail
-
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -16,7 +16,7 @@
 #include "laconic/core/text.hpp"
 #include "laconic/wire/failure.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// A 64-bit fingerprint of bytes (FNV-1a). It shows mistakes, not forgeries.
 inline std::uint64_t fingerprint(std::span<std::byte const> bytes) {
@@ -28,12 +28,21 @@ inline std::uint64_t fingerprint(std::span<std::byte const> bytes) {
 inline std::uint64_t fingerprint(std::initializer_list<std::uint64_t> words) {
     return fingerprint(std::as_bytes(std::span(words.begin(), words.size())));
 }
+
+}  // namespace laconic::detail
+
+namespace laconic {
+
 /// The same, as 16 hexadecimal digits.
 inline std::string digest(std::span<std::byte const> bytes) {
     char text[17];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(fingerprint(bytes)));
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(detail::fingerprint(bytes)));
     return text;
 }
+
+}  // namespace laconic
+
+namespace laconic::detail {
 
 /// Something that every rank must have the same: its name, and what this rank has. It refers to strings, which must
 /// live until it is used.
@@ -41,15 +50,19 @@ struct agreed_item {
     detail::text_piece name, value;
 };
 
+}  // namespace laconic::detail
+
+namespace laconic {
+
 /// Such things, as text: a line `name: value` each, in which a new line or a backslash is written after a backslash, so
 /// that different things have different texts.
 class agreed_items {
   public:
     agreed_items() = default;
-    [[gnu::cold, gnu::noinline]] agreed_items(std::initializer_list<agreed_item> all) {
+    [[gnu::cold, gnu::noinline]] agreed_items(std::initializer_list<detail::agreed_item> all) {
         for (auto const& item : all) add(item);
     }
-    [[gnu::cold, gnu::noinline]] void add(agreed_item const& item) {
+    [[gnu::cold, gnu::noinline]] void add(detail::agreed_item const& item) {
         std::string line;
         item.name.add_to(line);
         line += ": ";
@@ -64,7 +77,9 @@ class agreed_items {
     std::string lines_;
 };
 
-namespace detail {
+}  // namespace laconic
+
+namespace laconic::detail {
 
 inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
     return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
@@ -83,7 +98,9 @@ inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
                            failure::its_rank, " has \"", line(of_rank), "\""})};
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic {
 
 /// Throws agreement_error on every rank, naming the first item and rank that differs from rank 0, unless all ranks call
 /// it with the same items. Returns rank 0's `note`; the others' may differ. When the ranks agree it costs 16 bytes a
@@ -94,7 +111,7 @@ template <Communicator C>
     struct agreed {
         std::uint64_t digest, note;
     };
-    agreed const mine{fingerprint(std::as_bytes(std::span(items.lines()))), note};
+    agreed const mine{detail::fingerprint(std::as_bytes(std::span(items.lines()))), note};
     agreed first = mine;
     bool alike = true;
     detail::from_all(comm, mine, "its digest", [&](int r, agreed theirs) {

@@ -92,7 +92,7 @@ class automatic::adder {
         }
         check(now, comm.size());
         by(now.best, [&](auto& sum) {
-            if constexpr (SumsTerms<std::remove_cvref_t<decltype(sum)>, T, B, C>)
+            if constexpr (detail::SumsTerms<std::remove_cvref_t<decltype(sum)>, T, B, C>)
                 sum(on, comm, v, round);
             else
                 other_.in_full(on, v, [&](std::span<T> x) { sum(on, comm, x, round); });
@@ -116,7 +116,7 @@ class automatic::adder {
         }
         check(now, comm.size());
         by(now.best, [&](auto& sum) {
-            if constexpr (SumsNumbers<std::remove_cvref_t<decltype(sum)>, T, B, C>)
+            if constexpr (detail::SumsNumbers<std::remove_cvref_t<decltype(sum)>, T, B, C>)
                 sum(on, comm, x, round);
             else
                 other_.as_terms(on, x, [&](sparse_sum<T, B>& v) { sum(on, comm, v, round); });

@@ -27,6 +27,10 @@ struct gather_all {
     bool operator==(gather_all const&) const = default;
 };
 
+}  // namespace laconic
+
+namespace laconic::detail {
+
 /// sum(on, comm, v, round) replaces every rank's sparse vector by the sum of all, or by what is to be applied of it.
 /// One that takes the round as a sum_round (collective/sum_round.hpp) learns why a rank brings nothing, and throws that
 /// on all ranks; to one that takes its number alone that rank brings a NaN.
@@ -39,11 +43,20 @@ template <class S, class T, class B, class C>
 concept SumsNumbers = requires(S& sum, B& on, C& comm, std::span<T> x) {
     sum(on, comm, x, std::uint64_t{});
 };
+
+}  // namespace laconic::detail
+
+namespace laconic {
+
 /// sum.leftover() has the terms that the last sum did not apply and that this rank must send again in a later round.
 template <class S, class T, class B>
 concept GivesBack = requires(S const& sum) {
     { sum.leftover() } -> std::same_as<sparse_sum<T, B> const&>;
 };
+
+}  // namespace laconic
+
+namespace laconic::detail {
 
 /// A sum that is chosen at run time has all of these members; wants_terms() and gives_back() decide which of them may
 /// be called.
@@ -52,8 +65,6 @@ concept ChosenSum = requires(S const& sum) {
     { sum.wants_terms() } -> std::same_as<bool>;
     { sum.gives_back() } -> std::same_as<bool>;
 };
-
-namespace detail {
 
 // Only to ask what may be called with one.
 struct some_ranks {
@@ -129,7 +140,9 @@ void check_collective([[maybe_unused]] X const& x, [[maybe_unused]] std::size_t 
     if constexpr (requires { x.check(d); }) x.check(d);
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic {
 
 /// By what algorithm the ranks' messages are added up, as a recursion carries it: a small value such as
 /// gtop_k{0.01}. Satisfied iff
@@ -145,10 +158,12 @@ template <class X, class T = double, class B = host>
 concept Collective = std::copyable<X> && requires(X const& x) {
     { to_string(x) } -> std::convertible_to<std::string>;
     typename detail::sum_of<X, T, B>;
-} &&(SumsTerms<detail::sum_of<X, T, B>, T, B, detail::some_ranks> ||
-     SumsNumbers<detail::sum_of<X, T, B>, T, B, detail::some_ranks>);
+} &&(detail::SumsTerms<detail::sum_of<X, T, B>, T, B, detail::some_ranks> ||
+     detail::SumsNumbers<detail::sum_of<X, T, B>, T, B, detail::some_ranks>);
 
-namespace detail {
+}  // namespace laconic
+
+namespace laconic::detail {
 
 /// Throws agreement_error on every rank unless all make the same collective for d numbers. Costs 16 bytes a rank.
 template <class T, Communicator C>
@@ -159,7 +174,9 @@ void agree_on_collective(C& comm, std::size_t d, std::string const& what) {
                              {"the collective", what}});
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic {
 
 /// The object that adds up vectors of d numbers by x on one rank, outside of a recursion or a reducer, where the ranks
 /// make the same. Throws argument_error for 2^32 numbers or more, and what x.check(d) does.

@@ -96,7 +96,7 @@ class cost_formulas {
     double operator()(ring const&) const {
         if (p_ == 1) return 0;
         double const part = std::ceil(what_.d / p_), steps = 2 * (p_ - 1), all = busy_in_full(part);
-        double const first = busy(std::min(part * what_.bits_per_value, 8.0 * longest_piece));
+        double const first = busy(std::min(part * what_.bits_per_value, 8.0 * detail::longest_piece));
         double const sent = net_.half_duplex
                                 ? steps * both(net_.latency, all)
                                 : std::max(net_.latency + steps * all, steps * (net_.latency + first) + all - first);
@@ -119,11 +119,11 @@ class cost_formulas {
     /// k / P terms of each part, first P / 2 parts and then fewer, and then as they are gathered.
     double operator()(spar_reduce_scatter const&) const {
         double const part = what_.d / p_, quota = std::min(std::ceil(what_.k / p_), part);
-        double sum = 0, terms = expected_kept(what_.d, what_.k, part, quota);
+        double sum = 0, terms = detail::expected_kept(what_.d, what_.k, part, quota);
         for (double gap = std::exp2(std::ceil(std::log2(p_))) / 2; gap >= 1; gap /= 2) {
             double const parts = std::min(gap, p_ - gap);
             sum += step(parts * list(part, terms), parts * terms);
-            terms = std::min(quota, expected_union(part, terms, 2));
+            terms = std::min(quota, detail::expected_union(part, terms, 2));
         }
         return sum + gathered_parts(part, terms);
     }
@@ -145,10 +145,10 @@ class cost_formulas {
         double const own = what_.blocks >= 0 ? what_.blocks : all * (1 - std::pow(1 - what_.k / what_.d, what_.block));
         double sent[2], reading = 0;  // the seconds of a chunk's messages
         for (int stage = 0; stage < 2; ++stage) {
-            double const blocks = stage == 0 ? own : expected_union(all, own, p_);
+            double const blocks = stage == 0 ? own : detail::expected_union(all, own, p_);
             double const count = all > 0 ? blocks / p_ / chunks : 0, numbers = count * std::min(what_.block, what_.d);
             sent[stage] = (p_ - 1) * busy(8 * std::max(1.0, std::ceil(detail::width_of_real(count) / 7)) +
-                                          expected_support_bits(rows / chunks, count, what_.positions) +
+                                          detail::expected_support_bits(rows / chunks, count, what_.positions) +
                                           numbers * what_.bits_per_value);
             reading += chunks * (p_ - 1) * numbers * reading_.per_number;
         }
@@ -160,10 +160,10 @@ class cost_formulas {
     }
 
   private:
-    double of(double ranks) const { return expected_union(what_.d, what_.k, ranks); }
+    double of(double ranks) const { return detail::expected_union(what_.d, what_.k, ranks); }
     double power() const { return std::exp2(std::floor(std::log2(p_))); }
     double list(double length, double n) const {
-        return expected_list_bits(length, n, what_.bits_per_value, what_.positions);
+        return detail::expected_list_bits(length, n, what_.bits_per_value, what_.positions);
     }
     double busy(double bits) const { return net_.busy(static_cast<std::size_t>(std::ceil(bits / 8))); }
     // A message that comes while none goes, and while one as long goes.
@@ -174,7 +174,9 @@ class cost_formulas {
     }
     double step(double bits, double terms) const { return both(net_.latency, busy(bits)) + terms * reading_.per_term; }
     // Numbers in full go in pieces.
-    double pieces(double n) const { return std::max(1.0, std::ceil(n * what_.bits_per_value / (8.0 * longest_piece))); }
+    double pieces(double n) const {
+        return std::max(1.0, std::ceil(n * what_.bits_per_value / (8.0 * detail::longest_piece)));
+    }
     double busy_in_full(double n) const { return busy(n * what_.bits_per_value) + (pieces(n) - 1) * net_.overhead; }
     // By turns: who has sent as many pieces as it may waits for one.
     double step_in_full(double n) const {

@@ -10,7 +10,7 @@
 
 /// How long the library's own lists of terms are, on the average over coordinates that are drawn evenly and apart from
 /// each other. All counts are real numbers of at least 0.
-namespace laconic {
+namespace laconic::detail {
 
 /// How many of d coordinates any of m ranks has, each of which has k of them: d (1 - (1 - k / d)^m).
 inline double expected_union(double d, double k, double m) {
@@ -28,8 +28,6 @@ inline double expected_kept(double d, double k, double part, double most) {
     double const density = std::exp(-0.5 * z * z) / std::sqrt(2 * 3.14159265358979323846);
     return std::min(most + (mean - most) * below - deviation * density, most);
 }
-
-namespace detail {
 
 // The width of a number of up to n.
 inline double width_of_real(double n) { return n < 1 ? 0 : std::floor(std::log2(n)) + 1; }
@@ -52,8 +50,6 @@ inline double packed_bits(double count, double q) {
     return std::ceil(count / group) * gap_width_width + count * width;
 }
 
-}  // namespace detail
-
 /// Bits of n of `length` coordinates: of the code that is shortest on the average, and its name.
 inline double expected_support_bits(double length, double n, position_code how = position_code::smallest) {
     if (!(n > 0 && n < length)) return 0;
@@ -73,4 +69,4 @@ inline double expected_list_bits(double length, double n, double bits_per_value 
     return detail::width_of_real(length) + expected_support_bits(length, n, how) + n * bits_per_value;
 }
 
-}  // namespace laconic
+}  // namespace laconic::detail

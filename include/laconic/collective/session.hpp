@@ -140,7 +140,7 @@ class session {
     /// A collective call: all ranks learn what is wrong on any. Those where nothing is wrong send `bytes`.
     template <Communicator C>
     void share_failure(C& comm, std::span<std::byte const> bytes = {}) {
-        worst_.take_least(laconic::share_failure(comm, worst_, failure_sink_, bytes));
+        worst_.take_least(detail::share_failure(comm, worst_, failure_sink_, bytes));
     }
 
     /// Throws what is wrong: non_finite_error for what a rank brought, shape_error for its dimension, error for a sum
@@ -151,12 +151,14 @@ class session {
 
   private:
     void report(failure what, int rank) { worst_.take_least(std::move(what).by(rank, round_)); }
-    void report_sum(std::uint64_t i) { worst_.take_least({.kind = failure_kind::sum, .round = round_, .where = i}); }
+    void report_sum(std::uint64_t i) {
+        worst_.take_least({.kind = detail::failure_kind::sum, .round = round_, .where = i});
+    }
     bool has_other_dimension(int rank, std::size_t own, std::size_t d) {
         if (own == d) return false;
         auto why = detail::concat(
             {"rank ", failure::its_rank, " has a vector of ", own, " numbers, the collective is for ", d});
-        report({.kind = failure_kind::shape, .why = std::move(why)}, rank);
+        report({.kind = detail::failure_kind::shape, .why = std::move(why)}, rank);
         return true;
     }
 

@@ -11,7 +11,7 @@
 
 /// How ranks share failures where all send to all, and where one answers all; session (collective/session.hpp) shares
 /// them in a schedule of messages in pairs.
-namespace laconic {
+namespace laconic::detail {
 
 /// After a collective call: the least failure that a rank has sent in place of its payload; none where no rank has.
 template <Communicator C>
@@ -21,7 +21,6 @@ failure least_failure(C& comm) {
         if (auto const theirs = comm.from(r); theirs.is_error) least.take_least(failure::read(theirs.bytes, r));
     return least;
 }
-namespace detail {
 
 /// Throws the least failure on all ranks, unless all leave their messages out.
 template <Communicator C>
@@ -31,8 +30,6 @@ void raise_unless_left_out(C& comm) {
         all = comm.from(r).is_error && failure::read(comm.from(r).bytes, r).kind == failure_kind::left_out;
     if (!all) least_failure(comm).raise();
 }
-
-}  // namespace detail
 
 /// An all-gather: each rank sends its failure, which it writes to `sink`, or `bytes` where it has none. Returns the
 /// least.
@@ -68,4 +65,4 @@ std::span<std::byte const> answer_of_rank_0(C& comm, wire::bit_writer& sink, aut
     return received.bytes;
 }
 
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -6,13 +6,11 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/comm/communicator.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
-namespace detail {
 struct no_calls {  // nvcc takes a concept that contains a lambda for unsatisfied
     void operator()() const {}
 };
-}  // namespace detail
 
 /// A communicator that also carries arrays in the memory of a backend that the host cannot reach, from device to
 /// device, in the order of the backend's kernels; no call waits for the transfer. Satisfied iff C also has
@@ -33,4 +31,4 @@ concept ArrayCarrier = Communicator<C> && !OnHost<B> &&
     comm.receive(r, theirs);
 };
 
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -9,7 +9,7 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/contract.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The messages that the ranks of one process have sent to one of them and that it has not received: for each sender a
 /// queue, first in first out. Allocates where a sender is new, has more in flight than ever before, or a longer
@@ -89,4 +89,4 @@ class mailbox {
     int reading_ = no_rank;      // whose message take() returned
 };
 
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -127,15 +127,24 @@ class metered {
     detail::per_lane<std::uint64_t> started_;  // counted when they are finished
 };
 
+}  // namespace laconic
+
+namespace laconic::detail {
+
 /// A communicator around another, comm.inner().
 template <class C>
 concept Wraps = requires(C& comm) {
     requires Communicator<std::remove_cvref_t<decltype(comm.inner())>>;
 };
+
+}  // namespace laconic::detail
+
+namespace laconic {
+
 /// The communicator under counters and other wrappers; a communicator that wraps none is returned itself.
 template <Communicator C>
 decltype(auto) uncounted(C& comm) {
-    if constexpr (Wraps<C>)
+    if constexpr (detail::Wraps<C>)
         return uncounted(comm.inner());
     else
         return (comm);

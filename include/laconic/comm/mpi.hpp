@@ -38,7 +38,7 @@ class mpi {
     /// The same on all ranks.
     struct settings {
         std::size_t longest = std::size_t{1} << 30;  ///< the most bytes of one call of MPI
-        std::size_t piece = longest_piece;           ///< the same of one message between two ranks, at most `longest`
+        std::size_t piece = detail::longest_piece;   ///< the same of one message between two ranks, at most `longest`
         /// The longest wait for another rank within a call; 0: no limit. After it a comm_error names that rank, which
         /// may itself wait for another, unless the error states that it did not come. With a deadline payloads go from
         /// each rank to each, not by MPI's collectives, which cannot be abandoned.

@@ -198,7 +198,7 @@ class udp {
     std::vector<peer> peers_;
     std::vector<int> waited_for_;       // peers with packets that have not been sent yet; some more than once
     std::map<std::string, int> nodes_;  // by the names of places
-    mailbox own_;                       // packets that the node sends to itself
+    detail::mailbox own_;               // packets that the node sends to itself
     std::uint64_t sent_ = 0;            // the number of packets sent, by which losses are drawn
 };
 

@@ -71,7 +71,7 @@ struct best_level {
         struct none {};
         typename B::template array<T> room;
         std::vector<double> kept;
-        histogram magnitudes;
+        detail::histogram magnitudes;
         std::conditional_t<OnHost<B>, none, message<T, host>> counted{};  ///< a copy whose bits are counted
     };
 
@@ -178,7 +178,7 @@ struct best_level {
     struct vector_known {
         std::size_t d;
         std::span<double const> kept;
-        histogram* magnitudes;
+        detail::histogram* magnitudes;
 
         vector_known first_levels(std::size_t n) const { return {d, kept.empty() ? kept : kept.first(n), magnitudes}; }
         vector_known levels_after(std::size_t n) const {
@@ -197,8 +197,8 @@ struct best_level {
         } else {
             if constexpr (has_curve<Part>)
                 if (x.kept.empty())
-                    return best_on(levels<Part>::curve(c, *x.magnitudes), levels<Part>::count(c, x.d), price,
-                                   sizes.are_dear() ? dear_slack : 0x1p-10);
+                    return detail::best_on(levels<Part>::curve(c, *x.magnitudes), levels<Part>::count(c, x.d), price,
+                                           sizes.are_dear() ? dear_slack : 0x1p-10);
             return sizes.are_dear() ? best_of_some(x.kept, price) : best_of_all(x.kept, price);
         }
     }

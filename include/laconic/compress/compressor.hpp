@@ -40,9 +40,17 @@ concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Messa
     { to_string(c) } -> std::same_as<std::string>;
 };
 
+}  // namespace laconic
+
+namespace laconic::detail {
+
 /// A compressor of vectors of float, of double, or of both.
 template <class C>
 concept SomeCompressor = Compressor<C, float> || Compressor<C, double>;
+
+}  // namespace laconic::detail
+
+namespace laconic {
 
 /// Compressors with E C(x) = x and E|C(x) - x|^2 <= omega |x|^2, omega = c.omega(d) for vectors of d numbers.
 template <class C>
@@ -56,7 +64,9 @@ concept Contractive = std::semiregular<C> && requires(C const& c, std::size_t d)
     { c.delta(d) } -> std::same_as<double>;
 };
 
-namespace detail {
+}  // namespace laconic
+
+namespace laconic::detail {
 
 // Both print what a C that is no compressor lacks, where it is compiled: one line for each member. The first checks
 // what needs no backend, the second also the rest, for messages of T on B.
@@ -121,7 +131,9 @@ consteval bool require_compressor() {
         return require_compressor<C, double, host>();
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic {
 
 /// Whether this value is unbiased (contractive), so that its omega(d) (delta(d)) may be called. A type that holds
 /// another compressor, or one chosen at run time, answers by unbiased() and contractive(), as its type alone does not

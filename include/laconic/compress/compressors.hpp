@@ -25,7 +25,7 @@
 #include "laconic/compress/zero_blocks.hpp"
 #include "laconic/core/type_list.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The library's compressors that hold no other one but a sparsifier's rest: the parser, the lists and the laws' tests
 /// take them from here. A new one is one line more.
@@ -58,4 +58,4 @@ using library_compressors = type_list<  //
     float8_e5m2,                        //
     low_rank<>>;
 
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -17,7 +17,7 @@
 ///   curve.energy(level)  what the level keeps of |x|^2, in units that all curves share.
 /// The levels, and the arguments y, may not decrease from call to call. Sums are rounded alike with and without fused
 /// products.
-namespace laconic {
+namespace laconic::detail {
 
 /// A curve over the sums of the k largest: of their squares, which is what top_k keeps; or of their magnitudes, S, as
 /// signs times the mean magnitude keep S^2 / k.
@@ -140,4 +140,4 @@ std::size_t best_on(Curve const& curve, std::size_t count, Cost cost, double sla
     return best;
 }
 
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -8,7 +8,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/backend/magnitude_bins.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The magnitudes of a vector, largest first, each to within a factor of 1 + 2^-8; those below 2^-48 of the largest
 /// count as 0. It takes 144 KiB, whatever the length of the vector.
@@ -30,4 +30,4 @@ struct histogram {
     }
 };
 
-}  // namespace laconic
+}  // namespace laconic::detail

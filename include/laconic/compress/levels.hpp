@@ -48,7 +48,7 @@ concept Levelled = requires(C const& c, std::size_t n, B& on, std::span<T const>
 
 /// Whether a histogram suffices to compare the levels of C.
 template <class C>
-inline constexpr bool has_curve = requires(C const& c, histogram& h) {
+inline constexpr bool has_curve = requires(C const& c, detail::histogram& h) {
     levels<C>::curve(c, h);
 };
 
@@ -86,7 +86,9 @@ struct levels<top_k<>> {
         }
         for (double& v : q) v /= sum;
     }
-    static largest_curve<true> curve(top_k<> const&, histogram& h) { return largest_curve<true>(h); }
+    static detail::largest_curve<true> curve(top_k<> const&, detail::histogram& h) {
+        return detail::largest_curve<true>(h);
+    }
 };
 
 /// The level is k; the largest are sent as signs times their mean magnitude, which keeps |x_k|_1^2 / (k |x|^2), not
@@ -120,7 +122,9 @@ struct levels<top_k<scaled_sign>> {
         }
         for (double& v : q) v /= squares;
     }
-    static largest_curve<false> curve(type const&, histogram& h) { return largest_curve<false>(h); }
+    static detail::largest_curve<false> curve(type const&, detail::histogram& h) {
+        return detail::largest_curve<false>(h);
+    }
 };
 
 /// The level is k, the expected count of the draw, with the best probabilities and damped: share and bits are
@@ -161,7 +165,7 @@ struct levels<proportional<identity, true>> {
             q[k - 1] = squares / std::fma(sum / static_cast<double>(k - certain), sum, of_certain);
         }
     }
-    static proportional_curve curve(type const&, histogram& h) { return proportional_curve(h); }
+    static detail::proportional_curve curve(type const&, detail::histogram& h) { return detail::proportional_curve(h); }
 };
 
 /// The level is k, the number of blocks; it keeps the share of the energy that the k largest blocks have.

@@ -15,12 +15,16 @@
 #include "laconic/core/text.hpp"
 #include "laconic/message/factors.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The start of low_rank: drawn anew from the key for each message.
 struct no_start {
     bool operator==(no_start const&) const = default;
 };
+
+}  // namespace laconic::detail
+
+namespace laconic {
 
 /// Reads the vector as a matrix X of `rows` rows, row after row, and sends a matrix of rank at most `rank`: with a
 /// matrix Q of that many columns, and P the columns of X Q made orthonormal, it is P (X' P)', the projection of X on
@@ -38,12 +42,12 @@ struct no_start {
 /// must outlive the call. A column that is 0 or not finite is drawn, and all columns are where the span is empty.
 /// Rounds of this on one matrix approach its best approximation (adapt/warm_start.hpp), but it is not contractive: what
 /// is new may be orthogonal to Q, and then the message is zero.
-template <class Start = no_start>
+template <class Start = detail::no_start>
 struct low_rank {
     std::size_t rows = 1, rank = 1;
     [[no_unique_address]] Start start{};
 
-    static constexpr bool drawn = std::same_as<Start, no_start>;
+    static constexpr bool drawn = std::same_as<Start, detail::no_start>;
 
     static constexpr void description(auto&& describe) requires drawn {
         describe("low_rank", "a matrix of low rank; contractive", "Vogels, Karimireddy, Jaggi, NeurIPS 2019",

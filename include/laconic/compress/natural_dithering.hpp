@@ -58,7 +58,7 @@ struct natural_dithering {
 
     double omega(std::size_t d) const {
         double const b = static_cast<double>(detail::longest_bucket(bucket, d));
-        if (levels == 1) return norm_ratio(p, b) - 1;
+        if (levels == 1) return detail::norm_ratio(p, b) - 1;
         double const a = std::ldexp(p == p_norm::one ? b : std::sqrt(b), 1 - levels);
         return 0.125 + (a <= 2.25 ? 2 * a * a / 9 : a - 1.125);
     }

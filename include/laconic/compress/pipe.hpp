@@ -31,7 +31,7 @@ concept Sparsifier = requires(C const& c) {
 };
 
 /// a | b: b compresses the values that a chose, in place of a's innermost `identity`.
-template <SomeCompressor A, SomeCompressor C>
+template <detail::SomeCompressor A, detail::SomeCompressor C>
 constexpr auto operator|(A const& a, C const& b) {
     static_assert(Sparsifier<A>,
                   "a | b: the left side ends in a quantizer, which leaves no plain numbers to the right one");
@@ -41,8 +41,9 @@ constexpr auto operator|(A const& a, C const& b) {
         return a.with(a.rest | b);
 }
 // A type that has a message and yet is no compressor lacks a member.
-template <SomeCompressor A, class C>
-requires(!SomeCompressor<C> && requires { typename message_of<C>; }) constexpr A operator|(A const& a, C const&) {
+template <detail::SomeCompressor A, class C>
+requires(!detail::SomeCompressor<C> && requires { typename message_of<C>; }) constexpr A operator|(A const& a,
+                                                                                                   C const&) {
     static_assert(detail::require_compressor<C>());
     return a;
 }

@@ -21,6 +21,10 @@ struct proportion {
     double share = 1;  ///< |x|^2 / sum x_i^2 / p_i = 1 / (1 + E|C(x) - x|^2 / |x|^2)
 };
 
+}  // namespace laconic
+
+namespace laconic::detail {
+
 /// The best proportion for descending magnitudes, k >= 1 (water-filling; Wangni, Wang, Liu, Zhang, NeurIPS 2018, and
 /// CAT's stochastic sparsification, arXiv:2003.06377). Two passes.
 template <Scalar T>
@@ -44,6 +48,10 @@ proportion proportion_for(std::span<T const> magnitudes, std::size_t k) {
     }
     return {bound * largest, squares / weighted};
 }
+
+}  // namespace laconic::detail
+
+namespace laconic {
 
 /// Random dropout with the probabilities that make its error least: keeps about k coordinates, i with probability p_i =
 /// min(1, |x_i| / bound), scaled by 1 / p_i. Unbiased; E|C(x) - x|^2 is at most (d / k - 1) |x|^2, that of equal
@@ -89,7 +97,7 @@ struct proportional {
         if (auto const i = first_non_finite(on, x); i < x.size())
             throw argument_error(detail::concat({"proportional: coordinate ", i, " is not finite"}));
         sort_magnitudes(on, x, m.chosen);
-        auto const how = proportion_for(on_host(on, std::span<T const>(m.chosen)), k.of(x.size()));
+        auto const how = detail::proportion_for(on_host(on, std::span<T const>(m.chosen)), k.of(x.size()));
         if (!(how.bound <= static_cast<double>(std::numeric_limits<T>::max())))
             throw argument_error("proportional: the sum of the magnitudes over k is not finite");
         auto const bound = static_cast<T>(how.bound);

@@ -57,7 +57,7 @@ struct quantize {
 
     double omega(std::size_t d) const {
         double const b = static_cast<double>(detail::longest_bucket(bucket, d)), s = levels;
-        double const n = p == p_norm::one ? b : 1, m = norm_ratio(p, b);
+        double const n = p == p_norm::one ? b : 1, m = detail::norm_ratio(p, b);
         return std::min(n * b / (4 * s * s), levels == 1 ? m - 1 : m / s);
     }
 

@@ -6,7 +6,7 @@
 
 #include "laconic/core/contract.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// A handle: a type whose copies refer to the same object, which outlives them. Satisfied iff T is copyable and
 /// T::is_handle is true.
@@ -14,8 +14,6 @@ template <class T>
 concept Handle = std::copyable<T> && requires {
     requires T::is_handle;
 };
-
-namespace detail {
 
 /// What an object keeps of another to which it refers: the address; of a handle, a copy, as the caller's handle may end
 /// first.
@@ -45,6 +43,4 @@ class kept<T> {
 template <class T>
 using kept_member = std::conditional_t<Handle<std::remove_const_t<T>>, std::remove_const_t<T>, T&>;
 
-}  // namespace detail
-
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -5,7 +5,7 @@
 
 #include "laconic/core/contract.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// A number of 16 bits that converts to float and back: Eigen::bfloat16, Eigen::half, _Float16, std::bfloat16_t, your
 /// own.
@@ -16,4 +16,4 @@ concept Number16 = sizeof(E) == 2 && !std::is_integral_v<E> && std::is_trivially
     static_cast<E>(f);
 };
 
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -30,7 +30,11 @@ struct term {
     T value;
 };
 
+}  // namespace laconic
+
+namespace laconic::detail {
+
 /// The least number of bits that distinguish n values.
 constexpr unsigned width_of(std::uint64_t n) { return n < 2 ? 0u : static_cast<unsigned>(std::bit_width(n - 1)); }
 
-}  // namespace laconic
+}  // namespace laconic::detail

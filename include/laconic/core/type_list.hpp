@@ -3,13 +3,11 @@
 
 #include "laconic/core/contract.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// A list of types, such as all methods of the library; what reads or tests all of them takes them from there.
 template <class... V>
 struct type_list {};
-
-namespace detail {
 
 template <class First, class Second>
 struct join;
@@ -21,6 +19,4 @@ struct join<type_list<A...>, type_list<B...>> {
 template <class First, class Second>
 using types_of_both = typename join<First, Second>::type;
 
-}  // namespace detail
-
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -233,7 +233,7 @@ class growing_ensemble {
                 best = choose(comm_->rank(), fresh);
                 return failure();
             });
-        share_failure(*comm_, own_, sink_).raise();
+        detail::share_failure(*comm_, own_, sink_).raise();
         broken_.rank_moves();  // what throws from here on throws on this rank alone
         return best;
     }
@@ -262,7 +262,7 @@ class growing_ensemble {
             failure::of_making(0, round_, make).raise();
             return sink_.finish();
         };
-        wire::bit_reader source(answer_of_rank_0(*comm_, sink_, broken_, answer));
+        wire::bit_reader source(detail::answer_of_rank_0(*comm_, sink_, broken_, answer));
         ensemble_choice best{detail::as_size(source.take(32)), {}};
         if (best.ensemble > how_.rule().ensembles()) source.refuse("an ensemble that no rank has made");
         std::size_t const kept = how_.rule().keeps(best.ensemble) ? members_.size() : 0;

@@ -32,6 +32,10 @@ concept Feedback = std::movable<F> &&
     feedback.reconstruct(on, now, g);
 };
 
+}  // namespace laconic
+
+namespace laconic::detail {
+
 /// feedback.keeps_leftover() is whether a term that a collective leaves out of the messages' sum is only postponed:
 /// then feedback.keep(on, m) adds, after update(), the terms that this rank must send again, its own or others'.
 template <class F>
@@ -77,8 +81,6 @@ concept AddsUp = requires(F& feedback, F const& other, B& on, T w) {
     feedback.scale(on, w);
 };
 
-namespace detail {
-
 /// feedback.make_delta(), or the same by compensate() where a feedback has none.
 template <class F, class B, Scalar T>
 bool make_delta(F& feedback, B& on, round_context const& now, T scale, std::span<T> g) {
@@ -102,5 +104,4 @@ void preview_estimate(F const& feedback, B& on, round_context const& now, std::s
             "the feedback has no preview(on, now, mean), which a server needs: take another transport than served");
 }
 
-}  // namespace detail
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -273,8 +273,8 @@ class omni_aggregator {
     }
 
     omni_stream how_;
-    omni_blocks blocks_;
-    omni_deal columns_;
+    detail::omni_blocks blocks_;
+    detail::omni_deal columns_;
     std::size_t a_;
     double longest_silence_, gives_up_ = never;
     omni_header head_;

@@ -13,7 +13,7 @@
 #include "laconic/core/view.hpp"
 #include "laconic/wire/stream.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// Cuts the coordinates 0 .. d - 1, d < 2^32, into blocks of `block` >= 1; the last may be shorter.
 struct omni_blocks {
@@ -58,8 +58,6 @@ struct omni_deal {
     }
 };
 
-namespace detail {
-
 // The number of chunks of rows in which d numbers are sent, so that one is scanned and added up while others are in
 // flight. Not so many that messages get short: each has at least 2^17 numbers a rank, most of which are not sent.
 inline std::size_t omni_chunks(std::size_t d, std::size_t ranks) {
@@ -93,6 +91,4 @@ void load_numbers(std::byte const* from, std::span<T> x) {
     }
 }
 
-}  // namespace detail
-
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -41,7 +41,7 @@ struct omni_stream {
         if (slot_count < 1 || slot_count > 65536) refuse(detail::concat({slot_count, " slots"}));
     }
 
-    omni_blocks blocks() const { return {d, block}; }
+    detail::omni_blocks blocks() const { return {d, block}; }
     int nodes() const { return workers + (co_located ? 0 : aggregators); }
     int node_of(std::size_t aggregator) const { return static_cast<int>(aggregator) + (co_located ? 0 : workers); }
     /// The aggregator that a node is, or no_rank.
@@ -58,7 +58,7 @@ struct omni_stream {
     /// The slots of all aggregators; slot s belongs to aggregator s mod A, where it is slot s / A.
     std::size_t all_slots() const { return slots_each() * static_cast<std::size_t>(aggregators); }
     /// Slot s has the columns s fused .. (s + 1) fused - 1.
-    omni_deal columns() const { return {blocks().count(), all_slots() * fused}; }
+    detail::omni_deal columns() const { return {blocks().count(), all_slots() * fused}; }
 
     /// The slots of an aggregator that one packet opens; the last packet may open fewer. So it is about as long as
     /// others.

@@ -269,8 +269,8 @@ class omni_worker {
     }
 
     omni_stream how_;
-    omni_blocks blocks_;
-    omni_deal columns_;
+    detail::omni_blocks blocks_;
+    detail::omni_deal columns_;
     int rank_;
     retransmission when_;
     std::span<T> x_;

@@ -8,14 +8,12 @@
 #include "laconic/core/number16.hpp"
 #include "laconic/core/view.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The element types that a reducer which computes in T accepts: T itself, and where T is float also numbers of 16
 /// bits.
 template <class E, class T>
 concept ReducedAs = std::same_as<E, T> ||(std::same_as<T, float>&& Number16<E>);
-
-namespace detail {
 
 // Whether a step of a reducer that computes in T takes an argument of type X&&, into which finish() writes; where not,
 // the compiler prints what to change and compiles no further.
@@ -58,6 +56,4 @@ consteval bool is_like() {
     return true;
 }
 
-}  // namespace detail
-
-}  // namespace laconic
+}  // namespace laconic::detail

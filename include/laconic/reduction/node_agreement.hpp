@@ -32,7 +32,7 @@ auto number_across(Inside& inside, A&) {
 template <Communicator Inside, Communicator A>
 failure share_failure(Inside& inside, A& across, failure const& mine) {
     wire::bit_writer sink;
-    return laconic::share_failure(inside, laconic::share_failure(across, mine, sink), sink);
+    return detail::share_failure(inside, detail::share_failure(across, mine, sink), sink);
 }
 /// What does() throws on any rank of any node, as a failure of all ranks' numbers; see share_failure().
 template <Communicator Inside, Communicator A>

@@ -131,7 +131,7 @@ class node_sum {
         mine_.resize(count + sizeof mine);
         std::memcpy(mine_.data() + count, &mine, sizeof mine);
         present_.assign(count, 0);
-        wrong_ = laconic::share_failure(inside_, wrong_, sink_, std::as_bytes(std::span(mine_)));
+        wrong_ = detail::share_failure(inside_, wrong_, sink_, std::as_bytes(std::span(mine_)));
         double sum = 0;
         whole_step first{}, other{};
         for (int r = 0; r < size_; ++r) {
@@ -205,7 +205,7 @@ class node_sum {
                               return i;
                           });
         }
-        return laconic::share_failure(inside_, mine, sink_);
+        return detail::share_failure(inside_, mine, sink_);
     }
     /// Gathers the shares of the estimate into the callers' numbers.
     void gather(std::vector<layer_vector> const& vectors, std::vector<step_options> const& given) {

@@ -35,9 +35,7 @@
 ///
 /// From Alistarh et al., NeurIPS 2017; Stich et al., NeurIPS 2018; Mishchenko et al., arXiv:1901.09269; Richtarik et
 /// al., NeurIPS 2021; Bernstein et al., ICML 2018. Other combinations need unproved{...}.
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 [[noreturn]] inline void refuse(std::string const& reduction, std::string const& compressor, std::string const& why) {
     throw theory_error(concat({reduction, "{", compressor, "}: ", why}));
@@ -87,7 +85,9 @@ struct over_in_place_of_decay {
                   "the third, as in error_feedback{top_k{0.01}, 1, gtop_k{0.01}}");
 };
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic {
 
 /// No state: each rank sends C(g_i), and the estimate is unbiased with variance at most omega / n mean_i |g_i|^2 for n
 /// ranks.
@@ -235,6 +235,10 @@ struct scheduled : R {
     }
 };
 
+}  // namespace laconic
+
+namespace laconic::detail {
+
 /// finish_estimate(on, ranks, mean, spare) makes the estimate from the messages' mean, with a message as workspace.
 template <class R, class M, class T, class B>
 concept FinishesEstimate = requires(R const& r, B& on, int ranks, std::span<T> mean, M& spare) {
@@ -252,11 +256,15 @@ concept FollowsSteps = requires(R const& r, std::uint64_t step) {
     r.compressor_at(step);
 };
 
+}  // namespace laconic::detail
+
+namespace laconic {
+
 /// One of the reductions above, or a type of your own with the same members; those of FinishesEstimate,
 /// WeighsMessages and FollowsSteps are optional.
 template <class R, class T = float, class B = host>
 concept Reduction = std::copy_constructible<R> && requires(R const& r, std::size_t d) {
-    requires SomeCompressor<std::remove_cvref_t<decltype(r.compressor)>>;
+    requires detail::SomeCompressor<std::remove_cvref_t<decltype(r.compressor)>>;
     { R::is_proved } -> std::convertible_to<bool>;
     r.check_proof(d);
     requires Feedback<std::remove_cvref_t<decltype(r.template feedback<T, B>(d))>, T, B>;

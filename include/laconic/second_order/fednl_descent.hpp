@@ -229,7 +229,7 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     std::size_t size_;
     reduction_step<decltype(M::gradient), C, T, host> gradients_;
     reduction_step<hessian_reduction, C, T, host> hessians_;
-    full_mean<gather_all, T> first_means_, values_;
+    detail::full_mean<gather_all, T> first_means_, values_;
     host::array<T> mean_gradient_, own_, left_;
     host::array<T> first_, first_mean_;  // with start_in_full, this rank's first Hessian and the mean of all
     std::vector<double> step_;

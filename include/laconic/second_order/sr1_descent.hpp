@@ -135,9 +135,9 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
     }
 
     M method_;
-    full_mean<decltype(M::over), T> gradients_;
+    detail::full_mean<decltype(M::over), T> gradients_;
     detail::shared_pairs<decltype(M::over), T> pairs_;
-    full_mean<decltype(M::over), T> values_;
+    detail::full_mean<decltype(M::over), T> values_;
     host::array<T> mean_;  // the mean gradient and the mean value at x, where known_
     host::array<T> step_, trial_;
     double radius_;

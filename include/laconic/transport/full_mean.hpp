@@ -18,7 +18,7 @@
 #include "laconic/wire/failure.hpp"
 #include "laconic/wire/kind.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The mean over all ranks of vectors of d numbers in full, with the same bits on all ranks, by the transport X:
 /// gather_all{}, served<identity>{}, or a collective that applies the whole sum, such as ring{}. For loops that send
@@ -76,4 +76,4 @@ class full_mean {
     failure own_;
 };
 
-}  // namespace laconic
+}  // namespace laconic::detail

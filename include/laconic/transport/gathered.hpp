@@ -49,7 +49,7 @@ class gathered : public plain_transport {
             own.sent(sink_);
             return detail::start_all_gather(comm, {detail::with_tag(sink_, now), true}, lane);
         }
-        if constexpr (CarriesMessages<C, M, B>) {
+        if constexpr (detail::CarriesMessages<C, M, B>) {
             sink_.clear();
             arrays_.send(on, comm, mine, detail::with_tag(sink_, now));
         } else {
@@ -66,12 +66,12 @@ class gathered : public plain_transport {
         detail::finish_all_gather(comm, lane);
         detail::without_tags messages(comm, now);
         messages.require_one();
-        least_failure(messages).raise();
+        detail::least_failure(messages).raise();
         messages.require_readable();
-        if constexpr (!CarriesMessages<C, M, B>)
+        if constexpr (!detail::CarriesMessages<C, M, B>)
             if (add_in_parts(on, messages, blank, mean)) return;
         auto const add = detail::adding_mean(on, comm.size(), mean);
-        if constexpr (CarriesMessages<C, M, B>)
+        if constexpr (detail::CarriesMessages<C, M, B>)
             arrays_.receive(on, comm, messages, blank, dimension_, add);
         else
             detail::each_message(on, messages, blank, encoding_, theirs_, add);
@@ -111,7 +111,7 @@ class gathered : public plain_transport {
     wire::by_host<M, B> encoding_;
     M theirs_;
     struct nothing {};
-    [[no_unique_address]] std::conditional_t<OnHost<B>, nothing, message_arrays<M, B>> arrays_;
+    [[no_unique_address]] std::conditional_t<OnHost<B>, nothing, detail::message_arrays<M, B>> arrays_;
     [[no_unique_address]] std::conditional_t<OnHost<B>, detail::shared_mean<T, B>, nothing> shared_;
 };
 

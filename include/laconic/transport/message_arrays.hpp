@@ -20,9 +20,7 @@
 #include "laconic/message/message.hpp"
 #include "laconic/message/sparse.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 // What a field of a message is: a message, several, numbers in a backend's memory, or else a value of the host's.
 template <class F>
@@ -99,8 +97,6 @@ auto bytes_of(Array& a) {
     using byte = std::conditional_t<std::is_const_v<Array>, std::byte const, std::byte>;
     return std::span<byte>(reinterpret_cast<byte*>(a.data()), a.size() * sizeof(*a.data()));
 }
-
-}  // namespace detail
 
 /// Messages between ranks whose communicator carries arrays in B's memory, so that these do not pass through the host.
 /// First the ranks gather the outlines, which are the messages' scalars and the lengths of their arrays, and wait for
@@ -191,4 +187,4 @@ class message_arrays {
 template <class C, class M, class B>
 concept CarriesMessages = ArrayCarrier<C, B> && detail::is_made_of_arrays<M>();
 
-}  // namespace laconic
+}  // namespace laconic::detail

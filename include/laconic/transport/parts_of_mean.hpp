@@ -94,7 +94,7 @@ class parts_of_mean {
     // This rank's turn: what all have sent to it.
     template <Communicator C>
     void receive(host& on, C& comm, std::span<T> x) {
-        worst_ = least_failure(comm);
+        worst_ = detail::least_failure(comm);
         if (worst_) return;
         auto const mine = parts(comm).length(static_cast<std::size_t>(comm.rank()));
         sum_.assign(m_ * mine, T(0)), theirs_.resize(m_ * mine);

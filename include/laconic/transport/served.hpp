@@ -24,10 +24,14 @@
 #include "laconic/wire/failure.hpp"
 #include "laconic/wire/stream.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 template <class C, class M, Scalar T, class B = host>
 class served_mean;
+
+}  // namespace laconic::detail
+
+namespace laconic {
 
 /// A transport with a server, as a recursion carries it: rank 0 alone receives the messages, and sends its estimate of
 /// the gradient to all in a message of its own, compressed by C, with a memory of what it has sent (a second instance
@@ -38,12 +42,16 @@ struct served {
     memory<T, B> feedback{};
 
     template <class M, class, class>
-    using transport = served_mean<C, M, T, B>;
+    using transport = detail::served_mean<C, M, T, B>;
 
     friend std::string to_string(served const& s) {
         return detail::concat({"served(", to_string(s.compressor), ", ", to_string(s.feedback), ")"});
     }
 };
+
+}  // namespace laconic
+
+namespace laconic::detail {
 
 /// The transport served{C}. Reuses its memory.
 template <class C, class M, Scalar T, class B>
@@ -128,8 +136,6 @@ class served_mean : public plain_transport {
     detail::broken_round broken_;
 };
 
-namespace detail {
-
 /// A transport that is chosen at run time returns by server() whether it is served.
 template <class X>
 concept MayServe = requires(X const& transport) {
@@ -140,5 +146,4 @@ inline constexpr bool is_served = false;
 template <class C, class T, class B>
 inline constexpr bool is_served<served<C, T, B>> = true;
 
-}  // namespace detail
-}  // namespace laconic
+}  // namespace laconic::detail

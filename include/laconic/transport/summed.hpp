@@ -45,7 +45,7 @@ class summed : public plain_transport {
     /// has that feedback, in the caller's words.
     template <class F>
     void require_beside(F const& feedback, std::string const& described) const {
-        if constexpr (KeepsLeftover<F>)
+        if constexpr (detail::KeepsLeftover<F>)
             if (feedback.keeps_leftover()) return;
         if (gives_back())
             throw argument_error(detail::concat(
@@ -82,9 +82,9 @@ class summed : public plain_transport {
         bool const terms = sums_terms<C>();
         sum_round const now(round, own ? &own : nullptr);
         try {
-            if constexpr (SumsTerms<sum_type, T, B, C>)
+            if constexpr (detail::SumsTerms<sum_type, T, B, C>)
                 if (terms) detail::call_sum(sum_, on, comm, mine_, now);
-            if constexpr (SumsNumbers<sum_type, T, B, C>)
+            if constexpr (detail::SumsNumbers<sum_type, T, B, C>)
                 if (!terms) detail::call_sum(sum_, on, comm, shared, now);
         } catch (wire_error const&) {  // who knows where it came through, and who has received
             throw;
@@ -110,7 +110,7 @@ class summed : public plain_transport {
     template <class F>
     void give_back(B& on, F& feedback) const {
         if constexpr (GivesBack<sum_type, T, B>)
-            if constexpr (KeepsLeftover<F>)
+            if constexpr (detail::KeepsLeftover<F>)
                 if (gives_back()) feedback.keep(on, sum_.leftover().message());
     }
     void require_whole() const { broken_.require_whole(no_rank, round_); }
@@ -124,7 +124,7 @@ class summed : public plain_transport {
   private:
     // One that is chosen at run time has all members; gives_back() decides whether leftover() may be called.
     bool gives_back() const {
-        if constexpr (ChosenSum<sum_type>)
+        if constexpr (detail::ChosenSum<sum_type>)
             return sum_.gives_back();
         else
             return GivesBack<sum_type, T, B>;
@@ -132,11 +132,12 @@ class summed : public plain_transport {
     // Whether it sums lists of terms, over such a communicator; else vectors in full.
     template <class C>
     bool sums_terms() const {
-        static constexpr bool terms = SumsTerms<sum_type, T, B, C>, numbers = SumsNumbers<sum_type, T, B, C>;
+        static constexpr bool terms = detail::SumsTerms<sum_type, T, B, C>,
+                              numbers = detail::SumsNumbers<sum_type, T, B, C>;
         static_assert(terms || numbers,
                       "this collective is not for this communicator: most need one that is PointToPoint, with "
                       "exchange(to, mine, from) (comm/communicator.hpp)");
-        if constexpr (terms && ChosenSum<sum_type>)
+        if constexpr (terms && detail::ChosenSum<sum_type>)
             return !numbers || sum_.wants_terms();
         else
             return terms;

@@ -109,7 +109,7 @@ namespace laconic::wire {
 template <BitSink W, class Codes>
 void write_codes(W& sink, Codes const& codes, int levels) {
     if (levels == 1) return detail::write_trits(sink, codes);
-    put_codes(sink, codes, width_of(2 * static_cast<std::uint64_t>(levels) + 1),
+    put_codes(sink, codes, detail::width_of(2 * static_cast<std::uint64_t>(levels) + 1),
               [levels](int code) { return static_cast<std::uint64_t>(code + levels); });
 }
 
@@ -118,7 +118,7 @@ template <BitSource R, class Codes>
 void read_codes(R& source, Codes& codes, int levels) {
     if (levels == 1) return detail::read_trits(source, codes);
     take_codes(
-        source, codes, width_of(2 * static_cast<std::uint64_t>(levels) + 1),
+        source, codes, detail::width_of(2 * static_cast<std::uint64_t>(levels) + 1),
         [most = 2 * levels](int word) { return word <= most; }, "a level outside the grid",
         [levels](int word) { return word - levels; });
 }

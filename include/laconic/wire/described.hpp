@@ -147,7 +147,8 @@ wire::ledger account_described(M const& m, description how = {}) {
 /// types are read where these are given, as user_messages<C...> (wire/user_message.hpp); others are refused by the
 /// number of their kind. What a user's functions throw passes through. B is a backend of the host.
 template <class B = host, class... C>
-unpacked read_described(std::span<std::byte const> bytes, reading_limits limits = {}, user_messages_t<C...> = {}) {
+unpacked read_described(std::span<std::byte const> bytes, reading_limits limits = {},
+                        detail::user_messages_t<C...> = {}) {
     static_assert(detail::require_user_messages<B, C...>());
     if constexpr ((detail::NamesUserMessages<C, B> && ...)) return detail::read_description<B, C...>(bytes, limits);
 }

@@ -17,14 +17,14 @@ template <BitSink W, class C, class M>
 void write(W& sink, levelled<C, M> const& m) {
     if (m.levels > 0) {
         charge(sink, message_part::header);
-        sink.put(m.level - 1, width_of(m.levels));
+        sink.put(m.level - 1, detail::width_of(m.levels));
     }
     write(sink, m.inside);
 }
 template <class B, BitSource R, class C, class M>
 void read(B& on, R& source, levelled<C, M>& m) {
     if (m.levels > 0) {
-        auto const level = source.take(width_of(m.levels)) + 1;
+        auto const level = source.take(detail::width_of(m.levels)) + 1;
         if (level > m.levels) source.refuse("a level above the highest");
         m.level = static_cast<std::size_t>(level);
     }
@@ -46,7 +46,7 @@ struct levelled_kind {
     }
     template <Scalar T, class B, class Reader, class Out>
     static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
-        if (s.first > 0 && reader.source().take(width_of(s.first)) >= s.first)
+        if (s.first > 0 && reader.source().take(detail::width_of(s.first)) >= s.first)
             reader.refuse("a level above the highest");
         reader.next_stage(n, out);
     }

@@ -23,7 +23,7 @@ template <BitSink W, class Rest, support_is Known, Scalar T, class B, class Unit
 void write(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
     if constexpr (Known == support_is::listed) {
         charge(sink, message_part::header);
-        sink.put(m.support.size(), width_of(std::uint64_t{m.places()} + 1));
+        sink.put(m.support.size(), detail::width_of(std::uint64_t{m.places()} + 1));
     }
     if constexpr (Known != support_is::from_seed)
         write_support(sink, m.places(), std::span<coordinate const>(m.support));
@@ -33,7 +33,7 @@ void write(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
 template <class B, BitSource R, class Rest, support_is Known, Scalar T, class Unit>
 void read(B& on, R& source, sparse<Rest, Known, T, B, Unit>& m) {
     if constexpr (Known == support_is::listed) {
-        auto const count = source.take(width_of(std::uint64_t{m.places()} + 1));
+        auto const count = source.take(detail::width_of(std::uint64_t{m.places()} + 1));
         if (count > m.places()) source.refuse("more coordinates than the vector has");
         m.support.resize(static_cast<std::size_t>(count));
     }
@@ -106,8 +106,9 @@ struct sparse_kind {
             messages::draw_support(on, s.drawn, detail::as_size(places), drawn);
             return {drawn.begin(), drawn.end()};
         } else {
-            auto const count =
-                Known == messages::support_is::fixed_count ? s.second : reader.source().take(width_of(places + 1));
+            auto const count = Known == messages::support_is::fixed_count
+                                   ? s.second
+                                   : reader.source().take(detail::width_of(places + 1));
             if (count > places) reader.refuse("more coordinates than the vector has");
             reader.spend(count, 8);
             reader.work(count);
@@ -143,7 +144,7 @@ void write_shape(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
 /// al., CAT).
 template <class Rest, support_is Known, Scalar T, class B, class Unit>
 double bits_as_paper(sparse<Rest, Known, T, B, Unit> const& m) {
-    double const position = Known == support_is::from_seed ? 0 : width_of(m.places());
+    double const position = Known == support_is::from_seed ? 0 : detail::width_of(m.places());
     return position * static_cast<double>(m.support.size()) + bits_as_paper(m.payload);
 }
 

@@ -125,7 +125,7 @@ void write_support(W& sink, std::uint64_t length, std::span<Index const> support
     switch (plan.code) {
         case support_code::raw:
             put_words(sink, plan.bits, [&](auto& words) {
-                for (Index const i : support) words.put(i, width_of(length));
+                for (Index const i : support) words.put(i, detail::width_of(length));
             });
             break;
         case support_code::bitmap: {
@@ -185,7 +185,7 @@ void read_support(R& source, std::uint64_t length, std::span<Index> support) {
     switch (source.take(detail::support_code_width)) {
         case static_cast<std::uint64_t>(support_code::raw):
             for (Index& i : support) {
-                std::uint64_t const at = source.take(width_of(length));
+                std::uint64_t const at = source.take(detail::width_of(length));
                 if (at < next) source.refuse(detail::concat({"coordinate ", at, " does not ascend"}));
                 place(i, at - next);
             }
@@ -223,7 +223,7 @@ void read_support(R& source, std::uint64_t length, std::span<Index> support) {
         case static_cast<std::uint64_t>(support_code::packed):
             for (std::size_t first = 0; first < support.size(); first += detail::gaps_in_group) {
                 auto const width = static_cast<unsigned>(source.take(detail::gap_width_width));
-                if (width > width_of(length)) source.refuse(detail::concat({"gaps of ", width, " bits"}));
+                if (width > detail::width_of(length)) source.refuse(detail::concat({"gaps of ", width, " bits"}));
                 auto const group = support.subspan(first, std::min(detail::gaps_in_group, support.size() - first));
                 if (!detail::read_group(source, length, width, group, next))
                     for (Index& i : group) place(i, source.take(width));

@@ -105,12 +105,21 @@ template <class M, class T, class B>
 concept UserMessage = Message<M, T, B> && detail::IsWrittenWithShape<M> && std::same_as<typename M::value_type, T> &&
     detail::IsRead<M, B> && detail::HasReadingBounds<M> && detail::IsResized<M>;
 
+}  // namespace laconic
+
+namespace laconic::detail {
+
 /// The third argument of read_described: the users' messages that it can read, user_messages<C...>. Each C names a
 /// UserMessage for numbers of T as a compressor does, C::message<T, B>; it may have none for one of float and double.
 template <class... C>
 struct user_messages_t {};
+
+}  // namespace laconic::detail
+
+namespace laconic {
+
 template <class... C>
-inline constexpr user_messages_t<C...> user_messages{};
+inline constexpr detail::user_messages_t<C...> user_messages{};
 
 }  // namespace laconic
 

@@ -61,7 +61,7 @@ TEST_CASE("what nobody has is not touched, and 0 of either sign is nothing") {
 // With d a multiple of the block, and 8 parts that a bitmap of b bits tells apart: counts and bitmaps, and the blocks.
 TEST_CASE("each rank sends its blocks once, and the blocks that anybody has") {
     std::size_t const d = 64000, block = 32, ranks = 8;
-    omni_deal const deal{d / block, ranks};
+    detail::omni_deal const deal{d / block, ranks};
     for (double const share : {0.01, 0.1, 0.4}) {
         auto const all = block_vectors::fractions<float>(d, block, int(ranks), share);
         std::vector<std::uint64_t> sent(ranks);
@@ -119,8 +119,8 @@ TEST_CASE("long vectors go in chunks: the same sums, and each block sent as ofte
     auto const sum = block_vectors::sum_in_order(all);
     for (auto const& x : dense_sums::after(all, make_blocks, &sent))
         CHECK(std::memcmp(x.data(), sum.data(), d * sizeof(float)) == 0);
-    omni_blocks const blocks{d, block};
-    omni_deal const deal{blocks.count(), ranks};
+    detail::omni_blocks const blocks{d, block};
+    detail::omni_deal const deal{blocks.count(), ranks};
     for (std::size_t me = 0; me < ranks; ++me) {
         std::uint64_t numbers = 0;
         for (std::size_t b = 0; b < deal.blocks; ++b) {

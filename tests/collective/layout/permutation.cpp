@@ -11,7 +11,7 @@ using namespace laconic;
 TEST_CASE("each number is met once, and found again") {
     for (std::uint64_t const n : {1, 2, 3, 4, 5, 17, 64, 65, 1000})
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
-            permutation const p(n, key{seed});
+            detail::permutation const p(n, key{seed});
             std::vector<int> met(n);
             for (std::uint64_t i = 0; i < n; ++i) {
                 REQUIRE(p(i) < n);
@@ -21,7 +21,7 @@ TEST_CASE("each number is met once, and found again") {
             CHECK(met == std::vector<int>(n, 1));
         }
     for (std::uint64_t const n : {std::uint64_t{1} << 32, (std::uint64_t{1} << 31) + 1, std::uint64_t{3000000000}}) {
-        permutation const p(n, key{4});
+        detail::permutation const p(n, key{4});
         for (std::uint64_t i = 0; i < 1000; ++i) {
             auto const at = n - 1 - i * 2099999;
             CHECK(p(at) < n);
@@ -34,7 +34,7 @@ TEST_CASE("many at a time go where each goes by itself, and back") {
     for (std::uint64_t const n : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{33}, std::uint64_t{25000000},
                                   (std::uint64_t{1} << 31) + 1, std::uint64_t{1} << 32})
         for (std::size_t const count : {0, 1, 255, 256, 700}) {
-            permutation const p(n, key{n});
+            detail::permutation const p(n, key{n});
             std::vector<coordinate> from, to;
             for (std::size_t j = 0; j < count; ++j) {
                 from.push_back(static_cast<coordinate>(key{2}.below(j, n)));
@@ -49,7 +49,7 @@ TEST_CASE("many at a time go where each goes by itself, and back") {
 }
 
 TEST_CASE("another key, another permutation") {
-    permutation const a(1000, key{1}), same(1000, key{1}), b(1000, key{2});
+    detail::permutation const a(1000, key{1}), same(1000, key{1}), b(1000, key{2});
     int equal = 0;
     for (std::uint64_t i = 0; i < 1000; ++i) {
         CHECK(a(i) == same(i));
@@ -64,7 +64,7 @@ TEST_CASE("what lies together is dealt evenly") {
     for (std::uint64_t const n : {std::uint64_t{128000}, std::uint64_t{1} << 20, std::uint64_t{1000003}})
         for (std::uint64_t const stride : {1, 2, 7, 8})
             for (std::uint64_t seed = 0; seed < 8; ++seed) {
-                permutation const p(n, key{seed});
+                detail::permutation const p(n, key{seed});
                 std::vector<int> hands(16);
                 for (std::uint64_t i = 0; i < 16000; ++i) ++hands[p(i * stride % n) * 16 / n];
                 for (int const hand : hands) {

@@ -77,7 +77,7 @@ TEST_CASE("every rank gets every part, in ceil(log2 P) steps, each part once") {
                     bits_received += account(piece.message()).unpadded();
                 }
             CHECK(8 * comm.bytes_received() >= bits_received);
-            CHECK(8 * comm.bytes_received() < bits_received + 8 * width_of(std::uint64_t(n)) + 1);
+            CHECK(8 * comm.bytes_received() < bits_received + 8 * detail::width_of(std::uint64_t(n)) + 1);
         });
     }
 }

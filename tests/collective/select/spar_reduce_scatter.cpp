@@ -173,7 +173,7 @@ TEST_CASE("what each rank sends: all blocks but its own, then those that it has,
         auto const brought = sv::all_whole_numbers<float>(sv::shape::all, 100 * ranks, 0, n);
         auto const quota = (20 + ranks - 1) / ranks;
         for (auto const sent : bytes_sent_by(brought, cut)) {
-            CHECK(sent <= 2 * (ranks - 1) * (7 + 3 + quota * 39) / 8 + 2 * width_of(ranks));
+            CHECK(sent <= 2 * (ranks - 1) * (7 + 3 + quota * 39) / 8 + 2 * detail::width_of(ranks));
             CHECK(sent >= 2 * (ranks - 1) * quota * 32 / 8);
         }
     }

@@ -76,7 +76,7 @@ TEST_CASE("every rank gets every part, in ceil(log2 P) steps, each part once") {
             CHECK(8 * comm.bytes_received() >= bits_received);
             CHECK(8 * comm.bytes_received() < bits_received + 8 * std::uint64_t(steps[me]) + 1);
         });
-        for (int r = 0; r < n; ++r) CHECK(steps[std::size_t(r)] == int(width_of(std::uint64_t(n))));
+        for (int r = 0; r < n; ++r) CHECK(steps[std::size_t(r)] == int(detail::width_of(std::uint64_t(n))));
     }
 }
 

@@ -15,7 +15,7 @@
 using namespace laconic;
 namespace sv = sparse_vectors;
 
-static_assert(ListCarrier<fibers::member, host>);
+static_assert(detail::ListCarrier<fibers::member, host>);
 
 namespace {
 

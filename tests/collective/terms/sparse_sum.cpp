@@ -230,7 +230,7 @@ TEST_CASE("bytes that are no list are refused") {
 TEST_CASE_TEMPLATE("a list is never much longer than the vector in full", T, float, double) {
     host on;
     std::size_t const d = 6400;
-    std::uint64_t const in_full = width_of(d + 1) + d * 8 * sizeof(T);
+    std::uint64_t const in_full = detail::width_of(d + 1) + d * 8 * sizeof(T);
     for (std::size_t lacking = 0; lacking <= d; lacking = lacking < 300 ? lacking + 1 : lacking + 700) {
         sparse_sum<T> v(d);
         for (std::size_t i = 0; i < d; ++i)

@@ -89,13 +89,13 @@ inline std::vector<std::string> chosen_pipelines() {
 }
 
 template <class... C>
-std::vector<std::string> defaults_of(laconic::type_list<C...>) {
+std::vector<std::string> defaults_of(laconic::detail::type_list<C...>) {
     return {to_string(C{})...};
 }
 /// These, and every compressor of the library with its defaults.
 inline std::vector<std::string> pipelines() {
     auto all = chosen_pipelines();
-    for (auto const& text : defaults_of(laconic::library_compressors{}))
+    for (auto const& text : defaults_of(laconic::detail::library_compressors{}))
         if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
     return all;
 }

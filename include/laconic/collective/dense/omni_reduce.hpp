@@ -35,7 +35,7 @@ struct omni_reduce {
         describe("omni_reduce", "dense, without the blocks that are 0", "OmniReduce, SIGCOMM 2021",
                  field("block", &omni_reduce::block).between(1, 0x1p32).written());
     }
-    void check(std::size_t d) const { omni_blocks{d, block}.check(); }
+    void check(std::size_t d) const { detail::omni_blocks{d, block}.check(); }
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
@@ -215,8 +215,8 @@ class omni_reduce::adder {
         return rows * blocks_.longest() * sizeof(T) + rows / 8 + 64;
     }
 
-    omni_blocks blocks_;
-    omni_deal deal_{0, 1};
+    detail::omni_blocks blocks_;
+    detail::omni_deal deal_{0, 1};
     detail::partition chunks_{0, 1};  // of rows
     session session_;
     wire::bit_writer encoded_;

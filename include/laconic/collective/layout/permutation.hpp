@@ -12,7 +12,7 @@
 #include "laconic/core/key.hpp"
 #include "laconic/core/term.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// A permutation of 0 .. n - 1, n <= 2^32, that is known to each rank which has the key, without a table: on the least
 /// power of two that is not below n, four rounds of a multiplication by an odd number, an addition and a shift, each of
@@ -114,4 +114,4 @@ class permutation {
     std::array<round, rounds> rounds_{};
 };
 
-}  // namespace laconic
+}  // namespace laconic::detail

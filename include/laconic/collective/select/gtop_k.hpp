@@ -46,7 +46,7 @@ class gtop_k::adder {
 
     /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually its top k. For its errors
     /// see session::finish; after one, v and leftover() are unspecified.
-    template <ListCarrier<B> C>
+    template <detail::ListCarrier<B> C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto& errors = lists_.errors();
         make_room(on, v, static_cast<std::size_t>(comm.size()));
@@ -74,7 +74,7 @@ class gtop_k::adder {
         theirs_.reserve_to_read(k_);
         v.reserve_to_cut(on, std::max(own, std::min(2 * k_, d_)), k_);
         if (as_published_) brought_.reserve(on, own);
-        leftover_.reserve(on, std::min(own + width_of(ranks) * k_, d_));
+        leftover_.reserve(on, std::min(own + detail::width_of(ranks) * k_, d_));
     }
 
     // A rank whose lowest bit is the distance hands over, and has nothing to merge from then on.

@@ -70,7 +70,7 @@ class spar_reduce_scatter::adder {
         std::size_t const quota = k_ / n + (k_ % n != 0), back = d_ - order.origin();
         make_room(on, v, blocks, quota);
         session_.start(on, comm, round, v, d_);
-        permutation const dealt(d_, scatter_.value_or(key{}).child(round.number));
+        detail::permutation const dealt(d_, scatter_.value_or(key{}).child(round.number));
         held_.reset(d_);
         if (!session_.failed()) {
             if (scatter_)
@@ -162,7 +162,7 @@ class spar_reduce_scatter::adder {
     void make_room(B& on, sparse_sum<T, B>& v, detail::partition const& blocks, std::size_t quota) {
         auto const n = blocks.parts, own = std::max(std::min(v.size(), d_), k_);
         auto const all = std::min(own + n * quota, d_);
-        auto const block = std::min(own + width_of(n) * quota, d_ / n + 1);
+        auto const block = std::min(own + detail::width_of(n) * quota, d_ / n + 1);
         for (auto* const list : {&held_, &arrived_, &cut_, &leftover_, &v}) list->reserve(on, all);
         piece_.reserve_to_cut(on, block, quota);
         session_.template make_room<T>(std::min((n + 1) / 2 * quota, d_) + n);

@@ -15,13 +15,11 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// A communicator that lists of terms in B's memory travel over.
 template <class C, class B>
 concept ListCarrier = (OnHost<B> && PointToPoint<C>) || ArrayCarrier<C, B>;
-
-namespace detail {
 
 /// How lists of terms travel between the ranks of a collective: where the host reaches them, as messages in pairs, and
 /// a rank waits for those alone whose lists it needs.
@@ -137,5 +135,4 @@ requires(!OnHost<B>) class list_exchange<T, B> {
     std::vector<std::uint64_t> lengths_;
 };
 
-}  // namespace detail
-}  // namespace laconic
+}  // namespace laconic::detail
