@@ -20,11 +20,11 @@ T sum_of(std::vector<T> const& x, std::int64_t* exact = nullptr) {
     std::array<std::byte, 4> bytes{};
     for (T const& v : x) {
         form.put(std::span<T const>(&v, 1), bytes.data());
-        sum += fixed_point::load(bytes.data());
-        total += std::int32_t(fixed_point::load(bytes.data()));
+        sum += detail::load_half(bytes.data());
+        total += std::int32_t(detail::load_half(bytes.data()));
     }
     if (exact) *exact = total;
-    fixed_point::store(bytes.data(), sum);
+    detail::store_half(bytes.data(), sum);
     T out = 0;
     bool const finite = form.take(bytes.data(), std::span<T>(&out, 1));
     CHECK(finite == std::isfinite(out));

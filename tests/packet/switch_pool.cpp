@@ -39,19 +39,19 @@ struct bench {
         std::vector<std::byte> bytes(32 + 64 + 2);
         auto const values = detail::values_of<float>(how, in ? in : round);
         for (std::size_t i = 0; i < values.size(); ++i) detail::store_word(bytes.data() + 32 + 8 * i, values[i]);
-        detail::store_exponent(bytes.data() + 96, std::int16_t(exponent));
+        detail::store_little(bytes.data() + 96, std::int16_t(exponent));
         return send(from, switch_kind::hello, bytes, 0, 0, in);
     }
     bool numbers(int from, std::uint32_t block, std::vector<std::int32_t> const& n, int next = 0) {
         std::vector<std::byte> bytes(4 * n.size());
-        for (std::size_t i = 0; i < n.size(); ++i) fixed_point::store(bytes.data() + 4 * i, std::uint32_t(n[i]));
+        for (std::size_t i = 0; i < n.size(); ++i) detail::store_half(bytes.data() + 4 * i, std::uint32_t(n[i]));
         return send(from, switch_kind::numbers, bytes, block, next);
     }
     bool bye(int from, std::uint64_t in = 0) { return send(from, switch_kind::bye, {}, 0, 0, in); }
 
     switch_header head(std::size_t i) const { return switch_header::open(replies.at(i).second, true).value(); }
     std::int32_t number(std::size_t i, std::size_t j) const {
-        return std::int32_t(fixed_point::load(replies.at(i).second.data() + 32 + 4 * j));
+        return std::int32_t(detail::load_half(replies.at(i).second.data() + 32 + 4 * j));
     }
 };
 
@@ -71,7 +71,7 @@ TEST_CASE("one slot by hand: four blocks, of which three are full") {
     CHECK(b.hello(0, 3));
     CHECK(b.replies.size() == 2);
     CHECK(b.head(1).what == switch_kind::welcome);
-    CHECK(detail::load_exponent(b.replies[1].second.data() + 64) == 5);
+    CHECK(detail::load_little<std::int16_t>(b.replies[1].second.data() + 64) == 5);
 
     CHECK(b.numbers(0, 0, {1, -2}, -7));
     CHECK(b.replies.empty());

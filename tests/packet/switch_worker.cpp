@@ -145,8 +145,8 @@ TEST_CASE("no switch sends an exponent below a worker's own") {
     auto const digest = b.head(0).digest;
     std::vector<std::byte> welcome(32 + 32 + 4);
     auto const exponents = [&](int first, int second) {
-        detail::store_exponent(welcome.data() + 64, std::int16_t(first));
-        detail::store_exponent(welcome.data() + 66, std::int16_t(second));
+        detail::store_little(welcome.data() + 64, std::int16_t(first));
+        detail::store_little(welcome.data() + 66, std::int16_t(second));
         switch_header{switch_kind::welcome, digest, 3}.seal(welcome, true);
         return b.worker.take(0, welcome, b.keep());
     };

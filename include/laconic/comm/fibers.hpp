@@ -9,7 +9,6 @@
 #include <exception>
 #include <list>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,15 +70,10 @@ class fibers {
     friend detail::local_member<fibers>;
     friend detail::local_part<fibers>;
     static constexpr bool may_change_threads = false;
-    static constexpr int everyone = -2;
+    static constexpr int everyone = detail::local_wait::everyone;
     using group = detail::local_group;
-    struct seat {
+    struct seat : detail::local_wait {
         detail::mapped_stack run;
-        group* in = nullptr;                        // the group in which it waits,
-        int as = 0;                                 // its own rank there,
-        int waits_for = no_rank;                    // the rank there that it waits for, or everyone,
-        std::uint64_t awaited = 0;                  // and the number of complete collective calls that it waits for
-        bool notified = false;                      // whether it got the comm_error
         bool left = false;                          // its body has returned
         detail::deadline::clock::time_point until;  // the end of its wait, where there is a deadline
         std::list<seat*>::iterator place;           // in waiting_ or computing_
@@ -89,9 +83,7 @@ class fibers {
     fibers& operator=(fibers const&) = delete;
     ~fibers() { link_->cut(); }
     fibers(int ranks, settings how) : deadline_(how.deadline), seats_(static_cast<std::size_t>(ranks)) {
-        std::vector<int> all(seats_.size());
-        std::iota(all.begin(), all.end(), 0);
-        everybody_ = std::make_shared<group>(std::move(all));
+        everybody_ = detail::group_of_all(seats_.size());
         for (auto& s : seats_) {
             s.place = waiting_.insert(waiting_.end(), &s);
             s.until = deadline_.from_now();
@@ -176,9 +168,7 @@ class fibers {
     bool can_go_on(seat const& s) const {
         return s.waits_for == no_rank || there(s) || failure_ || (left_ + s.in->dropped() > 0 && hopeless(s));
     }
-    bool there(seat const& s) const {
-        return s.waits_for == everyone ? s.in->complete() >= s.awaited : s.in->at(s.as).handed.has(s.waits_for);
-    }
+    static bool there(seat const& s) { return s.has(s.waits_for); }
     bool hopeless(seat const& s) const {
         auto const left = [this, &s](int r) { return has_left(*s.in, r); };
         if (s.waits_for != everyone) return left(s.waits_for);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -93,5 +94,26 @@ class local_group {
     int left_ = 0, dropped_ = 0;
     std::uint64_t least_of_left_ = ~std::uint64_t{0};
 };
+
+/// What a rank of a process waits for.
+struct local_wait {
+    static constexpr int everyone = -2;
+
+    local_group* in = nullptr;  ///< the group in which it waits,
+    int as = 0;                 ///< its own rank there,
+    int waits_for = no_rank;    ///< the rank there that it waits for, or everyone,
+    std::uint64_t awaited = 0;  ///< and the number of complete collective calls that it waits for
+    bool notified = false;      ///< whether it got the comm_error
+
+    /// Whether what it needs of this rank, or of everyone, is there.
+    bool has(int whom) const { return whom == everyone ? in->complete() >= awaited : in->at(as).handed.has(whom); }
+};
+
+/// The group of all ranks of an engine.
+[[gnu::cold, gnu::noinline]] inline std::shared_ptr<local_group> group_of_all(std::size_t ranks) {
+    std::vector<int> all(ranks);
+    std::iota(all.begin(), all.end(), 0);
+    return std::make_shared<local_group>(std::move(all));
+}
 
 }  // namespace laconic::detail

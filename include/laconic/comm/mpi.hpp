@@ -40,8 +40,8 @@ class mpi {
         std::size_t longest = std::size_t{1} << 30;  ///< the most bytes of one call of MPI
         std::size_t piece = detail::longest_piece;   ///< the same of one message between two ranks, at most `longest`
         /// The longest wait for another rank within a call; 0: no limit. After it a comm_error names that rank, which
-        /// may itself wait for another, unless the error states that it did not come. With a deadline payloads go from
-        /// each rank to each, not by MPI's collectives, which cannot be abandoned.
+        /// may itself wait for another, unless the error states that it did not come. With a deadline broadcasts go
+        /// from the root to each rank, not by MPI's, which cannot be abandoned.
         std::chrono::milliseconds deadline{0};
         /// After a deadline has passed, MPI_Finalize waits until the late rank ends, too. With this, where the body
         /// returns on a rank that got such an error, run() prints its reason and ends the job with MPI_Abort in place

@@ -26,10 +26,10 @@
 namespace laconic::detail {
 
 /// The collective calls of an MPI job's ranks, as Communicator, Overlapping and AllReducer describe them. Without a
-/// deadline they are MPI's collectives, and each begins with an envelope from every rank: the length, and in its lowest
-/// bit the mark of an error frame. A rank that leaves sends envelopes with that notice until all leave, so that none
-/// waits for it. With a deadline, and in a part of the ranks, ranks send to each other one by one, as MPI cannot
-/// abandon a collective. Reuses its memory.
+/// deadline broadcasts and all-reduces are MPI's, and each begins with an envelope from every rank: the length, and in
+/// its lowest bit the mark of an error frame. A rank that leaves sends envelopes with that notice until all leave, so
+/// that none waits for it. All else, and all with a deadline or in a part of the ranks, as MPI cannot abandon a
+/// collective, is sent from rank to rank. Reuses its memory.
 class mpi_collectives {
   public:
     /// MPI carries at most `longest` bytes in one call; messages from rank to rank go in pieces of at most `piece`
@@ -46,10 +46,7 @@ class mpi_collectives {
         if (piece < 1) throw argument_error("pieces of 0 bytes");
         check_mpi(MPI_Comm_rank(all, &rank_), "MPI_Comm_rank");
         check_mpi(MPI_Comm_size(all, &size_), "MPI_Comm_size");
-        auto const n = static_cast<std::size_t>(size_);
-        envelopes_.resize(n);
-        for (auto* v : {&counts_, &places_}) v->resize(n);
-        received_.resize(n);
+        envelopes_.resize(static_cast<std::size_t>(size_));
     }
     mpi_collectives(mpi_collectives const&) = delete;
     mpi_collectives& operator=(mpi_collectives const&) = delete;
@@ -87,14 +84,7 @@ class mpi_collectives {
         wait_.check();
     }
 
-    void all_gather(payload mine) {
-        if (one_by_one_) return show(lanes_.all_gather(mine));
-        check_goes_on();
-        begin_collective(envelope_of(mine));
-        lay_out();
-        gather_bytes(mine);
-        show(received_);
-    }
+    void all_gather(payload mine) { show(lanes_.all_gather(mine)); }
     void start_all_gather(payload mine, int lane = 0) {
         lanes_.start(mine, lane);
         current_ = nullptr;
@@ -110,8 +100,16 @@ class mpi_collectives {
         check_root(root);
         if (one_by_one_) return show(lanes_.broadcast(root, mine));
         begin_collective(rank_ == root ? envelope_of(mine) : 0);
-        lay_out();
-        broadcast_bytes(root, mine);
+        auto const envelope = envelopes_[static_cast<std::size_t>(root)];
+        std::size_t const length = envelope >> 1;
+        bytes_.resize(std::max(bytes_.size(), length));
+        if (rank_ == root) std::copy(mine.bytes.begin(), mine.bytes.end(), bytes_.begin());
+        for (std::size_t at = 0; at < length; at += longest_)
+            check_mpi(MPI_Bcast(bytes_.data() + at, static_cast<int>(std::min(longest_, length - at)), MPI_BYTE, root,
+                                comm_.all),
+                      "MPI_Bcast");
+        received_.assign(envelopes_.size(), {});
+        received_[static_cast<std::size_t>(root)] = {std::span(bytes_).first(length), (envelope & 1) != 0};
         show(received_);
     }
     /// Throws shape_error on all ranks where their lengths differ.
@@ -168,9 +166,6 @@ class mpi_collectives {
         check_goes_on();
         if (root < 0 || root >= size_) throw argument_error(concat({"the root is rank ", root, " of ", size_}));
     }
-    static void make_room(std::vector<std::byte>& bytes, std::size_t n) {
-        if (bytes.size() < n) bytes.resize(n);
-    }
     void share(std::uint64_t envelope) {
         check_mpi(MPI_Allgather(&envelope, 1, MPI_UINT64_T, envelopes_.data(), 1, MPI_UINT64_T, comm_.all),
                   "MPI_Allgather");
@@ -180,51 +175,13 @@ class mpi_collectives {
         share(envelope);
         if (std::count(envelopes_.begin(), envelopes_.end(), gone) > 0) lanes_.inbox().raise_notice();
     }
-    // The place of each rank's payload in bytes_, from the envelopes.
-    void lay_out() {
-        std::size_t total = 0;
-        for (auto const e : envelopes_) total += e >> 1;
-        make_room(bytes_, total);
-        std::size_t at = 0;
-        for (std::size_t r = 0; r < received_.size(); ++r) {
-            received_[r] = {std::span(bytes_).subspan(at, envelopes_[r] >> 1), (envelopes_[r] & 1) != 0};
-            at += envelopes_[r] >> 1;
-        }
-    }
-    std::byte* place_of(std::size_t r) { return bytes_.data() + (received_[r].bytes.data() - bytes_.data()); }
-    // Gathers all ranks' bytes, once bytes_ is laid out.
-    void gather_bytes(payload mine) {
-        std::size_t end = 0;
-        for (auto const& h : received_) end += h.bytes.size();
-        if (end == 0) return;
-        if (end > longest_) {
-            for (int r = 0; r < size_; ++r) broadcast_bytes(r, mine);
-            return;
-        }
-        for (std::size_t r = 0; r < received_.size(); ++r) {
-            counts_[r] = static_cast<int>(received_[r].bytes.size());
-            places_[r] = static_cast<int>(received_[r].bytes.data() - bytes_.data());
-        }
-        check_mpi(MPI_Allgatherv(mine.bytes.data(), counts_[static_cast<std::size_t>(rank_)], MPI_BYTE, bytes_.data(),
-                                 counts_.data(), places_.data(), MPI_BYTE, comm_.all),
-                  "MPI_Allgatherv");
-    }
-    void broadcast_bytes(int root, payload mine) {
-        auto const r = static_cast<std::size_t>(root);
-        auto const length = received_[r].bytes.size();
-        if (rank_ == root) std::copy(mine.bytes.begin(), mine.bytes.end(), place_of(r));
-        for (std::size_t at = 0; at < length; at += longest_)
-            check_mpi(MPI_Bcast(place_of(r) + at, static_cast<int>(std::min(longest_, length - at)), MPI_BYTE, root,
-                                comm_.all),
-                      "MPI_Bcast");
-    }
+
     std::size_t longest_;
     bool one_by_one_;
     mpi_wait wait_;
     mpi_duplicate comm_;
     int rank_ = 0, size_ = 1;
     std::vector<std::uint64_t> envelopes_;
-    std::vector<int> counts_, places_;
     std::vector<std::byte> bytes_;
     std::vector<payload> received_;
     mpi_lanes lanes_;

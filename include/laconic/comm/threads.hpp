@@ -7,7 +7,6 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>
@@ -71,16 +70,11 @@ class threads {
     friend detail::local_member<threads>;
     friend detail::local_part<threads>;
     static constexpr bool may_change_threads = true;
-    static constexpr int everyone = -2;
+    static constexpr int everyone = detail::local_wait::everyone;
     using group = detail::local_group;
     using time_point = detail::deadline::clock::time_point;
-    struct seat : detail::turns::seat {
-        group* in = nullptr;        // the group in which it waits,
-        int as = 0;                 // its own rank there,
-        int waits_for = no_rank;    // the rank there that it waits for, or everyone,
-        std::uint64_t awaited = 0;  // and the number of complete collective calls that it waits for
-        bool in_vain = false;       // whether all others wait, too
-        bool notified = false;      // whether it got the comm_error
+    struct seat : detail::turns::seat, detail::local_wait {
+        bool in_vain = false;  // whether all others wait, too
     };
 
     threads(threads const&) = delete;
@@ -91,9 +85,7 @@ class threads {
           deadline_(how.deadline),
           seats_(static_cast<std::size_t>(ranks)),
           turns_(seats_.size(), how.at_once > 0 ? how.at_once : ranks) {
-        std::vector<int> all(seats_.size());
-        std::iota(all.begin(), all.end(), 0);
-        everybody_ = std::make_shared<group>(std::move(all));
+        everybody_ = detail::group_of_all(seats_.size());
         for (auto& s : seats_) goes_on(s);
     }
 
@@ -143,7 +135,7 @@ class threads {
         if (about_to_wait) turns_.stops(my);
         for (int const r : in.numbers()) {
             seat& s = at(r);
-            bool const waited = s.waits_for == everyone && there(s, everyone);
+            bool const waited = s.waits_for == everyone && s.has(everyone);
             if (waited || (about_to_wait && &s == &my)) goes_on(s);
         }
     }
@@ -182,15 +174,15 @@ class threads {
         my.in = &in;
         my.as = rank;
         my.awaited = meetings;
-        if (!there(my, whom)) {
+        if (!my.has(whom)) {
             my.waits_for = whom;
             ++waiting_;
             turns_.stops(my);
             end_a_vain_wait();
             deadline_.wait(my.called, lock, until,
-                           [&] { return there(my, whom) || failure_ || gone(my, whom) >= 0 || my.in_vain; });
+                           [&] { return my.has(whom) || failure_ || gone(my, whom) >= 0 || my.in_vain; });
         }
-        if (!there(my, whom)) {
+        if (!my.has(whom)) {
             if (int const left = gone(my, whom); left >= 0)
                 failure_.is(left, failure_.left(left));
             else if (my.in_vain)
@@ -207,10 +199,7 @@ class threads {
         too_late(who_computes(), " let no other rank compute");
         give_up(my);
     }
-    // Whether that is there; the number of a rank that will never bring it, or no_rank; the number of one that has not.
-    bool there(seat const& s, int whom) const {
-        return whom == everyone ? s.in->complete() >= s.awaited : s.in->at(s.as).handed.has(whom);
-    }
+    // The number of a rank that will never bring that, or no_rank; the number of one that has not.
     int gone(seat const& s, int whom) const {
         auto const left = [this, &s](int r) { return at(s.in->number(r)).left || s.in->at(r).dropped; };
         if (left_ + s.in->dropped() == 0) return no_rank;

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 #include "laconic/core/error.hpp"
@@ -62,33 +60,6 @@ struct omni_deal {
 // flight. Not so many that messages get short: each has at least 2^17 numbers a rank, most of which are not sent.
 inline std::size_t omni_chunks(std::size_t d, std::size_t ranks) {
     return std::clamp<std::size_t>(d / (std::max<std::size_t>(ranks, 8) << 17), 1, 8);
-}
-
-// Stores numbers in full, in the byte order of the wire: all at once where the machine has the same.
-template <Scalar T>
-void store_numbers(std::byte* to, std::span<T const> x) {
-    if constexpr (std::endian::native == std::endian::little) {
-        if (!x.empty()) std::memcpy(to, x.data(), x.size_bytes());
-    } else {
-        for (T const v : x) {
-            std::byte bytes[sizeof(T)];
-            std::memcpy(bytes, &v, sizeof v);
-            to = std::reverse_copy(bytes, bytes + sizeof v, to);
-        }
-    }
-}
-template <Scalar T>
-void load_numbers(std::byte const* from, std::span<T> x) {
-    if constexpr (std::endian::native == std::endian::little) {
-        if (!x.empty()) std::memcpy(x.data(), from, x.size_bytes());
-    } else {
-        for (T& v : x) {
-            std::byte bytes[sizeof(T)];
-            std::reverse_copy(from, from + sizeof v, bytes);
-            std::memcpy(&v, bytes, sizeof v);
-            from += sizeof v;
-        }
-    }
 }
 
 }  // namespace laconic::detail

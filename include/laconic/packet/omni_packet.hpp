@@ -55,15 +55,6 @@ inline std::uint32_t packet_check(std::span<std::byte const> bytes) {
     return static_cast<std::uint32_t>(h);
 }
 
-inline void store_half(std::byte* to, std::uint32_t word) {
-    for (unsigned b = 0; b < 4; ++b) to[b] = static_cast<std::byte>(word >> 8 * b);
-}
-inline std::uint32_t load_half(std::byte const* from) {
-    std::uint32_t word = 0;
-    for (unsigned b = 0; b < 4; ++b) word |= std::to_integer<std::uint32_t>(from[b]) << 8 * b;
-    return word;
-}
-
 }  // namespace detail
 
 /// The bytes of a header.

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <type_traits>
 
 #include "laconic/core/view.hpp"
+#include "laconic/wire/byte_order.hpp"
 
 namespace laconic {
 
@@ -56,7 +56,7 @@ class fixed_point {
             // A double of this size has no bits for a fraction: the addition rounds, and leaves the integer in the low
             // bits.
             double const rounded = double(x[i]) * first * second + 0x1.8p52;
-            store(to + 4 * i, static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(rounded)));
+            detail::store_half(to + 4 * i, static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(rounded)));
         }
     }
     /// x <- the sums that such integers represent; infinite where one, as rounded, is beyond T. Returns whether all are
@@ -66,25 +66,11 @@ class fixed_point {
         double const first = factor(-shift_ / 2), second = factor(-shift_ - -shift_ / 2);
         bool finite = true;
         for (std::size_t i = 0; i < x.size(); ++i) {
-            x[i] = static_cast<T>(double(std::bit_cast<std::int32_t>(load(from + 4 * i))) * first * second);
+            x[i] =
+                static_cast<T>(double(std::bit_cast<std::int32_t>(detail::load_half(from + 4 * i))) * first * second);
             finite &= std::abs(x[i]) <= std::numeric_limits<T>::max();
         }
         return finite;
-    }
-
-    static void store(std::byte* to, std::uint32_t v) {
-        if constexpr (std::endian::native == std::endian::little)
-            std::memcpy(to, &v, sizeof v);
-        else
-            for (unsigned b = 0; b < 4; ++b) to[b] = static_cast<std::byte>(v >> (8 * b));
-    }
-    static std::uint32_t load(std::byte const* from) {
-        std::uint32_t v = 0;
-        if constexpr (std::endian::native == std::endian::little)
-            std::memcpy(&v, from, sizeof v);
-        else
-            for (unsigned b = 0; b < 4; ++b) v |= std::to_integer<std::uint32_t>(from[b]) << (8 * b);
-        return v;
     }
 
   private:

@@ -160,14 +160,6 @@ struct switch_header {
     }
 };
 
-inline void store_exponent(std::byte* to, std::int16_t e) {
-    to[0] = static_cast<std::byte>(static_cast<std::uint16_t>(e) & 255);
-    to[1] = static_cast<std::byte>(static_cast<std::uint16_t>(e) >> 8);
-}
-inline std::int16_t load_exponent(std::byte const* from) {
-    return static_cast<std::int16_t>(std::to_integer<int>(from[0]) | std::to_integer<int>(from[1]) << 8);
-}
-
 }  // namespace detail
 
 inline std::size_t switch_layout::longest_packet() const {

@@ -152,7 +152,8 @@ class switch_pool {
         if (c->what == detail::switch_error::nothing) {
             if (exponents.size() != 2 * first_exponents_.size()) return false;
             for (std::size_t i = 0; i < first_exponents_.size(); ++i)
-                first_exponents_[i] = std::max(first_exponents_[i], detail::load_exponent(exponents.data() + 2 * i));
+                first_exponents_[i] =
+                    std::max(first_exponents_[i], detail::load_little<std::int16_t>(exponents.data() + 2 * i));
         }
         error_.add(*c);
         hello_.add(w);
@@ -190,8 +191,8 @@ class switch_pool {
         } else {
             v.exponent = std::max(v.exponent, h.exponent);
             for (std::size_t i = 0; i < sent.size(); i += 4)
-                fixed_point::store(v.sums.data() + i,
-                                   fixed_point::load(v.sums.data() + i) + fixed_point::load(sent.data() + i));
+                detail::store_half(v.sums.data() + i,
+                                   detail::load_half(v.sums.data() + i) + detail::load_half(sent.data() + i));
         }
         v.seen.add(w);
         if (v.seen.full()) {
@@ -214,8 +215,7 @@ class switch_pool {
         auto* at = packet_.data() + detail::switch_header::bytes;
         error_.put(at);
         at += detail::switch_error::bytes;
-        for (std::size_t i = 0; i < first_exponents_.size(); ++i)
-            detail::store_exponent(at + 2 * i, first_exponents_[i]);
+        for (std::size_t i = 0; i < first_exponents_.size(); ++i) detail::store_little(at + 2 * i, first_exponents_[i]);
         send(static_cast<int>(to), {detail::switch_kind::welcome, digest_, round_of_[to]},
              detail::switch_error::bytes + 2 * first_exponents_.size(), out);
     }
@@ -232,7 +232,7 @@ class switch_pool {
     // For block b; b = blocks_ for a hello.
     template <class Out>
     void ask_for_patience(std::size_t to, std::size_t b, workers const& seen, Out out) {
-        fixed_point::store(packet_.data() + detail::switch_header::bytes,
+        detail::store_half(packet_.data() + detail::switch_header::bytes,
                            static_cast<std::uint32_t>(seen.first_missing()));
         send(static_cast<int>(to),
              {detail::switch_kind::patience, digest_, round_of_[to], static_cast<std::uint32_t>(b)}, 4, out);

@@ -118,7 +118,7 @@ class switch_worker {
         for (std::size_t i = 0; i < values_.size(); ++i, at += 8) detail::store_word(at, values_[i]);
         std::size_t n = detail::switch_error::bytes + 8 * values_.size();
         if (error_.what == detail::switch_error::nothing) {
-            for (std::size_t i = 0; i < slots_.size(); ++i) detail::store_exponent(at + 2 * i, slots_[i].own_next);
+            for (std::size_t i = 0; i < slots_.size(); ++i) detail::store_little(at + 2 * i, slots_[i].own_next);
             n += 2 * slots_.size();
         }
         asked_.sent(hello(), 0, now);
@@ -140,13 +140,13 @@ class switch_worker {
         auto const exponents = sent.subspan(detail::switch_error::bytes);
         if (h.digest != digest_ || exponents.size() != 2 * slots_.size()) return false;
         for (std::size_t i = 0; i < slots_.size(); ++i)
-            if (detail::load_exponent(exponents.data() + 2 * i) < slots_[i].own_next) return false;
+            if (detail::load_little<std::int16_t>(exponents.data() + 2 * i) < slots_[i].own_next) return false;
         now_ = streams;
         missing_ = switch_;
         asked_.reset(slots_.size() + 2, 1);  // the welcome waited for all workers, so its time is no round trip
         left_ = blocks_;
         for (std::size_t i = 0; i < slots_.size(); ++i)
-            send(now, i, i, detail::load_exponent(exponents.data() + 2 * i), out);
+            send(now, i, i, detail::load_little<std::int16_t>(exponents.data() + 2 * i), out);
         if (left_ == 0) leave(now, out);
         return true;
     }
@@ -169,7 +169,7 @@ class switch_worker {
     // The switch has received the repeated packet, and names the worker that it waits for.
     void be_patient(double now, detail::switch_header const& h, std::span<std::byte const> sent) {
         if (sent.size() != 4) return;
-        if (auto const whom = fixed_point::load(sent.data()); whom < static_cast<std::uint32_t>(how_.workers))
+        if (auto const whom = detail::load_half(sent.data()); whom < static_cast<std::uint32_t>(how_.workers))
             missing_ = static_cast<int>(whom);
         // This answer came at once; sums wait for the packets of the others, and for those that were lost.
         std::size_t const i = h.block % how_.slot_count;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "laconic/core/contract.hpp"
+#include "laconic/wire/byte_order.hpp"
 
 namespace laconic::detail {
 
@@ -44,10 +45,7 @@ inline std::uint32_t checksum(std::span<std::byte const> bytes) {
 }
 /// Whether the last four bytes, of at least four, are the checksum of those before them, its low byte first.
 inline bool ends_with_checksum(std::span<std::byte const> bytes) {
-    auto const sum = checksum(bytes.first(bytes.size() - 4));
-    for (std::size_t i = 0; i < 4; ++i)
-        if (std::to_integer<std::uint32_t>(bytes[bytes.size() - 4 + i]) != (sum >> (8 * i) & 255)) return false;
-    return true;
+    return checksum(bytes.first(bytes.size() - 4)) == detail::load_half(bytes.last(4).data());
 }
 
 }  // namespace laconic::wire

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
+#include "laconic/wire/byte_order.hpp"
 #include "laconic/wire/checksum.hpp"
 
 /// The state of a run, which lets it go on later, bit for bit. A part that has state has a member
@@ -122,10 +122,8 @@ class state_writer {
     }
     template <class N>
     void raw(N value) {
-        unsigned char b[sizeof value];
-        std::memcpy(b, &value, sizeof value);
-        for (std::size_t i = 0; i < sizeof value; ++i)
-            bytes_.push_back(std::byte{b[std::endian::native == std::endian::little ? i : sizeof value - 1 - i]});
+        bytes_.resize(bytes_.size() + sizeof value);
+        detail::store_little(bytes_.data() + bytes_.size() - sizeof value, value);
     }
     template <class E>
     void numbers_there(std::span<E const> x) {
@@ -267,17 +265,11 @@ class state_reader {
     template <class N>
     N raw() {
         if (bytes_.size() - at_ < sizeof(N)) refuse("it ends too early");
-        unsigned char b[sizeof(N)];
-        for (std::size_t i = 0; i < sizeof(N); ++i)
-            b[std::endian::native == std::endian::little ? i : sizeof(N) - 1 - i] =
-                std::to_integer<unsigned char>(bytes_[at_ + i]);
-        at_ += sizeof(N);
-        N value;
+        auto const* const from = bytes_.data() + std::exchange(at_, at_ + sizeof(N));
         if constexpr (std::is_same_v<N, bool>)
-            value = b[0] != 0;
+            return *from != std::byte{0};
         else
-            std::memcpy(&value, b, sizeof value);
-        return value;
+            return detail::load_little<N>(from);
     }
 
     std::span<std::byte const> bytes_;

@@ -15,6 +15,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/size.hpp"
 #include "laconic/core/text.hpp"
+#include "laconic/wire/byte_order.hpp"
 #include "laconic/wire/ledger.hpp"
 
 namespace laconic::detail {
