@@ -4,8 +4,8 @@
 // written is replayed over each network. Prints CSV; ends with 1 where a time is more than 5 % off what it must be.
 //
 // So many vectors of a large model are too much for one machine. A vector of d / s numbers over a network that takes s
-// times as long for a bit takes as long as one of d numbers, but for what is not proportional to d: the bits that say
-// how many terms follow, and the chance of few terms. So the formula is asked for the same d / s when they are
+// times as long for a bit takes as long as one of d numbers, except for what is not proportional to d: the bits that
+// say how many terms follow, and the chance of few terms. So the formula is asked for the same d / s when they are
 // compared.
 //
 //     scaling [MOST_RANKS]

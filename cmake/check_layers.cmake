@@ -4,7 +4,7 @@
 #   - it includes only rows below its own (layers.txt) and its own folder;
 #   - it includes headers of a folder impl/ only if it is under the folder that holds this one, and those of a processor
 #     (impl/x86/, impl/arm/, impl/xsimd_pack.hpp, which needs them) only where the instruction set is chosen;
-#   - it starts with the SPDX line, says #pragma once, has at most 300 lines, no #if but where layers.txt allows it, and no
+#   - it starts with the SPDX line, says #pragma once, has at most 300 lines, no #if except where layers.txt allows it, and no
 #     intrinsics but in impl/x86/ and impl/arm/;
 #   - it includes a header of the library, so that core/contract.hpp, which is under all of them, refuses older languages;
 #   - it includes the standard header of every std:: name that it uses, which the list below has, Eigen's where it uses

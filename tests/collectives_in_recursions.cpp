@@ -162,7 +162,7 @@ double lost(int n, std::string const& collective) {
 
 }  // namespace
 
-TEST_CASE("what is brought = what is applied + what is kept, but for gTop-k as published") {
+TEST_CASE("what is brought = what is applied + what is kept, except for gTop-k as published") {
     for (int const n : {1, 2, 5, 8}) {
         CAPTURE(n);
         for (auto const& text : conserving) CHECK(lost(n, text) < 1e-13);

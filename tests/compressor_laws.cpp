@@ -31,17 +31,17 @@ TEST_CASE("moments of two messages, by hand") {
 TEST_CASE("the inequalities, from both sides") {
     std::vector<double> const x{3, 4};
     auto const zero = averages(x, {{0, 0}}), same = averages(x, {x}), half = averages(x, {{3, 0}});
-    CHECK(delta_trouble(half, x, .36) == "");
-    CHECK(delta_trouble(half, x, .37) ==
+    CHECK(delta_violation(half, x, .36) == "");
+    CHECK(delta_violation(half, x, .37) ==
           "delta(2) = 0.37 is too large: |C(x) - x|^2 is 0.64 |x|^2 on average over 1 keys, where 1 - delta is 0.63");
-    CHECK(delta_trouble(same, x, 1) == "");
-    CHECK(delta_trouble(same, x, 1.5) == "delta(2) = 1.5 is outside (0, 1]");
-    CHECK(delta_trouble(same, x, 0) == "delta(2) = 0 is outside (0, 1]");
-    CHECK(omega_trouble(zero, x, 1) == "");
-    CHECK(omega_trouble(zero, x, .99) ==
+    CHECK(delta_violation(same, x, 1) == "");
+    CHECK(delta_violation(same, x, 1.5) == "delta(2) = 1.5 is outside (0, 1]");
+    CHECK(delta_violation(same, x, 0) == "delta(2) = 0 is outside (0, 1]");
+    CHECK(omega_violation(zero, x, 1) == "");
+    CHECK(omega_violation(zero, x, .99) ==
           "omega(2) = 0.99 is too small: |C(x) - x|^2 is 1 |x|^2 on average over 1 keys");
-    CHECK(mean_trouble(same, x) == "");
-    CHECK(mean_trouble(averages(x, std::vector<std::vector<double>>(1000, {3, 3.9})), x) ==
+    CHECK(mean_violation(same, x) == "");
+    CHECK(mean_violation(averages(x, std::vector<std::vector<double>>(1000, {3, 3.9})), x) ==
           "it has an omega(d) and is biased: coordinate 1 is 4, and 3.9 on average over 1000 keys");
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("changes of a message that a reader takes and must not") {
     bytes const message{std::byte{1}, std::byte{2}};
     std::size_t taken = 0;
     auto const when = [&](auto accepts, std::uint64_t unpadded = 16) {
-        return changes_trouble(
+        return changes_violation(
             message, unpadded, [&](std::span<std::byte const> b) { return accepts(b); }, taken);
     };
     using seen = std::span<std::byte const>;
@@ -67,7 +67,7 @@ TEST_CASE("a message of 1000 bytes is cut off after each byte, and each of its b
         cuts += b.size() < 1000;
         return b.size() == 1000;
     };
-    CHECK(changes_trouble(bytes(1000), 8000, accepts, taken) == "");
+    CHECK(changes_violation(bytes(1000), 8000, accepts, taken) == "");
     CHECK(cuts == 1000);
     CHECK(taken == 8000);
 }
@@ -82,7 +82,7 @@ TEST_CASE("of a long message 64 bits are flipped at least, evenly spaced, and al
         if (b.size() < message.size()) cuts.push_back(b.size());
         return b.size() == message.size() && (flipped.empty() || flipped.back() < 1599997);
     };
-    CHECK(changes_trouble(message, 1599997, accepts, taken) == "");
+    CHECK(changes_violation(message, 1599997, accepts, taken) == "");
     CHECK(taken == 64);
     REQUIRE(flipped.size() == 67);
     REQUIRE(cuts.size() == 64);

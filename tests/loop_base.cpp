@@ -49,10 +49,10 @@ class halving : public loop_base<halving<F, C>, F, C, double> {
     bool broken = false;
 
   private:
-    void require_whole() const {
+    void require_consistent() const {
         if (broken) throw comm_error(0, "broken");
     }
-    void make_whole() { broken = false; }
+    void recover() { broken = false; }
     template <class Archive>
     void state(Archive& archive) {
         archive(sum_);

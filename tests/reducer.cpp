@@ -176,7 +176,7 @@ TEST_CASE("shifted and ef21_shift are what diana and ef21 do with their gradient
         });
         CHECK(wrong == 0);
     };
-    rates const given{.step = step_size{0.125}};
+    overrides const given{.step = step_size{0.125}};
     same(diana{rand_k{5} | natural{}, given}, shifted{rand_k{5} | natural{}});
     same(ef21{top_k{5}, given}, ef21_shift{top_k{5}});
 }

@@ -79,7 +79,7 @@ TEST_CASE("a reducer that is made anew every 5 steps reaches all coordinates") {
                     if (g[i] != 0) reached.insert(i);
             }
         }
-        CHECK(reached.size() == 100);  // but for 100 (1 - 1 / 100)^3000 < 1e-10 of all runs
+        CHECK(reached.size() == 100);  // except for 100 (1 - 1 / 100)^3000 < 1e-10 of all runs
     });
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("a run of 5 rounds that is made again and again moves all coordinates"
         CHECK(seeds.size() == 100);
         std::size_t moved = 0;
         for (double const v : x) moved += v != 0;
-        CHECK(moved == 100);  // but for 100 (1 - 1 / 20)^1000 < 1e-20 of all runs
+        CHECK(moved == 100);  // except for 100 (1 - 1 / 20)^1000 < 1e-20 of all runs
     });
 }
 

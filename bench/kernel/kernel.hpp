@@ -16,9 +16,9 @@
 /// in place of a kernel is named after it and a dot, KERNEL.PEER/.., and bench/kernel.py prints the ratio.
 namespace kernel_bench {
 
-/// Gaussian; heavy-tailed (Student's t with 2 degrees of freedom); Gaussian, but for 90 or 99 % of the numbers, or of
-/// the blocks of 256, which are 0; Gaussian, ascending by magnitude; all equal; Gaussian, where a stretch of a 64th is
-/// 1000 times as large.
+/// Gaussian; heavy-tailed (Student's t with 2 degrees of freedom); Gaussian, except for 90 or 99 % of the numbers, or
+/// of the blocks of 256, which are 0; Gaussian, ascending by magnitude; all equal; Gaussian, where a stretch of a 64th
+/// is 1000 times as large.
 enum class input { gauss, heavy, zeros_90, zeros_99, zero_blocks_90, zero_blocks_99, sorted, equal, one_block };
 char const* name_of(input);
 

@@ -17,7 +17,7 @@ using namespace laconic;
 namespace {
 
 constexpr std::size_t rounds_in_all = 400;
-rates const given{.step = step_size{.2, true}};
+overrides const given{.step = step_size{.2, true}};
 
 toy problem_of() { return valleys(4, 16, .1, 0); }
 

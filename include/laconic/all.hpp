@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Every header that needs neither MPI nor a GPU nor POSIX, but for compiled.hpp, which needs a library.
+/// Every header that needs neither MPI nor a GPU nor POSIX, except for compiled.hpp, which needs a library.
 #include "laconic/adapt/warm_start.hpp"
 #include "laconic/backend/reference.hpp"
 #include "laconic/check_compressor.hpp"

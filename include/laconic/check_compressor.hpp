@@ -38,7 +38,7 @@ class compressor_check {
             auto const other = noise<T>(x.size(), how_.seed + 77);
             bytes encoded;
             std::vector<T> numbers;
-            return message_trouble<T, host>(c_, x, other, from, encoded, numbers);
+            return check_message<T, host>(c_, x, other, from, encoded, numbers);
         });
         for_each({noise<T>(33, 40)}, [this](std::vector<T> const& x, key from) { return changes(x, from); });
         if constexpr (DeclaresUserKind<message_of<C, T>>)
@@ -66,18 +66,18 @@ class compressor_check {
         for (auto const& x : all) {
             if (!suits(x.size())) continue;
             is_tried_ = true;
-            std::string trouble;
+            std::string violation;
             try {
-                trouble = law(x, key{how_.seed}.child(x.size()));
+                violation = law(x, key{how_.seed}.child(x.size()));
             } catch (std::exception const& e) {
-                trouble = std::string("it throws: ") + e.what();
+                violation = std::string("it throws: ") + e.what();
             }
-            if (trouble.empty()) continue;
+            if (violation.empty()) continue;
             std::string numbers;
             for (std::size_t i = 0; i < std::min<std::size_t>(x.size(), 4); ++i)
                 numbers += (i == 0 ? "" : ", ") + compressor_laws::rounded(static_cast<double>(x[i]));
             broken_.push_back(
-                concat({number(), trouble, "; x = {", numbers, (x.size() > 4 ? ", ...}" : "}"), ", d = ", x.size()}));
+                concat({number(), violation, "; x = {", numbers, (x.size() > 4 ? ", ...}" : "}"), ", d = ", x.size()}));
             return;
         }
     }
@@ -93,17 +93,17 @@ class compressor_check {
         host on;
         message_of<C, T> m;
         c_(on, std::span<T const>(x), from, m);
-        std::string trouble;
+        std::string violation;
         std::size_t taken = 0;
         auto const accepts = [&](std::span<std::byte const> encoded) {
             bool accepted = false;
-            auto const why = compressor_laws::trouble_with<T>(c_, x.size(), from, encoded, accepted);
-            if (trouble.empty() && !why.empty()) trouble = concat({"a damaged message is accepted, and then: ", why});
+            auto const why = compressor_laws::violation<T>(c_, x.size(), from, encoded, accepted);
+            if (violation.empty() && !why.empty()) violation = concat({"a damaged message is accepted, and then: ", why});
             return accepted;
         };
         auto const first =
-            compressor_laws::changes_trouble(compressor_laws::written(m), account(m).unpadded(), accepts, taken);
-        return first.empty() ? trouble : first;
+            compressor_laws::changes_violation(compressor_laws::written(m), account(m).unpadded(), accepts, taken);
+        return first.empty() ? violation : first;
     }
     // A message of a user's kind in the self-describing form: whole, and with each bit flipped.
     std::string describes(std::vector<T> const& x, key from) const {
@@ -148,15 +148,15 @@ class compressor_check {
             found.add(x, result);
         }
         found.finish();
-        std::string trouble;
+        std::string violation;
         if constexpr (Unbiased<C>)
             if (unbiased) {
-                trouble = compressor_laws::mean_trouble(found, x);
-                if (trouble.empty()) trouble = compressor_laws::omega_trouble(found, x, c_.omega(x.size()));
+                violation = compressor_laws::mean_violation(found, x);
+                if (violation.empty()) violation = compressor_laws::omega_violation(found, x, c_.omega(x.size()));
             }
         if constexpr (Contractive<C>)
-            if (contractive && trouble.empty()) trouble = compressor_laws::delta_trouble(found, x, c_.delta(x.size()));
-        return trouble;
+            if (contractive && violation.empty()) violation = compressor_laws::delta_violation(found, x, c_.delta(x.size()));
+        return violation;
     }
 
     C const& c_;
@@ -167,7 +167,7 @@ class compressor_check {
 
 // What is wrong with the text of c, by which ranks compare their compressors, and with what its pipes hold.
 template <class C>
-std::string text_trouble(C const& c) {
+std::string text_violation(C const& c) {
     if (to_string(c).empty()) return "to_string(c) is empty";
     if constexpr (Sparsifier<C>) {
         quantize const rest{5, 77};
@@ -186,13 +186,13 @@ std::string text_trouble(C const& c) {
 /// add linearly; damaged ones are refused or harmless, also in the self-describing form where they have a user_kind
 /// (wire/user_message.hpp); E C(x) = x and omega, or delta, hold on average; a sparsifier's text has its rest. An empty
 /// list is no proof. It suits a unit test: it encodes and adds how.keys messages about each of a few vectors, and reads
-/// damaged ones, some 4 MiB of them, or 128 long ones (compressor_laws::changes_trouble).
+/// damaged ones, some 4 MiB of them, or 128 long ones (compressor_laws::changes_violation).
 template <class C>
 std::vector<std::string> check_compressor(C const& c, compressor_trial how = {}) {
     static_assert(detail::require_compressor<C>());
     std::vector<std::string> broken;
     if constexpr (detail::SomeCompressor<C>) {
-        if (auto const why = detail::text_trouble(c); !why.empty()) broken.push_back(why);
+        if (auto const why = detail::text_violation(c); !why.empty()) broken.push_back(why);
         if (!(C(c) == c)) broken.push_back("a copy of c is not equal to it");
         if constexpr (Compressor<C, double>) detail::compressor_check<double, C>(c, how, broken).all();
         if constexpr (Compressor<C, float>) detail::compressor_check<float, C>(c, how, broken).all();

@@ -122,8 +122,8 @@ bytes written(M const& m) {
 /// read back whole, also into a message that was used before, and is linear where it is added. Returns its bytes in
 /// `encoded` and its values in `numbers`.
 template <class T, class B, class C>
-std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> const& other, key from, bytes& encoded,
-                            std::vector<T>& numbers) {
+std::string check_message(C const& c, std::vector<T> const& x, std::vector<T> const& other, key from, bytes& encoded,
+                          std::vector<T>& numbers) {
     using message = message_of<C, T, B>;
     B on, elsewhere;
     std::span<T const> const v(x), u(other);
@@ -136,11 +136,11 @@ std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> 
     encoded = written(m);
     if (encoded != written(reused)) return "one message, written twice, in two ways";
     if (8 * encoded.size() != bits(m)) return "bits() is not what write() writes";
-    message fresh, worn;
+    message fresh, blanked;
     c.blank(on, x.size(), from, fresh);
-    c(elsewhere, u, from.child(8), worn);
-    c.blank(elsewhere, x.size(), from, worn);
-    for (message* const theirs : {&fresh, &worn}) {
+    c(elsewhere, u, from.child(8), blanked);
+    c.blank(elsewhere, x.size(), from, blanked);
+    for (message* const theirs : {&fresh, &blanked}) {
         std::string const reader = theirs == &fresh ? "read" : "read into a message that was used before";
         try {
             wire::bit_reader source(encoded);
@@ -154,7 +154,7 @@ std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> 
     }
     numbers = decoded<message, T, B>(m);
     auto const twice = decoded<message, T, B>(fresh, T(-2));
-    if (numbers != decoded<message, T, B>(worn)) return "a message that is read adds other numbers";
+    if (numbers != decoded<message, T, B>(blanked)) return "a message that is read adds other numbers";
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         if (!std::isfinite(numbers[i])) return detail::concat({"it adds ", rounded(numbers[i]), " at coordinate ", i});
         // Where a factor joins the weight, rounding among subnormal numbers is not linear.
@@ -170,7 +170,7 @@ std::string message_trouble(C const& c, std::vector<T> const& x, std::vector<T> 
 /// bytes: positions have several encodings, and a writer does not try every parameter). Returns what is wrong, or an
 /// empty text; `accepted` is set to whether they were accepted.
 template <class T, class B = host, class C>
-std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byte const> encoded, bool& accepted) {
+std::string violation(C const& c, std::size_t d, key from, std::span<std::byte const> encoded, bool& accepted) {
     static thread_local B on;
     static thread_local message_of<C, T, B> m;
     c.blank(on, d, from, m);
@@ -201,7 +201,7 @@ std::string trouble_with(C const& c, std::size_t d, key from, std::span<std::byt
 /// after each byte; of a longer one some 4 MiB of messages are made, but at least 64 of either kind, at places evenly
 /// spaced, and all bits of its padding are flipped.
 template <class Accepts>
-std::string changes_trouble(bytes encoded, std::uint64_t unpadded, Accepts accepts, std::size_t& taken) {
+std::string changes_violation(bytes encoded, std::uint64_t unpadded, Accepts accepts, std::size_t& taken) {
     if (!accepts(encoded)) return "the message itself is refused";
     // A shorter message can be whole only where its beginning has the length of the rest, which is never so here: the
     // count fixes the length and was not changed.
@@ -260,7 +260,7 @@ struct moments {
 /// Checks E C(x) = x, coordinate by coordinate to 5 sigma. The variance of a coordinate is the sampled one, or, where
 /// that saw too few events, the bound mean x range.
 template <class T>
-std::string mean_trouble(moments const& m, std::vector<T> const& x) {
+std::string mean_violation(moments const& m, std::vector<T> const& x) {
     for (std::size_t i = 0; i < x.size(); ++i) {
         double const mean = static_cast<double>(x[i]);
         double const variance = std::max(m.variance[i], std::abs(mean) * std::max(0.0, m.largest - std::abs(mean)));
@@ -274,7 +274,7 @@ std::string mean_trouble(moments const& m, std::vector<T> const& x) {
 
 /// Checks E|C(x) - x|^2 <= omega |x|^2 to 5 sigma.
 template <class T>
-std::string omega_trouble(moments const& m, std::vector<T> const& x, double omega) {
+std::string omega_violation(moments const& m, std::vector<T> const& x, double omega) {
     double const all = energy(x);
     if (m.error <= omega * all + 5 * std::sqrt(m.error_variance / m.n) + rounding<T> * all) return "";
     return detail::concat({"omega(", x.size(), ") = ", rounded(omega), " is too small: |C(x) - x|^2 is ",
@@ -284,7 +284,7 @@ std::string omega_trouble(moments const& m, std::vector<T> const& x, double omeg
 /// Checks E|C(x) - x|^2 <= (1 - delta) |x|^2 with delta in (0, 1]; exactly where nothing is drawn (n = 1), else to 5
 /// sigma.
 template <class T>
-std::string delta_trouble(moments const& m, std::vector<T> const& x, double delta) {
+std::string delta_violation(moments const& m, std::vector<T> const& x, double delta) {
     std::string const its = detail::concat({"delta(", x.size(), ") = ", rounded(delta)});
     if (!(delta > 0 && delta <= 1)) return detail::concat({its, " is outside (0, 1]"});
     double const all = energy(x);

@@ -59,7 +59,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
     /// every rank where the gradient of a rank, or its delta, is not finite, and compression_error where a rank's
     /// feedback, level or compressor throws, or the server's: that rank has sent an error frame in place of a message,
     /// the others' messages are dropped unread, nothing has changed, and the next round() estimates the gradient anew.
-    /// The same holds for a wire_error, of a rank's damaged message. But where a server's answer is damaged or lost,
+    /// The same holds for a wire_error, of a rank's damaged message. If a server's answer is damaged or lost,
     /// the server itself has moved on; where a collective breaks off, other ranks may have; and where a part throws
     /// after the messages have come, this rank has in part. In these cases every later look(), round() and save()
     /// throws comm_error until a saved state is restored.
@@ -94,7 +94,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
         method_.step(on_, x_, mean);
         method_.estimator.update(on_, std::span<T const>(x_));
         ++round_;
-        broken_.make_whole();
+        broken_.recover();
     }
 
     /// The recursion in its present state, whose parts give access to what they remember.
@@ -120,13 +120,13 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
         });
     }
 
-    void require_whole() const {
-        transport_.require_whole();
-        broken_.require_whole(comm_->rank(), round_);
+    void require_consistent() const {
+        transport_.require_consistent();
+        broken_.require_consistent(comm_->rank(), round_);
     }
-    void make_whole() {
-        broken_.make_whole();
-        transport_.make_whole();
+    void recover() {
+        broken_.recover();
+        transport_.recover();
     }
     template <class Archive>
     void state(Archive& archive) {

@@ -115,8 +115,8 @@ void decode(C const& c, std::span<std::byte const> bytes, X&& x, key from = {}) 
     }
 }
 
-/// x <- x + weight times that vector. Otherwise as decode(); a message is added without a vector in between, but where
-/// x holds numbers of 16 bits.
+/// x <- x + weight times that vector. Otherwise as decode(); a message is added without a vector in between, except
+/// where x holds numbers of 16 bits.
 template <class C, class X>
 void add_decoded(C const& c, std::span<std::byte const> bytes, double weight, X&& x, key from = {}) {
     if constexpr (detail::can_be_decoded_into<X>()) {

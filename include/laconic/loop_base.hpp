@@ -39,7 +39,7 @@ struct observation {
 /// all ranks before the first round, this rank's gradient at x, and saved states. D derives from it; its constructor
 /// calls agree(), which is a collective call. It has, besides round(),
 ///   state(archive)     all of the state on which the next rounds depend, but the round and x, which are here;
-///   require_whole()    throws comm_error where other ranks may have gone on without this one, until make_whole(),
+///   require_consistent()    throws comm_error where other ranks may have gone on without this one, until recover(),
 ///                      which restore() calls last;
 ///   estimate()         in place of the one here, where delta_ is to be another estimate than the gradient in full.
 /// Where these members are private, loop_base<D, F, C, T, B> is a friend of D.
@@ -51,7 +51,7 @@ class loop_base {
     /// Estimates this rank's gradient at x^k, unless it has done so; the next round() uses it. What the objective
     /// throws passes through, and then nothing has changed. Throws comm_error where other ranks may have gone on.
     observation<F, T> look() {
-        self().require_whole();
+        self().require_consistent();
         if (!looked_) value_ = self().estimate();
         looked_ = true;
         return {round_, x_, delta_, &*objective_, value_};
@@ -60,7 +60,7 @@ class loop_base {
     /// where other ranks may have gone on.
     [[gnu::cold, gnu::noinline]] std::vector<std::byte> save() const {
         auto& me = const_cast<loop_base&>(*this);  // state() only reads here
-        me.self().require_whole();
+        me.self().require_consistent();
         wire::state_writer archive(identity(), me.on_);
         me.all_state(archive);
         return archive.finish();
@@ -74,7 +74,7 @@ class loop_base {
         archive.rewind();
         all_state(archive);
         looked_ = false;
-        self().make_whole();
+        self().recover();
     }
     std::uint64_t rounds() const { return round_; }
     std::span<T const> x() const { return x_; }

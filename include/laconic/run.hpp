@@ -116,7 +116,7 @@ run_result run_loop(Start start, C& comm, run_settings how, Watch watch) {
     if (how.check_every == 0) throw argument_error("check_every = 0: a run cannot be checked every 0 rounds");
     auto const begin = std::chrono::steady_clock::now();
     metered<C> counted(comm);
-    auto&& uncounted_comm = uncounted(comm);
+    auto&& uncounted_comm = innermost(comm);
     shared_seed seed(how.seed);
     agreed_items of_seed;
     if (!how.resume_from.empty() && !seed.is_given()) {

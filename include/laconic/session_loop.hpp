@@ -32,7 +32,7 @@ struct traffic {
 
 /// What loops have in common whose ranks exchange messages in pairs. A round is a transaction: a loop computes its next
 /// state beside the present one, and moves to it once close_round() returns. `Loop` has round() and state(archive), and
-/// where that is private loop_base<Loop, F, C, T> is its friend; require_whole() and make_whole() are here. Its
+/// where that is private loop_base<Loop, F, C, T> is its friend; require_consistent() and recover() are here. Its
 /// constructor need not call agree().
 template <class Loop, class F, PointToPoint C, Scalar T>
 class session_loop : public loop_base<Loop, F, C, T> {
@@ -61,11 +61,11 @@ class session_loop : public loop_base<Loop, F, C, T> {
     }
 
     int me() const { return comm_->rank(); }
-    void require_whole() const { broken_.require_whole(me(), round_); }
-    void make_whole() { broken_.make_whole(); }
+    void require_consistent() const { broken_.require_consistent(me(), round_); }
+    void recover() { broken_.recover(); }
 
     void open_round() {
-        require_whole();
+        require_consistent();
         broken_.round_is_under_way();
         session_.start(round_);
     }
@@ -123,7 +123,7 @@ class session_loop : public loop_base<Loop, F, C, T> {
         session_.share_failure(*comm_, bytes);
         for (int r = 0; r < comm_->size(); ++r)
             if (!comm_->from(r).is_error) detail::bytes_from(*comm_, r, bytes.size(), "the end of its round");
-        broken_.make_whole();  // nothing has changed yet, on any rank
+        broken_.recover();  // nothing has changed yet, on any rank
         session_.finish();
         ++round_;
     }

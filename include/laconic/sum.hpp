@@ -213,7 +213,7 @@ auto kept_result(Result&& result) {
 
 }  // namespace detail
 
-/// x <- the sum of all ranks' x, exact but for rounding and with the same bits on all ranks: integers are exact,
+/// x <- the sum of all ranks' x, exact except for rounding and with the same bits on all ranks: integers are exact,
 /// numbers of 16 bits are added up in float and rounded once. x is a contiguous range, or a sparse vector, of any
 /// number of terms on each rank, with its indices in any order, of which equal ones are added up: then the sum is
 /// returned, as a sparse_vector whose indices ascend and whose values are not 0. `how` is a collective that applies the

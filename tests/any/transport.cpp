@@ -48,7 +48,7 @@ std::vector<vec> estimates(X const& transport, C const& c) {
             feedback.update(on, std::span<double const>(x), mine);
             by.give_back(on, feedback);
             by.reconstruct(on, comm, now, feedback, std::span(mean));
-            by.require_whole();
+            by.require_consistent();
             if (comm.rank() == 1) all.push_back(mean);
         }
     });

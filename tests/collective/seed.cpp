@@ -52,7 +52,7 @@ TEST_CASE("a seed that is given to all is theirs, and one that is given to none 
         CHECK(one.bytes == 16);
     }
     CHECK(again[2].seed != all[2].seed);
-    CHECK(all[0].seed > 0xffffffff);  // both halves are drawn, but for one of 2^32 seeds
+    CHECK(all[0].seed > 0xffffffff);  // both halves are drawn, except for one of 2^32 seeds
 }
 
 TEST_CASE("where some ranks are given a seed and others none, or another, all throw") {

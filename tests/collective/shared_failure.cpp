@@ -105,7 +105,7 @@ TEST_CASE("shared_failure: all ranks have rank 0's answer, and what travels is c
         CHECK(wire.bytes_sent() == 1);
         CHECK(wire.bytes_gathered() == (comm.rank() == 0 ? 3 : 0));
         CHECK(wire.bytes_broadcast() == (comm.rank() == 0 ? 2 : 0));
-        CHECK_THROWS_AS(q.broken.require_whole(comm.rank(), 7), comm_error);  // until the caller has used it
+        CHECK_THROWS_AS(q.broken.require_consistent(comm.rank(), 7), comm_error);  // until the caller has used it
     });
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("shared_failure: the least failure that comes to rank 0 is thrown by a
         question q;
         if (comm.rank() >= 2) q.own = failure::not_finite(std::size_t(comm.rank())).by(comm.rank(), 7);
         CHECK_THROWS_WITH_AS(q(comm, nothing_else), non_finite_error(2, 7, 2).what(), non_finite_error);
-        q.broken.require_whole(comm.rank(), 7);
+        q.broken.require_consistent(comm.rank(), 7);
         if (comm.rank() == 0) q.own = failure::no_message("tired").by(0, 7);
         CHECK_THROWS_WITH_AS(q(comm, nothing_else), compression_error(0, 7, "tired").what(), compression_error);
         q.own = {};
@@ -126,7 +126,7 @@ TEST_CASE("shared_failure: what rank 0 finds is wrong is thrown by all, about th
     fibers::run(ranks, [](fibers::member& comm) {
         question q;
         CHECK_THROWS_WITH_AS(q(comm, [] { throw std::runtime_error("full"); }), "rank 0 failed: full", comm_error);
-        q.broken.require_whole(comm.rank(), 7);
+        q.broken.require_consistent(comm.rank(), 7);
         CHECK_THROWS_WITH_AS(q(comm, [] { failure::not_finite(5).by(3, 7).raise(); }), non_finite_error(3, 7, 5).what(),
                              non_finite_error);
         CHECK_THROWS_WITH_AS(q(comm, [] { failure::unreadable(2, 8, "bad").raise(); }),

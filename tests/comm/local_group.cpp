@@ -6,7 +6,7 @@
 
 using namespace laconic;
 
-TEST_CASE("meetings are complete in the order of their starts, up to as many at once as there are lanes") {
+TEST_CASE("collective calls are complete in the order of their starts, up to as many at once as there are lanes") {
     detail::local_group three({4, 9, 2});
     CHECK(three.size() == 3);
     CHECK(three.number(1) == 9);

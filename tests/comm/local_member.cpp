@@ -20,8 +20,8 @@ struct written_down {
         calls.emplace_back('s', rank, lane, turn, waits);
         in.at(rank).sent[lane][turn % 2].assign(mine);
     }
-    void finish(detail::local_group&, int rank, int lane, std::uint64_t turn, std::uint64_t meetings) {
-        calls.emplace_back('f', rank, lane, 100 * meetings + turn, false);
+    void finish(detail::local_group&, int rank, int lane, std::uint64_t turn, std::uint64_t complete) {
+        calls.emplace_back('f', rank, lane, 100 * complete + turn, false);
     }
     payload exchange(detail::local_group&, int, int, payload mine, int) { return mine; }
 };
@@ -29,7 +29,7 @@ static_assert(Overlapping<detail::local_member<written_down>> && PointToPoint<de
 
 }  // namespace
 
-TEST_CASE("each lane counts its own turns, and all meetings are counted together") {
+TEST_CASE("each lane counts its own turns, and all collective calls are counted together") {
     written_down engine;
     detail::local_member<written_down> comm(engine, std::make_shared<detail::local_group>(std::vector<int>{7}), 0);
     CHECK(comm.size() == 1);

@@ -18,7 +18,7 @@ namespace {
 struct toy_link {
     message_cost cost;
     double* now;
-    std::size_t meetings = 0, timed = 0;
+    std::size_t gathers = 0, timed = 0;
     std::vector<std::byte> sent{};
     bool is_error = false;
 
@@ -27,8 +27,8 @@ struct toy_link {
     void all_gather(payload mine) {
         sent.assign(mine.bytes.begin(), mine.bytes.end());
         is_error = mine.is_error;
-        ++meetings;
-        double const slow = meetings > 2 + 8 && meetings <= 2 + 24 ? 2 : 1;
+        ++gathers;
+        double const slow = gathers > 2 + 8 && gathers <= 2 + 24 ? 2 : 1;
         *now += slow * cost(8.0 * static_cast<double>(mine.bytes.size()));
     }
     void gather(int, payload mine) { all_gather(mine); }
@@ -69,7 +69,7 @@ TEST_CASE("on a link with a clock of its own the cost comes back, however slow i
     auto const cost = measure_cost(link, {8, 512, 4}, [&] { return now; });
     CHECK(cost.per_bit == doctest::Approx(1e-9).epsilon(1e-6));
     CHECK(cost.per_message == doctest::Approx(5e-5).epsilon(1e-9));
-    CHECK(link.meetings == 4 + 2 * 4 * 4);
+    CHECK(link.gathers == 4 + 2 * 4 * 4);
 }
 
 TEST_CASE("the slowest rank counts, wherever it is") {

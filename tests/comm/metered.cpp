@@ -100,13 +100,13 @@ TEST_CASE("a server's part is counted apart: what it gathers, and what it broadc
     CHECK(collected == std::array<std::uint64_t, 3>{25, 0, 15});
 }
 
-TEST_CASE("uncounted() gives the communicator under all counters") {
+TEST_CASE("innermost() gives the communicator under all counters") {
     threads::run(1, [](threads::member& comm) {
         metered counted(comm);
-        CHECK(&uncounted(counted) == &comm);
-        CHECK(&uncounted(comm) == &comm);
+        CHECK(&innermost(counted) == &comm);
+        CHECK(&innermost(comm) == &comm);
         metered<metered<threads::member>> twice(counted);
-        CHECK(&uncounted(twice) == &comm);
+        CHECK(&innermost(twice) == &comm);
     });
 }
 

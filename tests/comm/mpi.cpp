@@ -218,7 +218,7 @@ TEST_CASE("an all-gather is started and finished, and nothing else may come betw
     world->finish();
 }
 
-TEST_CASE("what is started mixes neither with what is handed over in pairs nor with other meetings") {
+TEST_CASE("what is started mixes neither with what is handed over in pairs nor with other collective calls") {
     int const n = world->size(), me = world->rank(), next = (me + 1) % n, last = (me + n - 1) % n;
     for (int round = 0; round < 20; ++round) {
         auto const pair = test_message(me, 2 * round, 3), started = test_message(me, 2 * round + 1, 5);

@@ -60,6 +60,6 @@ TEST_CASE("what was started and is not finished goes with it, on all ranks") {
     for (int k = 0; k < 2; ++k) {
         detail::mpi_collectives comm(MPI_COMM_WORLD, 1u << 20, k == 0 ? 1u << 20 : 1000);
         comm.start_all_gather({mine});
-        CHECK_THROWS_AS(comm.check_goes_on(), argument_error);
+        CHECK_THROWS_AS(comm.require_ready(), argument_error);
     }
 }

@@ -40,7 +40,7 @@ std::vector<std::vector<double>> ends(Run with, int ranks, M const& method) {
 }
 
 // As long on all ranks.
-int equal_meetings(nccl& comm) {
+int equal_calls(nccl& comm) {
     int const n = comm.size(), me = comm.rank();
     int wrong = 0;
     for (int turn = 0; turn < 20; ++turn) {
@@ -70,7 +70,7 @@ void all_right(Check check) {
 }  // namespace
 
 TEST_CASE("collectives deliver payloads of any lengths, and error frames") {
-    all_right([](nccl& comm) { return collectives(comm) + equal_meetings(comm); });
+    all_right([](nccl& comm) { return collectives(comm) + equal_calls(comm); });
 }
 
 TEST_CASE("ranks exchange in pairs, by any schedule") {
@@ -193,7 +193,7 @@ TEST_CASE("over a communicator of the caller's") {
         for (int n = 0; n < 2; ++n) {
             nccl comm(all, stream);
             wrong[std::size_t(rank)] +=
-                collectives(comm) + equal_meetings(comm) + (comm.rank() != rank) + (comm.size() != counts().back());
+                collectives(comm) + equal_calls(comm) + (comm.rank() != rank) + (comm.size() != counts().back());
         }
         CHECK(ncclCommDestroy(all) == ncclSuccess);
     });

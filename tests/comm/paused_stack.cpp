@@ -24,7 +24,7 @@ void in_the_second() {
     auto const bottom = reinterpret_cast<std::uintptr_t>(stacks.second.bottom);
     stacks.on_its_own = at >= bottom && at < bottom + stacks.second.size;
     stacks.order += '2';
-    stacks.second.go_on(stacks.first);
+    stacks.second.resume(stacks.first);
     try {
         throw std::runtime_error("4");
     } catch (std::runtime_error const& e) {
@@ -41,9 +41,9 @@ TEST_CASE("two stacks run by turns, one of them in memory of its own") {
     stacks.second.context.uc_link = &stacks.first.context;
     makecontext(&stacks.second.context, in_the_second, 0);
     stacks.order += '1';
-    stacks.first.go_on(stacks.second);
+    stacks.first.resume(stacks.second);
     stacks.order += '3';
-    stacks.first.go_on(stacks.second);
+    stacks.first.resume(stacks.second);
     CHECK(stacks.order == "1234");
     CHECK(stacks.on_its_own);
 }

@@ -26,7 +26,7 @@ network const port{1, 0x1p-7, 0.25}, slow_link{2, 0x1p-5, 0.5};
 std::vector<std::byte> const zeros(1000);
 payload of(std::size_t bytes) { return {std::span(zeros).first(bytes)}; }
 
-// Work, pairs and meetings, which the same numbers decide on all ranks.
+// Work, pairs and collective calls, which the same numbers decide on all ranks.
 auto const busy_body = [](auto& comm) {
     comm.compute(1e-4 * comm.rank());
     schedules::random_schedule(comm, 5, 12);

@@ -69,7 +69,7 @@ TEST_CASE("every rank receives from all, lengths differ, error frames are marked
         }
 }
 
-TEST_CASE("thousands of meetings, ranks of very different speed") {
+TEST_CASE("thousands of collective calls, ranks of very different speed") {
     std::atomic<int> wrong = 0;
     threads::run(3, [&](threads::member& comm) {
         for (std::uint64_t turn = 0; turn < 4000; ++turn) {
@@ -657,7 +657,7 @@ TEST_CASE("who does not come to a collective call of its group before the deadli
     CHECK(late.errors[2].why == "rank 3 did not come within 50 ms");
 }
 
-TEST_CASE("members can be kept elsewhere, and each counts its own meetings") {
+TEST_CASE("members can be kept elsewhere, and each counts its own collective calls") {
     std::atomic<int> wrong = 0;
     threads::run(4, [&](threads::member& comm) {
         std::vector<threads::member> levels;

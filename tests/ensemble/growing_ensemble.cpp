@@ -47,7 +47,7 @@ std::vector<std::byte> grown(adanet const& how, int ranks, int rounds, Z z, doub
     return states[0];
 }
 
-// The squared loss, but for what one rank finds in it.
+// The squared loss, except for what one rank finds in it.
 struct faulty {
     squared_output<> true_loss;
     int what = 0;  // 1 throws, 2 is not a number

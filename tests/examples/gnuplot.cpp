@@ -32,7 +32,7 @@ std::size_t count(std::string const& text, std::string const& part) {
     for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
     return n;
 }
-// How often this is all of a text, but for a space, or its beginning where gnuplot puts it on a line of its own.
+// How often this is all of a text, except for a space, or its beginning where gnuplot puts it on a line of its own.
 std::size_t labels(std::string const& svg, std::string const& text) {
     return count(svg, ">" + text + "<") + count(svg, "> " + text + "<") + count(svg, "\t" + text);
 }

@@ -132,7 +132,7 @@ TEST_CASE("race: --collective is how every method's messages are added up, and w
         CHECK(m.at("network_seconds").get<double>() ==
               doctest::Approx(3 * (1e-3 + 128e-6) + 12 * 6 * (1e-3 + 3200e-6)).epsilon(1e-12));
     }
-    for (std::size_t i : {0u, 1u})  // the same sums, but for the order in which they are added up
+    for (std::size_t i : {0u, 1u})  // the same sums, except for the order in which they are added up
         CHECK(ring.at("methods")[i].at("final_suboptimality").get<double>() ==
               doctest::Approx(plain.at("methods")[i].at("final_suboptimality").get<double>()).epsilon(1e-9));
     // So are the sums of methods that make loops of their own, and theirs that a text names.

@@ -7,7 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     auto const run = [&]<class T>(T) {
         auto const s = fuzz::setting_of<T>(in);
         bool accepted = false;
-        std::string const trouble = laws::trouble_with<T>(s.compressor, s.dimension, s.from, in.rest(), accepted);
+        std::string const trouble = laws::violation<T>(s.compressor, s.dimension, s.from, in.rest(), accepted);
         if (!trouble.empty()) fuzz::found(to_string(s.compressor) + ": " + trouble);
     };
     if (in.take<std::uint8_t>() % 2 == 0)

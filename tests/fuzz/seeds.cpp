@@ -74,7 +74,7 @@ int main(int count, char** arguments) {
         std::vector<std::byte> events(60 + 30 * which);
         for (std::size_t i = 0; i < events.size(); ++i) events[i] = std::byte(laconic::key{which}.below(i, 256));
         save(std::filesystem::path(arguments[1]) / "packets" / std::to_string(which), events);
-        // Most meetings are honest, so that a step comes far: five reductions.
+        // Most collective calls are honest, so that a step comes far: five reductions.
         for (std::size_t i = 4; i < events.size(); ++i)
             if (laconic::key{which}.below(events.size() + i, 3) > 0) events[i] = std::byte{0};
         events[0] = static_cast<std::byte>(which);

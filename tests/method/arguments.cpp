@@ -10,10 +10,10 @@ using namespace laconic;
 namespace {
 
 struct step_known {
-    rates given{};
+    overrides given{};
     static constexpr void description(auto&& describe) { describe("m", "", "", detail::step_field); }
 };
-rates read_step(std::string const& text) {
+overrides read_step(std::string const& text) {
     auto const calls = grammar::read_pipe(text);
     grammar::arguments a(text, calls[0]);
     auto const m = grammar::read_fields<step_known>(a);
@@ -24,9 +24,9 @@ rates read_step(std::string const& text) {
 }  // namespace
 
 TEST_CASE("a step is a number, or a number over the smoothness, and nothing else") {
-    CHECK(read_step("m") == rates{});
-    CHECK(read_step("m(step=2)") == rates{.step = 2});
-    CHECK(read_step("m(step=0.5/L)") == rates{.step = step_size{.5, true}});
+    CHECK(read_step("m") == overrides{});
+    CHECK(read_step("m(step=2)") == overrides{.step = 2});
+    CHECK(read_step("m(step=0.5/L)") == overrides{.step = step_size{.5, true}});
     for (char const* const wrong :
          {"m(step=0)", "m(step=-1/L)", "m(step=L)", "m(step=1/2)", "m(step=nan)", "m(memory=0.5)", "m(batch=2)"})
         CHECK_THROWS_AS(read_step(wrong), parse_error);

@@ -13,7 +13,7 @@ using namespace toys;
 namespace {
 
 // Ridge regression as in the specification's ablation: 5 workers of 40 rows of 50 nearly normal numbers, the features'
-// sizes rising from 0.1 to 1, lambda = 0.01, labels of a line but for noise of a tenth.
+// sizes rising from 0.1 to 1, lambda = 0.01, labels of a line except for noise of a tenth.
 workers ablation_ridges() {
     key const from{1};
     std::uint64_t drawn = 0;

@@ -104,7 +104,7 @@ TEST_CASE("vr_diana: no more is sent than what the samples can use") {
 
 TEST_CASE("vr_diana: the rate is the least of the step's, the memory's and the samples'") {
     problem const p{100, 1000, 1, .5, 1, 1, .5, 1, 1};
-    auto const rate = [&](std::size_t k, rates const& given = {}) {
+    auto const rate = [&](std::size_t k, overrides const& given = {}) {
         return guarantee<vr_diana<rand_k<>>>::rate(vr_diana{rand_k{k}, given}, p);
     };
     CHECK(rate(10) == doctest::Approx(1. / 20));
@@ -117,7 +117,9 @@ TEST_CASE("vr_diana: the rate is the least of the step's, the memory's and the s
 // d = 4, three workers, L = 3, mu = 1: step and rate are k / 8.
 TEST_CASE("numbers that are given: those k compete that the theorem covers with them") {
     problem const p{4, 3, 3, 1, 3, 3, 1};
-    auto const k = [&](rates const& given) { return best_rand_k<double>(diana{rand_k{}, given}, message_cost{}, p); };
+    auto const k = [&](overrides const& given) {
+        return best_rand_k<double>(diana{rand_k{}, given}, message_cost{}, p);
+    };
     CHECK(k({}) == 4);
     CHECK(k({.step = .125}) == 1);
     CHECK(k({.step = .126}) == 2);
@@ -131,7 +133,7 @@ TEST_CASE("numbers that are given: those k compete that the theorem covers with 
     CHECK_THROWS_AS(k({.memory = -.5}), argument_error);
     CHECK_THROWS_AS(k({.memory = std::nan("")}), argument_error);
     CHECK_THROWS_AS(k({.step = 0.}), argument_error);
-    auto const vr = [&](rates const& given) {
+    auto const vr = [&](overrides const& given) {
         problem q = p;
         q.samples = 5;
         q.largest_sample_smoothness = 3;

@@ -54,7 +54,7 @@ void holds_along_a_run(task const& t, std::string const& method, shift_theorem c
     }
     CHECK(worst <= 1 + 1e-12);
     CHECK(worst > least);  // it is not void
-    // Markov: but for a chance of 1 in 10.
+    // Markov: except for a chance of 1 in 10.
     if (by.floor == 0) CHECK(lyapunov() < 10 * std::pow(1 - by.fall, 1111) * first);
 }
 

@@ -70,7 +70,7 @@ void same(M const& method, double step, double scale = 1) {
 }  // namespace
 
 TEST_CASE("a method's reduction in a loop of the user's does what the method does") {
-    rates const given{.step = step_size{0.125}};
+    overrides const given{.step = step_size{0.125}};
     same(diana{rand_k{5} | natural{}, given}, 0.125);
     same(diana{rand_k{5}, {.step = step_size{0.125}, .memory = 0.05}}, 0.125);
     same(ef21{top_k{5}, given}, 0.125);

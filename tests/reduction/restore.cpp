@@ -46,7 +46,7 @@ struct counting_step {
     }
     void require_no_step(char const*) const {}
     void break_off() { events += "broken "; }
-    void make_whole() { events += "whole"; }
+    void recover() { events += "whole"; }
 
     static std::vector<std::byte> saved(double number, int rank, int ranks) {
         counting_step s;

@@ -30,7 +30,7 @@ TEST_CASE("what all ranks know of ends the step, and what one alone knows of is 
     check_throws<wire_error>(f);
     CHECK_FALSE(f.ended_);
     CHECK(f.mistake_.why == "the step failed there");
-    CHECK_NOTHROW(f.broken_.require_whole(0, 0));
+    CHECK_NOTHROW(f.broken_.require_consistent(0, 0));
     f.attempt([] { throw compression_error(1, 2, "the step failed there"); });
     check_throws<wire_error>(f);  // the first
     CHECK(f.ended_);
@@ -43,7 +43,7 @@ TEST_CASE("what all ranks know of ends the step, and what one alone knows of is 
     check_throws<comm_error>(f);
     CHECK(f.ended_);
     CHECK_FALSE(f.mistake_);
-    CHECK_NOTHROW(f.broken_.require_whole(0, 0));
+    CHECK_NOTHROW(f.broken_.require_consistent(0, 0));
 }
 
 TEST_CASE("after what is none of the library's errors, other ranks may have taken the step") {
@@ -53,7 +53,7 @@ TEST_CASE("after what is none of the library's errors, other ranks may have take
     check_throws<std::bad_alloc>(f);
     CHECK_FALSE(f.ended_);
     CHECK(f.mistake_.why == "mine");
-    CHECK_THROWS_AS(f.broken_.require_whole(0, 0), comm_error);
+    CHECK_THROWS_AS(f.broken_.require_consistent(0, 0), comm_error);
     f.clear();
-    CHECK_THROWS_AS(f.broken_.require_whole(0, 0), comm_error);
+    CHECK_THROWS_AS(f.broken_.require_consistent(0, 0), comm_error);
 }

@@ -18,7 +18,7 @@
 #include "laconic/backend/host.hpp"
 
 /// A backend whose memory the host cannot touch, as a device's, on any machine: its arrays lie in pages that are closed
-/// but for the time that a kernel runs, and whatever else reads or writes an element of one crashes. Kernels are the
+/// except for the time that a kernel runs, and whatever else reads or writes an element of one crashes. Kernels are the
 /// host's. For one thread.
 namespace laconic_test {
 

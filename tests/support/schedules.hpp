@@ -170,7 +170,8 @@ int random_schedule(C& comm, std::uint64_t seed, int rounds) {
     return wrong + (posted != taken);
 }
 
-/// Exchanges and meetings do not touch what the others showed, and a word may be on its way during meetings.
+/// Exchanges and collective calls do not touch what the others showed, and a word may be on its way during collective
+/// calls.
 template <laconic::PointToPoint C>
 int mixed_with_collectives(C& comm) {
     int const n = comm.size(), me = comm.rank(), next = (me + 1) % n, last = (me + n - 1) % n;
@@ -185,7 +186,7 @@ int mixed_with_collectives(C& comm) {
         for (int r = 0; r < n && me == root; ++r) wrong += test_message(r, n + 2, k).wrong(comm.from(r));
         comm.broadcast(root, test_message(me, n + 3, k).as_payload());
         wrong += test_message(root, n + 3, k).wrong(comm.from(root));
-        wrong += test_message(last, me, k).wrong(received);  // as before the meetings
+        wrong += test_message(last, me, k).wrong(received);  // as before the collective calls
         wrong += test_message(last, me, k + 100).wrong(comm.exchange(no_rank, {}, last));
         wrong += test_message(root, n + 3, k).wrong(comm.from(root));
     }
@@ -337,7 +338,7 @@ int refuses_what_comes_between(C& comm) {
     return wrong + 11 - refused;
 }
 
-/// How many of what meetings should bring is wrong, over some turns of each kind.
+/// How many of what collective calls should bring is wrong, over some turns of each kind.
 template <class C>
 int collectives(C& comm) {
     int const n = comm.size(), me = comm.rank();

@@ -70,8 +70,8 @@ int by_color_and_key(C& comm) {
     return wrong + schedules::all(comm);
 }
 
-/// A message for each of three communicators between the same ranks, taken the other way round; and meetings of one
-/// between the start and the finish of another, in several lanes.
+/// A message for each of three communicators between the same ranks, taken the other way round; and collective calls of
+/// one between the start and the finish of another, in several lanes.
 template <laconic::Splitting C>
 int kept_apart(C& comm) {
     int const n = comm.size(), me = comm.rank(), next = (me + 1) % n, last = (me + n - 1) % n;

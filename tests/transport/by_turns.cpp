@@ -154,7 +154,7 @@ TEST_CASE("a silent rank forgets and remembers nothing, whatever its message is"
     }
 }
 
-TEST_CASE("the speaker's failure is raised on all ranks, and a silent rank's numbers are not looked at") {
+TEST_CASE("the sender's failure is raised on all ranks, and a silent rank's numbers are not looked at") {
     turn_schedule const when{3, true, false};
     fibers::run(3, [&](fibers::member& comm) {
         host on;

@@ -50,7 +50,7 @@ std::vector<mean_outcome> means_of_three(X over, std::size_t d, Change change) {
             } catch (error const& e) {
                 mine.error = e.what();
             }
-            mean.require_whole();
+            mean.require_consistent();
             mine.sent = wire.bytes_sent() + wire.bytes_broadcast() - sent;
             mine.received = wire.bytes_received() - received;
         }

@@ -41,7 +41,7 @@ std::vector<double> numbers(int rank, int round) {
 
 // One rank's rounds over a transport that a recursion calls X, with messages of a compressor C.
 template <class X, class C>
-struct seat {
+struct rank_state {
     using message = message_of<C, double, host>;
     ranks comm;
     C compressor;
@@ -55,7 +55,8 @@ struct seat {
 
     static_assert(Transport<decltype(by), ranks, message, memory<>>);
 
-    seat(threads::member& engine, X how, C c) : comm(engine), compressor(c), by(how, 10, position_code::smallest) {
+    rank_state(threads::member& engine, X how, C c)
+        : comm(engine), compressor(c), by(how, 10, position_code::smallest) {
         by.start(comm);
     }
     void send(std::vector<double> const& x, int round) {
@@ -86,8 +87,8 @@ bool is_the_same(int size, X collective, C compressor, int at_once) {
     std::atomic<int> wrong = 0, ran_on = 0;
     threads::run(size,
                  [&](threads::member& engine) {
-                     seat plain(engine, collective, compressor);
-                     seat beside(engine, in_background{collective}, compressor);
+                     rank_state plain(engine, collective, compressor);
+                     rank_state beside(engine, in_background{collective}, compressor);
                      for (int round = 0; round < 20; ++round) {
                          auto const x = numbers(engine.rank(), round);
                          beside.send(x, round);
@@ -166,7 +167,7 @@ TEST_CASE("means are the same, bit for bit and byte for byte, of numbers in full
 TEST_CASE("a send waits for nobody") {
     std::atomic<int> sent = 0;
     threads::run(2, [&](threads::member& engine) {
-        seat rank(engine, in_background{ring{}}, identity{});
+        rank_state rank(engine, in_background{ring{}}, identity{});
         if (engine.rank() == 1)
             while (sent == 0) std::this_thread::yield();
         rank.send(numbers(engine.rank(), 0), 0);
@@ -180,7 +181,7 @@ TEST_CASE("what is wrong on one rank its receive throws on all, and the next rou
     std::vector<std::string> errors(3);
     std::atomic<int> wrong = 0;
     threads::run(3, [&](threads::member& engine) {
-        seat rank(engine, in_background{ring{}}, identity{});
+        rank_state rank(engine, in_background{ring{}}, identity{});
         if (engine.rank() == 1) rank.own = failure::no_message("no message today").by(engine.rank(), 7);
         rank.send(numbers(engine.rank(), 0), 7);
         try {
@@ -189,7 +190,7 @@ TEST_CASE("what is wrong on one rank its receive throws on all, and the next rou
             errors[std::size_t(engine.rank())] = e.what();
         }
         rank.own = {};
-        rank.by.require_whole();
+        rank.by.require_consistent();
         rank.send(std::vector<double>(10, 1.0 + engine.rank()), 8);
         CHECK_THROWS_AS(rank.send(numbers(0, 0), 9), argument_error);
         wrong += rank.receive() != std::vector<double>(10, 2.0);
@@ -203,7 +204,7 @@ TEST_CASE("who goes without receiving still takes part, and a rank that fails me
     std::atomic<int> wrong = 0;
     std::vector<std::string> errors(3);
     auto const body = [&](threads::member& engine, bool fails) {
-        seat rank(engine, in_background{ring{}}, identity{});
+        rank_state rank(engine, in_background{ring{}}, identity{});
         if (fails && engine.rank() == 2) throw file_error("data", 3, 1, "broken line");
         rank.send(std::vector<double>(10, 2.0), 0);
         if (engine.rank() == 0 && !fails) return;

@@ -96,7 +96,7 @@ TEST_CASE("a payload that is shorter than a tag is damaged, and without tags pay
     });
 }
 
-TEST_CASE("digests of neighbouring words differ in their low 16 bits, but for few") {
+TEST_CASE("digests of neighbouring words differ in their low 16 bits, except for few") {
     int same = 0;
     for (std::uint64_t i = 0; i < 2000; ++i) same += message_tag(3, i + 1) == message_tag(3, i + 2);
     CHECK(same <= 2);

@@ -29,7 +29,7 @@ namespace {
 using vec = std::vector<double>;
 using message = message_of<identity, double, host>;
 
-struct seat {
+struct rank_state {
     host on;
     detail::served_mean<top_k<>, message, double> by;
     memory<> feedback;
@@ -37,7 +37,7 @@ struct seat {
     failure own;
     vec mean = vec(3, 77);
 
-    explicit seat(fibers::member& comm) : by({top_k{1}, {0, 1}}, 3, position_code::smallest) {
+    explicit rank_state(fibers::member& comm) : by({top_k{1}, {0, 1}}, 3, position_code::smallest) {
         feedback.start(3);
         by.start(comm);
     }
@@ -163,9 +163,9 @@ struct trial {
                 errors[me] = "comm_error: " + std::string(e.what());
             }
             if (!answer_damaged)
-                server.require_whole();
+                server.require_consistent();
             else
-                CHECK_THROWS_AS(server.require_whole(), comm_error);
+                CHECK_THROWS_AS(server.require_consistent(), comm_error);
             fails = false;
             estimate_by(server, inner, own, {}, blank, mean);
             if (mean != vec{6, 1}) errors[me] += ", and then the wrong mean";
@@ -181,14 +181,14 @@ std::array<std::string, 3> all_three(std::string const& text) { return {text, te
 TEST_CASE("the server's message is compressed, and what it leaves out is sent later") {
     std::vector<vec> residual(2);
     fibers::run(2, [&](fibers::member& comm) {
-        seat at(comm);
+        rank_state at(comm);
         vec const x = comm.rank() == 0 ? vec{4, 2, 0} : vec{0, 4, 2};
         CHECK(at.estimate(comm, x, 0) == vec{0, 3, 0});  // of (2, 3, 1)
         CHECK(at.estimate(comm, x, 1) == vec{4, 0, 0});  // of (4, 3, 2)
         auto const left = at.by.feedback().residual();
         residual[std::size_t(comm.rank())].assign(left.begin(), left.end());
         // The state is what the server remembers.
-        seat again(comm);
+        rank_state again(comm);
         restore_from(at.by, again.by);
         CHECK(again.estimate(comm, x, 2) == vec{0, 6, 0});  // of (2, 6, 3)
     });
@@ -198,7 +198,7 @@ TEST_CASE("the server's message is compressed, and what it leaves out is sent la
 
 TEST_CASE("a rank's failure is raised on all ranks, and the next round is whole") {
     fibers::run(3, [](fibers::member& comm) {
-        seat at(comm);
+        rank_state at(comm);
         if (comm.rank() == 2) at.own = failure::no_message("no paper").by(2, 7);
         at.send(comm, vec{1, 2, 3});
         std::string text;
@@ -208,7 +208,7 @@ TEST_CASE("a rank's failure is raised on all ranks, and the next round is whole"
             text = e.what();
         }
         CHECK(text == "rank 2, round 7: no paper");
-        at.by.require_whole();
+        at.by.require_consistent();
         at.own = {};
         CHECK(at.estimate(comm, vec{1, 2, 3}, 8) == vec{0, 0, 3});
     });

@@ -147,7 +147,7 @@ void each_way(X const& collective, bool uses_collective) {
             wrong += std::string(e.what()).find("no paper") == std::string::npos;
         }
         own = {};
-        means.require_whole();
+        means.require_consistent();
         round(3);
         wrong += mean != std::vector<double>{1, 2, 3, 0, 0};
     });
@@ -253,7 +253,7 @@ TEST_CASE("what breaks off leaves ranks apart; an error that all ranks get leave
         auto const round = [&](std::uint64_t k) { sum_round(mean, comm, opaque{{1, 2}}, k, out); };
         round(0);
         CHECK(out == vec{1, 2});
-        mean.require_whole();
+        mean.require_consistent();
         round(1);
         CHECK(out == vec{2, 2});
         summed<failing, opaque, double> restored(failing{&what}, 2, smallest);
@@ -262,14 +262,14 @@ TEST_CASE("what breaks off leaves ranks apart; an error that all ranks get leave
         CHECK(out == vec{3, 2});  // what it remembers has come along
         what = fault::input;
         CHECK_THROWS_AS(round(1), non_finite_error);
-        mean.require_whole();
+        mean.require_consistent();
         for (auto const bad : {fault::wire, fault::comm}) {
             what = bad;
             CHECK_THROWS_AS(round(2), error);
-            CHECK_THROWS_WITH_AS(mean.require_whole(), doctest::Contains("the collective of round 2 broke off"),
+            CHECK_THROWS_WITH_AS(mean.require_consistent(), doctest::Contains("the collective of round 2 broke off"),
                                  comm_error);
-            mean.make_whole();
-            mean.require_whole();
+            mean.recover();
+            mean.require_consistent();
         }
     });
 }

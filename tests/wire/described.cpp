@@ -183,7 +183,7 @@ TEST_CASE("small changes without a checksum: refused, or some message, and never
 
 namespace {
 
-// A vector of d numbers that are 0 but for the terms.
+// A vector of d numbers that are 0 except for the terms.
 std::vector<float> zeros_but(std::size_t d, std::vector<std::pair<std::size_t, float>> const& terms) {
     std::vector<float> x(d);
     for (auto const& [at, value] : terms) x[at] = value;

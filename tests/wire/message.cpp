@@ -201,7 +201,7 @@ TEST_CASE("random bytes: refused or a message, 100000 times") {
             for (std::size_t i = 0; i < (few ? 3 : encoded.size()) && !encoded.empty(); ++i)
                 encoded[few ? k.below(10 + i, encoded.size()) : i] = std::byte(k.word(1000 + i) & 0xff);
             bool accepted = false;
-            std::string const trouble = laws::trouble_with<float>(c, d, k, encoded, accepted);
+            std::string const trouble = laws::violation<float>(c, d, k, encoded, accepted);
             if (trouble != "") FAIL_CHECK("d = " << d << ", iteration " << n << ": " << trouble);
             accepted_in_all += accepted;
         }

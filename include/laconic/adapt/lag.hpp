@@ -18,7 +18,7 @@
 namespace laconic {
 
 /// All or nothing (lazily aggregated gradients, LAG; Chen, Giannakis, Sun, Yin, NeurIPS 2018): delta is sent in full,
-/// but for zeros, in the first round and where
+/// except for zeros, in the first round and where
 ///     |delta|^2  >  (xi / step^2) sum of the last D squared moves |x^j - x^(j-1)|^2 ,
 /// else nothing is sent. `step` is the step size. With a smoothness L_i, which need not be the same on all ranks, L_i
 /// |x - the last x at which this rank sent| replaces |delta|, which it bounds: then the iterates alone decide. Where a

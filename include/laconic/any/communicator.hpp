@@ -25,9 +25,9 @@ class any_communicator {
         : comm_(&comm), face_(&face_of<C>), rank_(comm.rank()), size_(comm.size()) {
         if constexpr (detail::Wraps<C>) {
             any_communicator const inside(comm.inner());
-            uncounted_ = inside.uncounted_, uncounted_face_ = inside.uncounted_face_;
+            innermost_ = inside.innermost_, innermost_face_ = inside.innermost_face_;
         } else {
-            uncounted_ = comm_, uncounted_face_ = face_;
+            innermost_ = comm_, innermost_face_ = face_;
         }
     }
 
@@ -76,9 +76,9 @@ class any_communicator {
     }
 
     /// A handle to the communicator under counters and other wrappers.
-    friend any_communicator uncounted(any_communicator& comm) {
+    friend any_communicator innermost(any_communicator& comm) {
         any_communicator inside = comm;
-        inside.comm_ = comm.uncounted_, inside.face_ = comm.uncounted_face_;
+        inside.comm_ = comm.innermost_, inside.face_ = comm.innermost_face_;
         return inside;
     }
     /// Whether exchange can be called: the communicator is PointToPoint.
@@ -131,14 +131,14 @@ class any_communicator {
             if constexpr (Overlapping<C>) as<C>(comm).finish(lane);
         },
         []([[maybe_unused]] void* comm) {
-            if constexpr (detail::OneProcess<decltype(uncounted(as<C>(comm)))>)
-                return uncounted(as<C>(comm)).in_one_process();
+            if constexpr (detail::OneProcess<decltype(innermost(as<C>(comm)))>)
+                return innermost(as<C>(comm)).in_one_process();
             else
                 return false;
         },
         []([[maybe_unused]] void* comm, [[maybe_unused]] payload mine) {
-            if constexpr (detail::OneProcess<decltype(uncounted(as<C>(comm)))>)
-                uncounted(as<C>(comm)).share(mine);
+            if constexpr (detail::OneProcess<decltype(innermost(as<C>(comm)))>)
+                innermost(as<C>(comm)).share(mine);
             else
                 throw argument_error("this communicator's ranks are not in one process: it has no share(mine)");
         },
@@ -150,8 +150,8 @@ class any_communicator {
         all_reduce_of<C, double>,
     };
 
-    void *comm_, *uncounted_;
-    face const *face_, *uncounted_face_;
+    void *comm_, *innermost_;
+    face const *face_, *innermost_face_;
     int rank_, size_;
     detail::under_way later_;  // where the engine does not overlap: the all-gathers that finish will make
     detail::per_lane<payload> started_;

@@ -91,11 +91,11 @@ class any_mean {
         std::visit([&](auto& tr) { tr.read_and_add(source, on, blank, weight, out); }, held_);
     }
     void wait() const {}  // none of them has a thread of its own
-    void require_whole() const {
-        std::visit([](auto& tr) { tr.require_whole(); }, held_);
+    void require_consistent() const {
+        std::visit([](auto& tr) { tr.require_consistent(); }, held_);
     }
-    void make_whole() {
-        std::visit([](auto& tr) { tr.make_whole(); }, held_);
+    void recover() {
+        std::visit([](auto& tr) { tr.recover(); }, held_);
     }
     void state(auto& archive) {
         std::visit([&](auto& tr) { tr.state(archive); }, held_);

@@ -18,8 +18,8 @@
 namespace laconic {
 
 /// The constants of f = mean f_i from those that each rank's f_i knows of itself: L is bounded by the mean of the L_i.
-/// The same on all ranks but for own_smoothness, which is this rank's L_i. Where a rank's objective does not know its
-/// own, those of f are unknown.
+/// The same on all ranks except for own_smoothness, which is this rank's L_i. Where a rank's objective does not know
+/// its own, those of f are unknown.
 template <Communicator C, class F>
 [[gnu::cold, gnu::noinline]] problem agree_on_problem(C& comm, F const& objective) {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();

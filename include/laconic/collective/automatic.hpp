@@ -25,7 +25,7 @@ namespace laconic {
 /// full, whichever the sum does. Before the first sum, and then once in a while, the ranks share how many terms they
 /// have, and rank 0 what it has chosen: two collective calls, of 16 bytes a rank and of one. The sum is the same for
 /// all ranks, bit for bit, but rounded in an order that is that of what is chosen. A sum that fails changes no choice.
-/// Reuses its memory once everything has been chosen, but for choosing.
+/// Reuses its memory once everything has been chosen, except for choosing.
 struct automatic {
     network net{2e-5, 1e-9};  ///< the costs of messages, measured (measure_cost) or known; these are 20 us, 1 Gbit/s
     reading_cost reading{};   ///< the time that a rank takes to read what it receives

@@ -59,7 +59,7 @@ std::span<std::byte const> answer_of_rank_0(C& comm, wire::bit_writer& sink, aut
     comm.broadcast(0, sent);
     auto const received = comm.from(0);
     if (received.is_error) {
-        broken.make_whole();
+        broken.recover();
         failure::read(received.bytes, 0).raise();
     }
     return received.bytes;

@@ -132,7 +132,7 @@ namespace laconic::detail {
 ///   share(mine)        where they are, all_gather() of what every rank could compute from what it has received.
 ///                      Between processes it would not be sent: it does not count as communication, and takes no time
 ///                      on a simulated network.
-/// Only engines have it: a wrapper with inner() leaves it to the engine (uncounted, comm/metered.hpp).
+/// Only engines have it: a wrapper with inner() leaves it to the engine (innermost, comm/metered.hpp).
 template <class C>
 concept OneProcess = requires(std::remove_cvref_t<C>& comm, payload mine) {
     requires Communicator<std::remove_cvref_t<C>>;

@@ -72,19 +72,19 @@ class fibers {
     static constexpr bool may_change_threads = false;
     static constexpr int everyone = detail::local_wait::everyone;
     using group = detail::local_group;
-    struct seat : detail::local_wait {
+    struct rank_state : detail::local_wait {
         detail::mapped_stack run;
         bool left = false;                          // its body has returned
         detail::deadline::clock::time_point until;  // the end of its wait, where there is a deadline
-        std::list<seat*>::iterator place;           // in waiting_ or computing_
+        std::list<rank_state*>::iterator place;     // in waiting_ or computing_
     };
 
     fibers(fibers const&) = delete;
     fibers& operator=(fibers const&) = delete;
     ~fibers() { link_->cut(); }
-    fibers(int ranks, settings how) : deadline_(how.deadline), seats_(static_cast<std::size_t>(ranks)) {
-        everybody_ = detail::group_of_all(seats_.size());
-        for (auto& s : seats_) {
+    fibers(int ranks, settings how) : deadline_(how.deadline), states_(static_cast<std::size_t>(ranks)) {
+        everybody_ = detail::group_of_all(states_.size());
+        for (auto& s : states_) {
             s.place = waiting_.insert(waiting_.end(), &s);
             s.until = deadline_.from_now();
         }
@@ -103,7 +103,7 @@ class fibers {
         auto& self = *reinterpret_cast<fibers*>(static_cast<std::uintptr_t>(high) << 16 << 16 | low);
         detail::paused_stack::begin(self.scheduler_);
         try {
-            if (self.too_late_) self.failure_.raise();
+            if (self.timed_out_) self.failure_.raise();
             self.live_(self, rank, self.body_);
         } catch (...) {
             self.failure_.threw(rank);
@@ -117,31 +117,31 @@ class fibers {
     void take_turns() {
         while (left_ < size()) {
             bool moved = false;
-            for (auto& s : seats_) {
+            for (auto& s : states_) {
                 if (s.left || !can_go_on(s)) continue;
-                goes_on(s);
+                resume(s);
                 moved = true;
             }
             if (moved) continue;
             // The lowest rank gets the error that it waits in vain.
-            for (auto& s : seats_) {
+            for (auto& s : states_) {
                 if (s.left) continue;
-                in_vain_ = &s;
-                goes_on(s);
+                deadlocked_ = &s;
+                resume(s);
                 break;
             }
         }
     }
     // Lets s run until it must wait; meanwhile the wait of another may have become too long. The longest wait stands
     // first.
-    void goes_on(seat& s) {
+    void resume(rank_state& s) {
         computing_.splice(computing_.end(), waiting_, s.place);
-        scheduler_.go_on(s.run);
+        scheduler_.resume(s.run);
         if (!deadline_ || waiting_.empty() || !deadline_.is_over(waiting_.front()->until)) return;
         auto const& first = *waiting_.front();
         bool const ready = first.waits_for == no_rank || there(first);
-        int const culprit = ready ? rank_of(s) : slowest(lacks(rank_of(first)), s);
-        too_late_ = true;
+        int const culprit = ready ? rank_of(s) : slowest(awaited_rank(rank_of(first)), s);
+        timed_out_ = true;
         failure_.is(culprit, detail::concat({"rank ", culprit,
                                              (ready                         ? " let no other rank compute"
                                               : first.waits_for == everyone ? " did not come"
@@ -150,63 +150,64 @@ class fibers {
     }
     // Rank r, or, where it waits itself, the last of the ranks that wait for each other; where that one could go on,
     // the one that ran.
-    int slowest(int r, seat const& ran) const {
-        for (int n = 0; n < size() && at(r).waits_for != no_rank && !there(at(r)); ++n) r = lacks(r);
+    int slowest(int r, rank_state const& ran) const {
+        for (int n = 0; n < size() && at(r).waits_for != no_rank && !there(at(r)); ++n) r = awaited_rank(r);
         return can_go_on(at(r)) ? rank_of(ran) : r;
     }
-    void pause(seat& s) {
+    void pause(rank_state& s) {
         LACONIC_EXPECTS(!std::current_exception());  // all ranks share the place where it is kept
         s.until = deadline_.from_now();
         waiting_.splice(waiting_.end(), computing_, s.place);
-        s.run.go_on(scheduler_);
+        s.run.resume(scheduler_);
     }
 
     std::shared_ptr<detail::engine_link<fibers>> const& link() const { return link_; }
     static void drop(group& in, int rank) { in.drop(rank); }  // take_turns() looks
 
     // Whether what s waits for is there, or will never be.
-    bool can_go_on(seat const& s) const {
+    bool can_go_on(rank_state const& s) const {
         return s.waits_for == no_rank || there(s) || failure_ || (left_ + s.in->dropped() > 0 && hopeless(s));
     }
-    static bool there(seat const& s) { return s.has(s.waits_for); }
-    bool hopeless(seat const& s) const {
+    static bool there(rank_state const& s) { return s.has(s.waits_for); }
+    bool hopeless(rank_state const& s) const {
         auto const left = [this, &s](int r) { return has_left(*s.in, r); };
         if (s.waits_for != everyone) return left(s.waits_for);
         return s.in->least_of_left(left_ + s.in->dropped(), left) < s.awaited;
     }
 
     void wait(group& in, int rank, int whom, std::uint64_t calls) {
-        seat& my = at(in.number(rank));
+        rank_state& my = at(in.number(rank));
         my.in = &in;
         my.as = rank;
         my.waits_for = whom;
         my.awaited = calls;
         if (!there(my)) pause(my);
-        if (there(my) && !too_late_) {
+        if (there(my) && !timed_out_) {
             my.waits_for = no_rank;
             return;
         }
-        int const late = lacks(rank_of(my));
-        failure_.is(late, in_vain_ == &my ? who_waits(rank_of(my)) : failure_.left(late));
+        int const missing = awaited_rank(rank_of(my));
+        failure_.is(missing, deadlocked_ == &my ? who_waits(rank_of(my)) : failure_.left(missing));
         my.waits_for = no_rank;
-        in_vain_ = nullptr;
+        deadlocked_ = nullptr;
         my.notified = true;
         failure_.raise();
     }
     // The rank that this one waits for; in a collective call the first that has not come and, if there is one, has
     // left.
-    int lacks(int rank) const {
-        seat const& s = at(rank);
+    int awaited_rank(int rank) const {
+        rank_state const& s = at(rank);
         if (s.waits_for != everyone) return s.in->number(s.waits_for);
         int const left = s.in->missing(s.awaited, [this, &s](int r) { return has_left(*s.in, r); });
         return left != no_rank ? left : s.in->missing(s.awaited, [](int) { return true; });
     }
     std::string who_waits(int rank) const {
-        return detail::describe_waits(rank, [this](int r) { return at(r).waits_for == no_rank ? no_rank : lacks(r); });
+        return detail::describe_waits(rank,
+                                      [this](int r) { return at(r).waits_for == no_rank ? no_rank : awaited_rank(r); });
     }
 
     void start(group& in, int rank, int lane, std::uint64_t turn, payload mine, bool) {
-        check_goes_on(at(in.number(rank)), static_cast<bool>(failure_));
+        require_ready(at(in.number(rank)), static_cast<bool>(failure_));
         in.at(rank).sent[lane][turn % 2].assign(mine);
         in.arrive(rank, lane);
     }
@@ -218,9 +219,9 @@ class fibers {
     }
 
     payload exchange(group& in, int rank, int to, payload mine, int from) {
-        seat& my = at(in.number(rank));
+        rank_state& my = at(in.number(rank));
         auto& handed = in.at(rank).handed;
-        check_goes_on(my, my.notified);  // sent again, it would reach the receiver as the next message
+        require_ready(my, my.notified);  // sent again, it would reach the receiver as the next message
         if (to != no_rank) {
             in.at(to).handed.next(rank, mine.bytes.size()).assign(mine);
             in.at(to).handed.post(rank);
@@ -233,29 +234,29 @@ class fibers {
         return handed.take(from);
     }
 
-    void check_goes_on(seat& my, bool is_over) {
+    void require_ready(rank_state& my, bool is_over) {
         if (!is_over) return;
         my.notified = true;
         failure_.raise();
     }
 
     bool has_left(group const& in, int rank) const { return at(in.number(rank)).left || in.at(rank).dropped; }
-    int size() const { return static_cast<int>(seats_.size()); }
-    int rank_of(seat const& s) const { return static_cast<int>(&s - seats_.data()); }
-    seat& at(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
-    seat const& at(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
+    int size() const { return static_cast<int>(states_.size()); }
+    int rank_of(rank_state const& s) const { return static_cast<int>(&s - states_.data()); }
+    rank_state& at(int rank) { return states_[static_cast<std::size_t>(rank)]; }
+    rank_state const& at(int rank) const { return states_[static_cast<std::size_t>(rank)]; }
 
     detail::deadline const deadline_;
-    std::vector<seat> seats_;
-    std::list<seat*> waiting_, computing_;
+    std::vector<rank_state> states_;
+    std::list<rank_state*> waiting_, computing_;
     detail::paused_stack scheduler_;
     void (*live_)(fibers&, int, void*) = nullptr;
     void* body_ = nullptr;
     std::shared_ptr<group> everybody_;
     std::shared_ptr<detail::engine_link<fibers>> link_ = std::make_shared<detail::engine_link<fibers>>(*this);
     int left_ = 0;             // the number of ranks whose bodies have returned
-    seat* in_vain_ = nullptr;  // the rank that will report that all wait
-    bool too_late_ = false;    // a deadline has passed
+    rank_state* deadlocked_ = nullptr;  // the rank that will report that all wait
+    bool timed_out_ = false;            // a deadline has passed
     detail::abort_reason failure_;
 };
 

@@ -104,7 +104,7 @@ message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock =
             least[i % sizes.size()].seconds = std::min(least[i % sizes.size()].seconds, slowest[i]);
     }
 
-    // All ranks fit the same times and throw alike, but where ranks are compiled differently the last bit could differ.
+    // All ranks fit the same times and throw alike; if they are compiled differently the last bit could differ.
     auto const fitted = fit_cost(least);
     std::array<double, 2> numbers{fitted.per_bit, fitted.per_message};
     comm.broadcast(0, {std::as_bytes(std::span(numbers))});

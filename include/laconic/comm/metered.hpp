@@ -143,9 +143,9 @@ namespace laconic {
 
 /// The communicator under counters and other wrappers; a communicator that wraps none is returned itself.
 template <Communicator C>
-decltype(auto) uncounted(C& comm) {
+decltype(auto) innermost(C& comm) {
     if constexpr (detail::Wraps<C>)
-        return uncounted(comm.inner());
+        return innermost(comm.inner());
     else
         return (comm);
 }

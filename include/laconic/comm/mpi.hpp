@@ -60,7 +60,7 @@ class mpi {
     ///
     /// A rank that destroys one sends a notice to the others that it sends nothing more. The last of a member and all
     /// that come from it, which should be the member itself, waits until the other ranks have destroyed the same ones;
-    /// but where a deadline has passed, what MPI may still use is leaked until the process ends.
+    /// if a deadline has passed, what MPI may still use is leaked until the process ends.
     class member {
       public:
         explicit member(MPI_Comm all) : member(all, settings{}) {}

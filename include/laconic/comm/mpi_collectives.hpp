@@ -79,7 +79,7 @@ class mpi_collectives {
     MPI_Comm comm() const { return comm_.all; }
     mpi_wait& wait() { return wait_; }
     /// For the other calls: throws where an all-gather is in flight, or where the ranks cannot go on.
-    void check_goes_on() const {
+    void require_ready() const {
         lanes_.started().check_none();
         wait_.check();
     }
@@ -115,7 +115,7 @@ class mpi_collectives {
     /// Throws shape_error on all ranks where their lengths differ.
     template <Scalar T>
     void all_reduce(std::span<T> x) {
-        check_goes_on();
+        require_ready();
         std::uint64_t const count = x.size();
         if (one_by_one_) {
             auto const& all = lanes_.all_gather({std::as_bytes(std::span(&count, 1))});
@@ -147,7 +147,7 @@ class mpi_collectives {
                 check_mpi(MPI_Test(&request, &over, MPI_STATUS_IGNORE), "MPI_Test");
                 lanes_.inbox().look();
                 wait_.check();
-                if (over == 0 && wait_.longest.is_over(until)) wait_.too_late(-1, " did not add up");
+                if (over == 0 && wait_.longest.is_over(until)) wait_.timed_out(-1, " did not add up");
             }
             std::copy(sum_.begin(), sum_.end(), bytes.begin());
         }
@@ -163,7 +163,7 @@ class mpi_collectives {
     void show(std::vector<payload> const& all) { current_ = &all; }
     static std::uint64_t envelope_of(payload c) { return std::uint64_t{c.bytes.size()} << 1 | (c.is_error ? 1 : 0); }
     void check_root(int root) const {
-        check_goes_on();
+        require_ready();
         if (root < 0 || root >= size_) throw argument_error(concat({"the root is rank ", root, " of ", size_}));
     }
     void share(std::uint64_t envelope) {

@@ -38,7 +38,7 @@ class mpi_end {
     /// As PointToPoint describes it.
     payload exchange(int to, payload mine, int from) {
         check_partners(collectives_.size(), to, from);
-        collectives_.check_goes_on();
+        collectives_.require_ready();
         if (to != no_rank) {
             auto& s = room_to_send(mine.bytes.size());
             s.bytes.assign(mine.bytes.begin(), mine.bytes.end());

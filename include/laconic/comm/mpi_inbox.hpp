@@ -51,7 +51,7 @@ struct mpi_wait {
     }
     /// Records the reason, sends it to the others as the last message of this rank, and throws it.
     [[noreturn]] void fail(int culprit, std::string text);
-    [[noreturn]] void too_late(int rank, std::string const& what) {
+    [[noreturn]] void timed_out(int rank, std::string const& what) {
         gave_up = true;
         auto const who = rank < 0 ? std::string("MPI") : concat({"rank ", name(rank)});
         fail(name(rank), concat({who, what, " within ", longest.text(), advice}));
@@ -102,11 +102,11 @@ class mpi_inbox {
             }
             how_->check();
             if (!how_->longest.is_over(until)) continue;
-            int const late = all_come ? first_missing(from) : from;
-            bool const begun = queues_[static_cast<std::size_t>(late)].begun();
-            how_->too_late(late, begun      ? " did not send all of its message"
-                                 : all_come ? " did not come"
-                                            : " sent nothing");
+            int const slowest = all_come ? first_missing(from) : from;
+            bool const begun = queues_[static_cast<std::size_t>(slowest)].begun();
+            how_->timed_out(slowest, begun      ? " did not send all of its message"
+                                     : all_come ? " did not come"
+                                                : " sent nothing");
         }
     }
 

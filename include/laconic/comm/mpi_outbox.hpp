@@ -66,7 +66,7 @@ class mpi_outbox {
                 if (int const gone = first_not_taken([&](int to) { return inbox.has_left(to); }); gone != no_rank)
                     return gone;
             if (how_->longest.is_over(until))
-                how_->too_late(first_not_taken([](int) { return true; }), " did not take a message");
+                how_->timed_out(first_not_taken([](int) { return true; }), " did not take a message");
         }
         sent_.clear();
         to_.clear();

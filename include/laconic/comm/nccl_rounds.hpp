@@ -112,7 +112,7 @@ class nccl_rounds {
 
     // The outcome of a round: the collective call was made; some message was delivered; or none, so that no rank can go
     // on.
-    enum class outcome { completed, delivered, in_vain };
+    enum class outcome { completed, delivered, deadlocked };
 
     outcome round(waiting_for const& what) {
         share_table(what);
@@ -125,13 +125,13 @@ class nccl_rounds {
         if (delivered) sort_pairs();
         for (std::size_t r = 0; r < ranks_ && !collective && !delivered && left_ == no_rank; ++r)
             if (call_of(r) == nccl_call::end) left_ = static_cast<int>(r);
-        return collective ? outcome::completed : delivered ? outcome::delivered : outcome::in_vain;
+        return collective ? outcome::completed : delivered ? outcome::delivered : outcome::deadlocked;
     }
     // A round of a rank that needs what it waits for.
     outcome go_on(waiting_for const& what) {
         require_all_here();
         auto const came = round(what);
-        if (came == outcome::in_vain) end_a_vain_wait();
+        if (came == outcome::deadlocked) end_deadlock();
         return came;
     }
 
@@ -250,7 +250,7 @@ class nccl_rounds {
     }
 
     // All ranks wait, and none has anything for any: all find that in the same round.
-    void end_a_vain_wait() const {
+    void end_deadlock() const {
         require_all_here();
         auto const whom = [this](int rank) {
             auto const r = static_cast<std::size_t>(rank);

@@ -26,7 +26,7 @@ struct paused_stack {
     std::size_t size = 0;  // bytes
 
     /// Runs `other`, until another stack switches back to this one.
-    void go_on(paused_stack& other) {
+    void resume(paused_stack& other) {
         void* state = nullptr;
         if (&__sanitizer_start_switch_fiber) __sanitizer_start_switch_fiber(&state, other.bottom, other.size);
         swapcontext(&context, &other.context);

@@ -44,7 +44,7 @@ namespace detail {
 class replayer {
   public:
     replayer(racks const& how, std::span<std::vector<log_entry> const> logs)
-        : how_(how), logs_(logs), seats_(logs.size()) {
+        : how_(how), logs_(logs), states_(logs.size()) {
         auto const n = logs.size();
         for (std::size_t r = 0; r < n; ++r) {
             std::vector<std::uint64_t> gathered;
@@ -64,12 +64,12 @@ class replayer {
 
     /// The time at which each rank is done. Throws comm_error where one waits for what no rank sent.
     std::vector<double> operator()() {
-        for (std::size_t r = seats_.size(); r-- > 0;) ready_.push_back(static_cast<int>(r));
+        for (std::size_t r = states_.size(); r-- > 0;) ready_.push_back(static_cast<int>(r));
         while (!ready_.empty() || !under_way_.empty()) {
             if (!ready_.empty()) {
                 int const rank = ready_.back();
                 ready_.pop_back();
-                go_on(rank);
+                resume(rank);
             } else {
                 auto const m = under_way_.top();
                 under_way_.pop();
@@ -77,18 +77,18 @@ class replayer {
             }
         }
         std::vector<double> ends;
-        for (std::size_t r = 0; r < seats_.size(); ++r) {
-            if (seats_[r].next < logs_[r].size())
-                throw comm_error(seats_[r].waits_for, describe_waits(static_cast<int>(r), [&](int other) {
-                                     return seats_[static_cast<std::size_t>(other)].waits_for;
+        for (std::size_t r = 0; r < states_.size(); ++r) {
+            if (states_[r].next < logs_[r].size())
+                throw comm_error(states_[r].waits_for, describe_waits(static_cast<int>(r), [&](int other) {
+                                     return states_[static_cast<std::size_t>(other)].waits_for;
                                  }));
-            ends.push_back(seats_[r].at.now);
+            ends.push_back(states_[r].at.now);
         }
         return ends;
     }
 
   private:
-    struct seat {
+    struct rank_state {
         port_clock at;
         std::size_t next = 0, step = 0, round = 0;  // the next entry; the step of an all-gather; the number of that
         double worked = 0;                          // the time at which its computation for this entry is done
@@ -111,10 +111,10 @@ class replayer {
     };
 
     // Runs a rank until it must wait.
-    void go_on(int rank) {
-        seat& my = at(rank);
+    void resume(int rank) {
+        rank_state& my = at(rank);
         auto const& log = logs_[static_cast<std::size_t>(rank)];
-        auto const n = seats_.size(), me = static_cast<std::size_t>(rank);
+        auto const n = states_.size(), me = static_cast<std::size_t>(rank);
         while (my.next < log.size()) {
             auto now = log[my.next];
             bool const ring = now.to == log_entry::everyone;
@@ -174,7 +174,7 @@ class replayer {
         ready_.push_back(to);
     }
     bool take(int rank, std::pair<int, bool> from) {
-        seat& my = at(rank);
+        rank_state& my = at(rank);
         auto const first = my.here.lower_bound(from);
         if (first == my.here.end() || first->first != from) return false;
         auto const [there, bytes] = first->second;
@@ -182,11 +182,11 @@ class replayer {
         my.at.receive(there, how_.ports.busy(bytes), from.first == rank);
         return true;
     }
-    seat& at(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
+    rank_state& at(int rank) { return states_[static_cast<std::size_t>(rank)]; }
 
     racks how_;
     std::span<std::vector<log_entry> const> logs_;
-    std::vector<seat> seats_;
+    std::vector<rank_state> states_;
     std::size_t rounds_ = 0;               // the number of all-gathers
     std::vector<std::uint64_t> gathered_;  // bytes in each of them, rank after rank
     std::vector<double> links_;            // the times at which they are free: of each rack, up and down

@@ -56,7 +56,7 @@ class threads {
             all.failure_.threw(static_cast<int>(started.size()), std::current_exception(),
                                "its thread could not start");
             lock.unlock();
-            all.leave(started.size(), all.seats_.size());
+            all.leave(started.size(), all.states_.size());
         }
         for (auto& t : started) t.join();
         all.failure_.rethrow();
@@ -73,8 +73,8 @@ class threads {
     static constexpr int everyone = detail::local_wait::everyone;
     using group = detail::local_group;
     using time_point = detail::deadline::clock::time_point;
-    struct seat : detail::turns::seat, detail::local_wait {
-        bool in_vain = false;  // whether all others wait, too
+    struct rank_state : detail::turns::rank_state, detail::local_wait {
+        bool deadlocked = false;  // whether all others wait, too
     };
 
     threads(threads const&) = delete;
@@ -83,24 +83,24 @@ class threads {
     [[gnu::cold]] threads(int ranks, settings how)
         : size_(ranks),
           deadline_(how.deadline),
-          seats_(static_cast<std::size_t>(ranks)),
-          turns_(seats_.size(), how.at_once > 0 ? how.at_once : ranks) {
-        everybody_ = detail::group_of_all(seats_.size());
-        for (auto& s : seats_) goes_on(s);
+          states_(static_cast<std::size_t>(ranks)),
+          turns_(states_.size(), how.at_once > 0 ? how.at_once : ranks) {
+        everybody_ = detail::group_of_all(states_.size());
+        for (auto& s : states_) resume(s);
     }
 
     // The ranks from `first` to before `last` come no more, nor take a turn to compute.
     [[gnu::cold]] void leave(std::size_t first, std::size_t last) {
         std::lock_guard lock(mutex_);
         left_ += static_cast<int>(last - first);
-        for (; first < last; turns_.stops(seats_[first++])) seats_[first].left = true;
-        for (auto& other : seats_) other.called.notify_one();  // ranks that wait for them wait in vain
-        end_a_vain_wait();
+        for (; first < last; turns_.stops(states_[first++])) states_[first].left = true;
+        for (auto& other : states_) other.called.notify_one();  // ranks that wait for them wait in vain
+        end_deadlock();
     }
 
     template <class Body>
     void live(int rank, Body& body) {
-        seat& mine = at(rank);
+        rank_state& mine = at(rank);
         try {
             {
                 std::unique_lock lock(mutex_);
@@ -119,14 +119,14 @@ class threads {
     [[gnu::cold, gnu::noinline]] void drop(group& in, int rank) {
         std::lock_guard lock(mutex_);
         in.drop(rank);
-        for (auto& s : seats_)
+        for (auto& s : states_)
             if (s.in == &in) s.called.notify_one();
     }
 
     // A rank that gave up writes no more. The last to come lets all go on that wait; where it is about to wait, too, it
     // goes on as one of them.
     void start(group& in, int rank, int lane, std::uint64_t turn, payload mine, bool about_to_wait) {
-        seat& my = at(in.number(rank));
+        rank_state& my = at(in.number(rank));
         if (my.notified) failure_.raise();
         in.at(rank).sent[lane][turn % 2].assign(mine);
         std::lock_guard lock(mutex_);
@@ -134,21 +134,21 @@ class threads {
         if (!in.arrive(rank, lane)) return;
         if (about_to_wait) turns_.stops(my);
         for (int const r : in.numbers()) {
-            seat& s = at(r);
+            rank_state& s = at(r);
             bool const waited = s.waits_for == everyone && s.has(everyone);
-            if (waited || (about_to_wait && &s == &my)) goes_on(s);
+            if (waited || (about_to_wait && &s == &my)) resume(s);
         }
     }
-    void finish(group& in, int rank, int lane, std::uint64_t turn, std::uint64_t meetings) {
+    void finish(group& in, int rank, int lane, std::uint64_t turn, std::uint64_t calls) {
         std::unique_lock lock(mutex_);
-        wait(lock, in, rank, everyone, meetings);
+        wait(lock, in, rank, everyone, calls);
         // The other buffer is not read any more: it gets the same capacity, so that later turns allocate nothing.
         auto& sent = in.at(rank).sent[lane];
         sent[1 - turn % 2].bytes.reserve(sent[turn % 2].bytes.capacity());
     }
 
     payload exchange(group& in, int rank, int to, payload mine, int from) {
-        seat& my = at(in.number(rank));
+        rank_state& my = at(in.number(rank));
         auto& handed = in.at(rank).handed;
         if (my.notified) failure_.raise();  // sent again, it would reach the receiver as the next message
         std::unique_lock lock(mutex_);
@@ -159,7 +159,7 @@ class threads {
             slot.assign(mine);
             lock.lock();
             theirs.post(rank);
-            if (seat& other = at(in.number(to)); other.waits_for == rank && other.in == &in) goes_on(other);
+            if (rank_state& other = at(in.number(to)); other.waits_for == rank && other.in == &in) resume(other);
         }
         handed.release();  // not earlier: `mine` may lie there
         if (from == no_rank) return {};
@@ -168,99 +168,99 @@ class threads {
     }
 
     // Lets others compute until what this rank needs of `whom` is there and it is its turn again.
-    void wait(std::unique_lock<std::mutex>& lock, group& in, int rank, int whom, std::uint64_t meetings) {
-        seat& my = at(in.number(rank));
+    void wait(std::unique_lock<std::mutex>& lock, group& in, int rank, int whom, std::uint64_t calls) {
+        rank_state& my = at(in.number(rank));
         auto const until = deadline_.from_now();
         my.in = &in;
         my.as = rank;
-        my.awaited = meetings;
+        my.awaited = calls;
         if (!my.has(whom)) {
             my.waits_for = whom;
             ++waiting_;
             turns_.stops(my);
-            end_a_vain_wait();
+            end_deadlock();
             deadline_.wait(my.called, lock, until,
-                           [&] { return my.has(whom) || failure_ || gone(my, whom) >= 0 || my.in_vain; });
+                           [&] { return my.has(whom) || failure_ || gone(my, whom) >= 0 || my.deadlocked; });
         }
         if (!my.has(whom)) {
             if (int const left = gone(my, whom); left >= 0)
                 failure_.is(left, failure_.left(left));
-            else if (my.in_vain)
-                failure_.is(late(my, whom), who_waits(my));
+            else if (my.deadlocked)
+                failure_.is(awaited_rank(my, whom), who_waits(my));
             else
-                too_late(slowest(late(my, whom)), whom == everyone ? " did not come" : " sent nothing");
+                timed_out(slowest(awaited_rank(my, whom)), whom == everyone ? " did not come" : " sent nothing");
             stop_waiting(my);
             give_up(my);
         }
         await_turn(lock, my, until);
     }
-    void await_turn(std::unique_lock<std::mutex>& lock, seat& my, time_point until) {
+    void await_turn(std::unique_lock<std::mutex>& lock, rank_state& my, time_point until) {
         if (deadline_.wait(my.called, lock, until, [&] { return my.may_compute; })) return;
-        too_late(who_computes(), " let no other rank compute");
+        timed_out(who_computes(), " let no other rank compute");
         give_up(my);
     }
     // The number of a rank that will never bring that, or no_rank; the number of one that has not.
-    int gone(seat const& s, int whom) const {
+    int gone(rank_state const& s, int whom) const {
         auto const left = [this, &s](int r) { return at(s.in->number(r)).left || s.in->at(r).dropped; };
         if (left_ + s.in->dropped() == 0) return no_rank;
         if (whom == everyone) return s.in->missing(s.awaited, left);
         return left(whom) ? s.in->number(whom) : no_rank;
     }
-    int late(seat const& s, int whom) const {
+    int awaited_rank(rank_state const& s, int whom) const {
         return whom == everyone ? s.in->missing(s.awaited, [](int) { return true; }) : s.in->number(whom);
     }
     // Rank r, or, where it waits itself, the last of the ranks that wait for each other.
     int slowest(int r) const {
-        for (int n = 0; n < size_ && at(r).waits_for != no_rank; ++n) r = late(at(r), at(r).waits_for);
+        for (int n = 0; n < size_ && at(r).waits_for != no_rank; ++n) r = awaited_rank(at(r), at(r).waits_for);
         return at(r).ready ? who_computes() : r;
     }
-    int who_computes() const { return static_cast<int>(detail::turns::longest(seats_)); }
-    [[gnu::cold, gnu::noinline]] void too_late(int culprit, char const* how) {
+    int who_computes() const { return static_cast<int>(detail::turns::longest(states_)); }
+    [[gnu::cold, gnu::noinline]] void timed_out(int culprit, char const* how) {
         failure_.is(culprit, detail::concat({"rank ", culprit, how, " within ", deadline_.text()}));
     }
     // Throws the reason on this rank, and wakes all that wait, which then throw it, too.
-    [[noreturn, gnu::cold, gnu::noinline]] void give_up(seat& my) {
+    [[noreturn, gnu::cold, gnu::noinline]] void give_up(rank_state& my) {
         my.notified = true;
-        for (auto& s : seats_) s.called.notify_one();
+        for (auto& s : states_) s.called.notify_one();
         failure_.raise();
     }
 
     // After a collective call ranks go on in their order. All calls are under the mutex.
-    void goes_on(seat& s) {
+    void resume(rank_state& s) {
         stop_waiting(s);
-        turns_.goes_on(s);
+        turns_.resume(s);
     }
-    void stop_waiting(seat& s) {
+    void stop_waiting(rank_state& s) {
         if (s.waits_for != no_rank) --waiting_;
         s.waits_for = no_rank;
-        s.in_vain = false;
+        s.deadlocked = false;
     }
 
     // Where no rank can go on, and none is about to report why, the lowest rank that waits reports it.
-    [[gnu::cold, gnu::noinline]] void end_a_vain_wait() {
+    [[gnu::cold, gnu::noinline]] void end_deadlock() {
         if (failure_ || waiting_ == 0 || waiting_ + left_ < size_) return;
-        seat* lowest = nullptr;
-        for (auto& s : seats_) {
+        rank_state* lowest = nullptr;
+        for (auto& s : states_) {
             if (s.waits_for == no_rank) continue;
             if (gone(s, s.waits_for) >= 0) return;
             if (!lowest) lowest = &s;
         }
-        lowest->in_vain = true;
+        lowest->deadlocked = true;
         lowest->called.notify_one();
     }
-    [[gnu::cold, gnu::noinline]] std::string who_waits(seat const& s) const {
-        return detail::describe_waits(static_cast<int>(&s - seats_.data()), [&](int r) {
-            return at(r).waits_for == no_rank ? no_rank : late(at(r), at(r).waits_for);
+    [[gnu::cold, gnu::noinline]] std::string who_waits(rank_state const& s) const {
+        return detail::describe_waits(static_cast<int>(&s - states_.data()), [&](int r) {
+            return at(r).waits_for == no_rank ? no_rank : awaited_rank(at(r), at(r).waits_for);
         });
     }
 
-    seat& at(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
-    seat const& at(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
+    rank_state& at(int rank) { return states_[static_cast<std::size_t>(rank)]; }
+    rank_state const& at(int rank) const { return states_[static_cast<std::size_t>(rank)]; }
 
     int const size_;
     detail::deadline const deadline_;
     std::mutex mutex_;
-    std::vector<seat> seats_;
+    std::vector<rank_state> states_;
     detail::turns turns_;
     std::shared_ptr<group> everybody_;
     std::shared_ptr<detail::engine_link<threads>> link_ = std::make_shared<detail::engine_link<threads>>(*this);

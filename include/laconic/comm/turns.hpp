@@ -11,10 +11,10 @@
 namespace laconic::detail {
 
 /// Which ranks of a process compute: at most so many at a time. The others wait to be called, in the order in which
-/// they could go on. The owner's mutex is held in every call and belongs to every seat's condition variable.
+/// they could go on. The owner's mutex is held in every call and belongs to every rank_state's condition variable.
 class turns {
   public:
-    struct seat {
+    struct rank_state {
         std::condition_variable called;
         bool may_compute = false;  // it computes, or is about to
         bool ready = false;        // it waits to be called to compute
@@ -25,31 +25,31 @@ class turns {
     turns(std::size_t ranks, int at_once) : at_once_(at_once), ready_(ranks) {}
 
     /// This rank computes as soon as it may.
-    void goes_on(seat& s) {
+    void resume(rank_state& s) {
         if (s.ready || s.may_compute) return;
         s.ready = true;
         ready_[(first_ + count_++) % ready_.size()] = &s;
         call_next();
     }
-    /// This rank stops computing until goes_on() is called for it.
-    void stops(seat& s) {
+    /// This rank stops computing until resume() is called for it.
+    void stops(rank_state& s) {
         if (s.may_compute) --computing_;
         s.may_compute = false;
         call_next();
     }
-    /// The seat that has computed for the longest time without a pause; their number where none computes.
-    template <class Seats>
-    static std::size_t longest(Seats const& seats) {
-        std::size_t found = seats.size();
-        for (std::size_t r = 0; r < seats.size(); ++r)
-            if (seats[r].may_compute && (found == seats.size() || seats[r].turn < seats[found].turn)) found = r;
+    /// The rank_state that has computed for the longest time without a pause; their number where none computes.
+    template <class States>
+    static std::size_t longest(States const& states) {
+        std::size_t found = states.size();
+        for (std::size_t r = 0; r < states.size(); ++r)
+            if (states[r].may_compute && (found == states.size() || states[r].turn < states[found].turn)) found = r;
         return found;
     }
 
   private:
     void call_next() {
         for (; computing_ < at_once_ && count_ > 0; --count_) {
-            seat& s = *ready_[first_];
+            rank_state& s = *ready_[first_];
             first_ = (first_ + 1) % ready_.size();
             s.ready = false;
             if (s.left) continue;
@@ -61,7 +61,7 @@ class turns {
     }
 
     int at_once_, computing_ = 0;
-    std::vector<seat*> ready_;  // a ring
+    std::vector<rank_state*> ready_;  // a ring
     std::size_t first_ = 0, count_ = 0;
     std::uint64_t turns_ = 0;
 };

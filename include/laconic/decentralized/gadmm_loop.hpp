@@ -193,10 +193,10 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     void state(Archive& archive) {
         archive(rho_, dual_, known_, solver_);
     }
-    void make_whole() {
+    void recover() {
         schedule_.make(schedule_.era_of(this->round_ == 0 ? 0 : this->round_ - 1), graph_);
         residuals_ = {};
-        base::make_whole();  // last: making the graph may throw
+        base::recover();  // last: making the graph may throw
     }
 
     M how_;

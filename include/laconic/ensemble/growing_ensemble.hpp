@@ -100,7 +100,7 @@ class growing_ensemble {
     /// finite is left out. Where a rank loses the others while it waits for rank 0's choice or for parameters, it
     /// throws comm_error until a state is restored.
     void round() {
-        broken_.require_whole(comm_->rank(), round_);
+        broken_.require_consistent(comm_->rank(), round_);
         if (stopped_) return;
         auto fresh = candidates();
         auto const best = is_shared_out() ? choice_of_rank_0(fresh) : choice_of_all(fresh);
@@ -114,7 +114,7 @@ class growing_ensemble {
         adopt(std::move(next), best.weights);
         stopped_ = best.ensemble == 0 && !how_.retry;
         ++round_;
-        broken_.make_whole();
+        broken_.recover();
     }
 
     std::uint64_t rounds() const { return round_; }
@@ -130,7 +130,7 @@ class growing_ensemble {
 
     /// The state, the same bytes on all ranks, for restore(). Call it between rounds.
     std::vector<std::byte> save() const {
-        broken_.require_whole(comm_->rank(), round_);
+        broken_.require_consistent(comm_->rank(), round_);
         saved_state s{round_, stopped_, {}, {}, {}};
         for (auto const& m : members_) {
             s.depths.push_back(m.depth);
@@ -169,7 +169,7 @@ class growing_ensemble {
         require(left.empty());
         adopt(std::move(members), s.weights);
         round_ = s.round, stopped_ = s.stopped;
-        broken_.make_whole();
+        broken_.recover();
     }
 
   private:

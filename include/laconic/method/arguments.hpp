@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "laconic/any/grammar.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 
 namespace laconic {
 

@@ -3,7 +3,7 @@
 
 
 #include "laconic/core/text.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/served.hpp"

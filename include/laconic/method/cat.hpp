@@ -16,7 +16,7 @@ namespace laconic {
 namespace detail {
 
 // "name(inside, step=0.1, memory=0.5, batch=32)", with those numbers that are given.
-inline std::string called(std::string const& name, std::string const& inside, rates const& r) {
+inline std::string called(std::string const& name, std::string const& inside, overrides const& r) {
     return concat({name, "(", inside, (r.step ? concat({", step=", to_string(*r.step)}) : ""),
                    (r.memory ? concat({", memory=", *r.memory}) : ""), (r.batch ? concat({", batch=", r.batch}) : ""),
                    ")"});
@@ -35,7 +35,7 @@ template <class C, CommunicationCost Cost = message_cost, class Sizes = formula_
 struct cat {
     C compressor;
     Cost cost{};
-    rates given{};
+    overrides given{};
     Sizes sizes{};
 
     template <Scalar T, class B>
@@ -60,7 +60,7 @@ struct cat {
     }
 };
 template <class C, class Cost = message_cost, class Sizes = formula_sizes>
-cat(C, Cost = {}, rates = {}, Sizes = {}) -> cat<C, Cost, Sizes>;
+cat(C, Cost = {}, overrides = {}, Sizes = {}) -> cat<C, Cost, Sizes>;
 
 /// The same for the unbiased rand_k, whose error is the same for every vector: diana, vr_diana or vr_diana_saga, with k
 /// chosen once, before the first round, as the one for which the method's theorem guarantees the least cost on this

@@ -38,7 +38,7 @@ of_any_compressor(M) -> of_any_compressor<M>;
 
 template <class T>
 struct cat_of_family : level_choice {
-    rates given{};
+    overrides given{};
 
     static constexpr void description(auto&& describe) {
         level_choice::describe_as(describe, "cat", "g full, C at its best level for the cost, alpha 0", step_field);

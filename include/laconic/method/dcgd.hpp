@@ -4,7 +4,7 @@
 
 #include "laconic/compress/quantize.hpp"
 #include "laconic/estimate/mini_batch.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {
@@ -13,12 +13,12 @@ namespace detail {
 
 // Whether it is a contractive compressor without an omega, on one worker whose gradients are of all rows.
 template <class C>
-bool is_alone_and_contractive(C const& compressor, rates const& given, problem const& p) {
+bool is_alone_and_contractive(C const& compressor, overrides const& given, problem const& p) {
     return p.workers == 1 && given.batch == 0 && is_contractive(compressor) && !is_unbiased(compressor);
 }
 
 template <class C>
-double dcgd_step(C const& compressor, rates const& given, problem const& p, char const* method) {
+double dcgd_step(C const& compressor, overrides const& given, problem const& p, char const* method) {
     return step_or(given, p, method, [&] {
         if (is_alone_and_contractive(compressor, given, p)) {
             static_cast<void>(delta_of(compressor, p, method, "give the step yourself"));  // there may be none
@@ -31,7 +31,8 @@ double dcgd_step(C const& compressor, rates const& given, problem const& p, char
     });
 }
 template <Scalar T, class B, class C>
-recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_dcgd(C const& compressor, rates const& given,
+recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_dcgd(C const& compressor,
+                                                                                overrides const& given,
                                                                                 problem const& p, char const* method) {
     refuse_memory(given, method);
     return {compressor, {}, gradient_step{dcgd_step(compressor, given, p, method)}, {}, given.batch};
@@ -55,7 +56,7 @@ template <class C>
 struct dcgd {
     static_assert(detail::require_compressor<C>());
     C compressor;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
@@ -69,6 +70,6 @@ struct dcgd {
     }
 };
 template <class C>
-dcgd(C, rates = {}) -> dcgd<C>;
+dcgd(C, overrides = {}) -> dcgd<C>;
 
 }  // namespace laconic

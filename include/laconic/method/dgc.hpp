@@ -9,7 +9,7 @@
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/clipped.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {
@@ -24,7 +24,7 @@ struct dgc {
     bool nesterov = false;
     double clip = 0;
     std::uint64_t warm_up = 0;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<top_k<>, momentum_correction<T, B>, gradient_step, laconic::warm_up, clipped<mini_batch>> compose(

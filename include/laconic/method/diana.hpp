@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "laconic/estimate/mini_batch.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/optim/prox.hpp"
 #include "laconic/recursion.hpp"
 
@@ -14,7 +14,7 @@ namespace laconic {
 namespace detail {
 
 // The longer of the two forms' steps; for batches there is the general form alone.
-inline double diana_step(double omega, double alpha, rates const& given, problem const& p, char const* method) {
+inline double diana_step(double omega, double alpha, overrides const& given, problem const& p, char const* method) {
     double const l = known(p.largest_smoothness, "max L_i", method), mu = p.least_strong_convexity, n = p.workers;
     auto const at_most = [](double share, double m) {
         return m > 0 ? share / m : std::numeric_limits<double>::infinity();
@@ -49,7 +49,7 @@ struct diana {
         "diana needs an unbiased compressor, one with omega(d): rand_k, quantize, natural, or a pipe of them. A "
         "contractive one such as top_k goes with ef21 or ef_sgd.");
     C compressor;
-    rates given{};
+    overrides given{};
     P prox{};
 
     template <Scalar T, class B>
@@ -70,6 +70,6 @@ struct diana {
     }
 };
 template <class C, class P = no_prox>
-diana(C, rates = {}, P = {}) -> diana<C, P>;
+diana(C, overrides = {}, P = {}) -> diana<C, P>;
 
 }  // namespace laconic

@@ -4,7 +4,7 @@
 
 #include "laconic/compress/identity.hpp"
 #include "laconic/estimate/mini_batch.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/optim/dual_averaging_step.hpp"
 #include "laconic/recursion.hpp"
 
@@ -18,7 +18,7 @@ namespace laconic {
 /// least for step = R / (sqrt(2) G). Without a step it is 1 / (2 L), with which f(mean) - f* <= 2 L R^2 / sqrt(T) for
 /// smooth convex f: there |grad f|^2 <= 2 L (f - f*) replaces G.
 struct dual_averaging {
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<identity, memory<T, B>, dual_averaging_step<T, B>, fixed_level, mini_batch> compose(

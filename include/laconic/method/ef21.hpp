@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "laconic/estimate/mini_batch.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {
@@ -26,7 +26,7 @@ struct ef21 {
         "ef21 needs a contractive compressor, one with delta(d): top_k, or top_k | natural. An unbiased one such "
         "as rand_k or quantize goes with diana.");
     C compressor;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(problem const& p) const {
@@ -52,6 +52,6 @@ struct ef21 {
     }
 };
 template <class C>
-ef21(C, rates = {}) -> ef21<C>;
+ef21(C, overrides = {}) -> ef21<C>;
 
 }  // namespace laconic

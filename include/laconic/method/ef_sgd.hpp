@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "laconic/estimate/mini_batch.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {
@@ -13,8 +13,9 @@ namespace laconic {
 namespace detail {
 
 template <Scalar T, class B, class C>
-recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_ef(C const& compressor, rates const& given,
-                                                                              problem const& p, char const* method) {
+recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_ef(C const& compressor,
+                                                                              overrides const& given, problem const& p,
+                                                                              char const* method) {
     refuse_memory(given, method);
     double const step = step_or(given, p, method, [&] {
         refuse_batch(given, method);
@@ -40,7 +41,7 @@ template <class C>
 struct ef_sgd {
     static_assert(detail::require_compressor<C>());
     C compressor;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
@@ -55,6 +56,6 @@ struct ef_sgd {
     }
 };
 template <class C>
-ef_sgd(C, rates = {}) -> ef_sgd<C>;
+ef_sgd(C, overrides = {}) -> ef_sgd<C>;
 
 }  // namespace laconic

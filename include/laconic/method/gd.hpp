@@ -3,7 +3,7 @@
 
 
 #include "laconic/compress/identity.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {
@@ -11,7 +11,7 @@ namespace laconic {
 /// Distributed gradient descent, with every gradient in full. The step is 1/L, with which f - f* falls at least by the
 /// factor 1 - mu/L a round (Nesterov, Lectures on convex optimization, theorem 2.1.15). For batches see sgd.
 struct gd {
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<identity, memory<T, B>> compose(problem const& p) const {

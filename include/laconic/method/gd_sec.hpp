@@ -9,7 +9,7 @@
 #include "laconic/compress/threshold.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {
@@ -29,7 +29,7 @@ inline constexpr auto beta_field = field("beta",
 
 template <Scalar T, class B, class C>
 recursion<threshold<C, std::span<T const>>, memory<T, B>, gradient_step, follow_last_move<T, B>, mini_batch>
-compose_gd_sec(C const& survivors, double xi, rates const& given, problem const& p, char const* method) {
+compose_gd_sec(C const& survivors, double xi, overrides const& given, problem const& p, char const* method) {
     if (!(xi >= 0)) throw argument_error(concat({std::string(method), ": xi = ", xi, " is not at least 0"}));
     double const l = xi == 0 && given.step ? 0 : known(p.smoothness, "the smoothness L", method);
     double const step = step_or(given, p, method, [&] { return 1 / l; });
@@ -50,7 +50,7 @@ compose_gd_sec(C const& survivors, double xi, rates const& given, problem const&
 /// (linear rate 1 - c for any beta). It does not cover a large xi with beta near 0.01, which saves most.
 struct gd_sec {
     double xi = 100;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {

@@ -17,7 +17,7 @@ namespace laconic {
 struct gtop_k_sgd {
     portion k = 0.01;
     bool as_published = false;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {

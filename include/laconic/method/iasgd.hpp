@@ -20,7 +20,7 @@ struct iasgd {
     portion tau = 0;
     std::size_t block = 256;
     double rho = 0;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<rand_block<>, memory<T, B>, accelerated_step<T, B>, fixed_level, mini_batch> compose(

@@ -10,7 +10,7 @@
 #include "laconic/compress/scaled_down.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {
@@ -47,7 +47,7 @@ inline double share_of(rand_block<> const& chosen, problem const& p, char const*
 
 // The step of ibcd and ibgd.
 template <class Share>
-double masked_step(Share share, rates const& given, problem const& p, char const* method) {
+double masked_step(Share share, overrides const& given, problem const& p, char const* method) {
     return step_or(given, p, method, [&] {
         refuse_batch(given, method);
         double const tau = share();
@@ -68,7 +68,7 @@ double masked_step(Share share, rates const& given, problem const& p, char const
 struct ibcd {
     portion tau = 0;
     std::size_t block = 256;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<scaled_down<rand_block<>>, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(

@@ -14,7 +14,7 @@ namespace laconic {
 /// Step, rate and assumption are ibcd's (theorem 4 there).
 struct ibgd {
     double tau = 0;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<scaled_down<lazy<>>, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(

@@ -19,7 +19,7 @@ namespace laconic {
 struct isaga {
     portion tau = 0;
     std::size_t block = 256;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<scaled_down<rand_block<>>, memory<T, B>, gradient_step, fixed_level, block_saga<T, B>> compose(

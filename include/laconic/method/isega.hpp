@@ -19,7 +19,7 @@ template <class P = no_prox>
 struct isega {
     portion tau = 0;
     std::size_t block = 256;
-    rates given{};
+    overrides given{};
     P prox{};
 
     template <Scalar T, class B>
@@ -48,8 +48,8 @@ struct isega {
 };
 isega()->isega<>;
 template <class N>
-isega(N, std::size_t = 256, rates = {}) -> isega<>;
+isega(N, std::size_t = 256, overrides = {}) -> isega<>;
 template <class N, class P>
-isega(N, std::size_t, rates, P) -> isega<P>;
+isega(N, std::size_t, overrides, P) -> isega<P>;
 
 }  // namespace laconic

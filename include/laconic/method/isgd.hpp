@@ -20,7 +20,7 @@ namespace laconic {
 struct isgd {
     portion tau = 0;
     std::size_t block = 256;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<scaled_down<rand_block<>>, memory<T, B>, decreasing_step, fixed_level, mini_batch> compose(

@@ -18,7 +18,7 @@ namespace laconic {
 struct lag_ps {
     double xi = 0.05;
     std::size_t D = 10;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {

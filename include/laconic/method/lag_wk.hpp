@@ -7,7 +7,7 @@
 
 #include "laconic/adapt/lag.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {
@@ -16,7 +16,7 @@ namespace detail {
 
 template <Scalar T, class B>
 recursion<threshold<>, memory<T, B>, gradient_step, lag<T, B>> compose_lag(double xi, std::size_t d, double smoothness,
-                                                                           rates const& given, problem const& p,
+                                                                           overrides const& given, problem const& p,
                                                                            std::string const& method) {
     refuse_memory(given, method.c_str());
     if (given.batch > 0)
@@ -49,7 +49,7 @@ recursion<threshold<>, memory<T, B>, gradient_step, lag<T, B>> compose_lag(doubl
 struct lag_wk {
     double xi = 0.05;
     std::size_t D = 10;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {

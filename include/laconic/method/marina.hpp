@@ -7,7 +7,7 @@
 #include "laconic/adapt/synchronise.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/feedback/last_gradient.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {
@@ -28,7 +28,7 @@ struct marina {
                   "them. A contractive one such as top_k goes with ef21.");
     C compressor;
     double p = 0;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<identity_or<C>, last_gradient<T, B>, gradient_step, synchronise> compose(problem const& of) const {
@@ -56,6 +56,6 @@ struct marina {
     }
 };
 template <class C>
-marina(C, double = 0, rates = {}) -> marina<C>;
+marina(C, double = 0, overrides = {}) -> marina<C>;
 
 }  // namespace laconic

@@ -14,7 +14,7 @@ namespace laconic {
 /// 1 / bucket, which is short.
 struct one_bit_sgd {
     std::size_t bucket = 0;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {

@@ -7,7 +7,7 @@
 #include "laconic/compress/identity.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/local_steps.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {
@@ -21,7 +21,7 @@ namespace laconic {
 /// gradient descent do. With a batch it approaches the optimum up to a distance.
 struct proxskip {
     double p = 0;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<identity, memory<T, B>, gradient_step, fixed_level, local_steps<T, B>> compose(problem const& of) const {

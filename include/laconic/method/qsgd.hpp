@@ -12,7 +12,7 @@ namespace laconic {
 /// 2-norm of the whole gradient, and dcgd's step.
 struct qsgd {
     int levels = 4;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {

@@ -15,7 +15,7 @@ struct quantized_gd_sec {
     static_assert(detail::require_compressor<C>());
     C compressor{};
     double xi = 100;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
@@ -32,6 +32,6 @@ struct quantized_gd_sec {
     }
 };
 template <class C>
-quantized_gd_sec(C, double = 100, rates = {}) -> quantized_gd_sec<C>;
+quantized_gd_sec(C, double = 100, overrides = {}) -> quantized_gd_sec<C>;
 
 }  // namespace laconic

@@ -15,7 +15,7 @@ namespace laconic {
 /// sigma^2 being the mean variance of a row's gradient at x*: dcgd's theorem for omega = 0 (Gower et al., ICML 2019,
 /// theorem 3.1, has the same for half the step). For all rows see gd.
 struct sgd {
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
@@ -29,8 +29,8 @@ struct sgd {
     }
 
   private:
-    rates with_batch() const {
-        rates r = given;
+    overrides with_batch() const {
+        overrides r = given;
         r.batch = std::max<std::size_t>(r.batch, 1);
         return r;
     }

@@ -13,7 +13,7 @@ namespace laconic {
 /// distance from the optimum that shrinks with the step.
 struct sgd_sec {
     double xi = 100;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
@@ -28,8 +28,8 @@ struct sgd_sec {
     }
 
   private:
-    rates with_batch() const {
-        rates r = given;
+    overrides with_batch() const {
+        overrides r = given;
         r.batch = std::max<std::size_t>(r.batch, 1);
         return r;
     }

@@ -4,7 +4,7 @@
 
 #include "laconic/compress/vote.hpp"
 #include "laconic/estimate/mini_batch.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/transport/served.hpp"
 
@@ -18,7 +18,7 @@ namespace laconic {
 /// suits every K, so give it yourself. With workers that differ, the majority may move x uphill: see
 /// ef_sgd{scaled_sign{}}.
 struct signsgd {
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<vote, memory<T, B>, gradient_step, fixed_level, mini_batch, served<vote, T, B>> compose(

@@ -5,7 +5,7 @@
 #include "laconic/compress/vote.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/local_momentum.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/transport/served.hpp"
 
@@ -15,7 +15,7 @@ namespace laconic {
 /// v <- beta v + (1 - beta) g. No theorem gives its step in terms of the problem.
 struct signum {
     double beta = 0.9;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<vote, memory<T, B>, gradient_step, fixed_level, local_momentum<mini_batch, T, B>, served<vote, T, B>>

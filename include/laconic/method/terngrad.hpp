@@ -14,7 +14,7 @@ namespace laconic {
 /// step is dcgd's, for omega = (sqrt d - 1) / 2; clipping is biased, and no theorem gives a step then.
 struct terngrad {
     double clip = 0;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<quantize, memory<T, B>, gradient_step, fixed_level, clipped<mini_batch>> compose(problem const& p) const {

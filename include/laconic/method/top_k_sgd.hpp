@@ -12,7 +12,7 @@ namespace laconic {
 /// of largest magnitude, a count or a fraction of them, and with ef_sgd's step for delta = k / d.
 struct top_k_sgd {
     portion k = 0.01;
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {

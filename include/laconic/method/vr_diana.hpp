@@ -7,7 +7,7 @@
 
 #include "laconic/estimate/l_svrg.hpp"
 #include "laconic/estimate/saga.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/optim/prox.hpp"
 #include "laconic/recursion.hpp"
 
@@ -17,7 +17,7 @@ namespace detail {
 
 template <Scalar T, class B, class C, class P, class E>
 recursion<C, memory<T, B>, proximal<gradient_step, P>, fixed_level, E> compose_vr_diana(
-    C const& compressor, P const& prox, E estimator, rates const& given, problem const& p, char const* method) {
+    C const& compressor, P const& prox, E estimator, overrides const& given, problem const& p, char const* method) {
     double const omega = omega_of(compressor, p, method, "use ef21 for a contractive one");
     double const alpha = memory_or(given, 1 / (1 + omega), 1 / (1 + omega), method);
     double const step = step_or(given, p, method, [&] {
@@ -27,7 +27,7 @@ recursion<C, memory<T, B>, proximal<gradient_step, P>, fixed_level, E> compose_v
     return {compressor, {alpha, 0}, {gradient_step{step}, prox, step}, {}, std::move(estimator)};
 }
 
-inline std::size_t batch_of(rates const& given) { return std::max<std::size_t>(given.batch, 1); }
+inline std::size_t batch_of(overrides const& given) { return std::max<std::size_t>(given.batch, 1); }
 
 }  // namespace detail
 
@@ -44,7 +44,7 @@ struct vr_diana {
     static_assert(detail::require_members<C>());
     static_assert(Unbiased<C>, "vr_diana needs an unbiased compressor, one with omega(d): rand_k, quantize, natural");
     C compressor;
-    rates given{};
+    overrides given{};
     P prox{};
 
     template <Scalar T, class B>
@@ -66,7 +66,7 @@ struct vr_diana {
     }
 };
 template <class C, class P = no_prox>
-vr_diana(C, rates = {}, P = {}) -> vr_diana<C, P>;
+vr_diana(C, overrides = {}, P = {}) -> vr_diana<C, P>;
 
 /// VR-DIANA with SAGA's table in place of l_svrg's reference point, for generalised linear objectives: w_ij is the
 /// iterate at which row j was drawn last. The parameters and the theorem are the same.
@@ -76,7 +76,7 @@ struct vr_diana_saga {
     static_assert(Unbiased<C>,
                   "vr_diana_saga needs an unbiased compressor, one with omega(d): rand_k, quantize, natural");
     C compressor;
-    rates given{};
+    overrides given{};
     P prox{};
 
     template <Scalar T, class B>
@@ -93,6 +93,6 @@ struct vr_diana_saga {
     }
 };
 template <class C, class P = no_prox>
-vr_diana_saga(C, rates = {}, P = {}) -> vr_diana_saga<C, P>;
+vr_diana_saga(C, overrides = {}, P = {}) -> vr_diana_saga<C, P>;
 
 }  // namespace laconic

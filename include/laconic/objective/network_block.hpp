@@ -12,7 +12,7 @@
 namespace laconic::detail {
 
 /// Rows of the data that a network processes together, in scratch memory of count width_of(layers) numbers: for each
-/// layer what goes into it, and, but for the data, the slopes in that; then the outputs.
+/// layer what goes into it, and, except for the data, the slopes in that; then the outputs.
 template <Scalar T>
 struct network_block {
     using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

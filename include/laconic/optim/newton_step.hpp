@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 2> words_of(definite_by) { return {"proje
 
 /// Solves equations with a symmetric matrix that is made positive definite. With a lift, and where no eigenvalue lies
 /// below the number, by LDL' in a fixed order, d^3 / 6 multiplications; else by eigenvalues. Ranks that run the same
-/// program get the same bits. Reuses its memory, but for eigenvalues.
+/// program get the same bits. Reuses its memory, except for eigenvalues.
 class newton_step {
   public:
     /// step <- (m made definite by a number)^-1 step, m being a dense Eigen matrix of doubles. False where the lifted

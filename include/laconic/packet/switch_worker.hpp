@@ -41,7 +41,7 @@ class switch_worker {
         verdict_ = {};
         sum_is_finite_ = true;
         missing_ = switch_;
-        in_vain_ = 0;
+        resent_ = 0;
         now_ = before;
         asked_.reset(slots_.size() + 2, 1);
         if (error.what != detail::switch_error::nothing) return;
@@ -62,7 +62,7 @@ class switch_worker {
         using enum detail::switch_kind;
         if (h->what == later) return take_later(now, *h, out);
         if (h->round != round_) return false;
-        in_vain_ = 0;
+        resent_ = 0;
         if (h->what == patience) be_patient(now, *h, sent);
         if (h->what == welcome && now_ == greets) return take_welcome(now, *h, sent, out);
         if (h->what == sums && now_ == streams && h->digest == digest_) return take_sums(now, *h, sent, out);
@@ -80,7 +80,7 @@ class switch_worker {
             asked_.forget(i);  // the worker has its sum, and the switch has left, or will notice
             now_ = gone;
         });
-        if (again && ++in_vain_ > 2) missing_ = switch_;  // else it would have named the worker that it waits for
+        if (again && ++resent_ > 2) missing_ = switch_;  // else it would have named the worker that it waits for
     }
 
     double wakes_at() const { return done() ? never : asked_.wakes_at(); }
@@ -239,7 +239,7 @@ class switch_worker {
     std::vector<slot> slots_;
     std::size_t left_ = 0;  // blocks whose sums are not here
     bool sum_is_finite_ = true;
-    int missing_ = no_rank, in_vain_ = 0;  // packets sent again since the last packet of the switch
+    int missing_ = no_rank, resent_ = 0;  // packets sent again since the last packet of the switch
     std::vector<std::byte> packet_;
 };
 

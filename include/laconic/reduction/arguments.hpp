@@ -58,10 +58,11 @@ consteval bool can_reduce() {
                       "compressor, majority_vote{} (reduction/reduction.hpp), or a type with the same members");
         if constexpr (is_reduction) {
             constexpr bool is_proved = R::is_proved;
-            static_assert(is_proved,
-                          "no theorem covers this reduction: plain{C} and shifted{C} need an unbiased compressor, "
-                          "error_feedback{C} and ef21_shift{C} a contractive one; unproved{...}, but for shifted{C}, "
-                          "takes it as it is");
+            static_assert(
+                is_proved,
+                "no theorem covers this reduction: plain{C} and shifted{C} need an unbiased compressor, "
+                "error_feedback{C} and ef21_shift{C} a contractive one; unproved{...}, except for shifted{C}, "
+                "takes it as it is");
             return is_proved;
         }
     }

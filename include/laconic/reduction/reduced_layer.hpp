@@ -202,8 +202,8 @@ class reduced_layer final : public step_layer {
     }
 
     void wait() const override { means_.wait(); }
-    void require_whole() const override { means_.require_whole(); }
-    void make_whole() override { means_.make_whole(); }
+    void require_consistent() const override { means_.require_consistent(); }
+    void recover() override { means_.recover(); }
     void add_state() { memory_.add_state(on()); }
     void take_mean_state(int ranks) { memory_.take_mean_state(on(), ranks), forget_ranks(); }
     /// What a collective remembers is of the ranks that it had: it starts anew.

@@ -29,7 +29,7 @@ void restore_own(Control& control, Layers& layers, std::span<std::byte const> sa
     archive.rewind();
     pass_state(control, layers, archive);
     layers.replace_seed(seed);
-    control.make_whole();
+    control.recover();
 }
 
 /// Throws agreement_error unless these states of all ranks are of one step, and of this seed.
@@ -73,7 +73,7 @@ void restore_means(Control& control, Layers& layers, std::span<std::vector<std::
     }
     layers.take_mean_state(ranks);
     layers.replace_seed(seed);
-    control.make_whole();
+    control.recover();
 }
 
 /// Restores from the states of as many ranks, or of another number.
@@ -93,7 +93,7 @@ void restore_any(Control& control, Layers& layers, std::span<std::vector<std::by
 template <class Control, class Layers>
 std::vector<std::byte> saved(Control& control, Layers& layers) {
     control.require_no_step("save()");
-    control.require_whole();
+    control.require_consistent();
     auto const seed = layers.seed().value();
     wire::state_writer archive(layers.identity(layers.comm().rank(), layers.comm().size(), seed), layers.on());
     pass_state(control, layers, archive);

@@ -94,8 +94,8 @@ class reduction_step {
     void state(Archive& archive) {
         detail::pass_state(control_, layers_, archive);
     }
-    void require_whole() const { control_.require_whole(); }
-    void make_whole() { control_.make_whole(); }
+    void require_consistent() const { control_.require_consistent(); }
+    void recover() { control_.recover(); }
     /// The order of layers is always that of their numbers.
     void start_as_listed() { control_.set_order(detail::layer_order(layers_.size(), true)); }
 

@@ -36,7 +36,7 @@ class step_control : step_failure {
     step_control(step_control const&) = delete;
     step_control& operator=(step_control const&) = delete;
     [[gnu::cold]] ~step_control() {
-        layers_->make_whole();  // ends what uses the communicators on another thread
+        layers_->recover();  // ends what uses the communicators on another thread
         layers_->disconnect();
     }
 
@@ -58,7 +58,7 @@ class step_control : step_failure {
         if (options.weight != 1 || options.dense) mistake_ = failure::no_message(weight_needs_steps_vary);
     }
     [[gnu::cold]] void start(std::size_t l, caller_vector x, step_options const& options) {
-        if (!now_.is_open) require_whole();
+        if (!now_.is_open) require_consistent();
         auto& vector = layers_->at(l).vector();
         if (!now_.is_open)
             open(options);
@@ -87,7 +87,7 @@ class step_control : step_failure {
     /// else failed() is the reason why it cannot be completed, or null, and commit() or abandon() ends it.
     [[gnu::cold]] void prepare(step_options const& options = {}) try {
         receive_alone();
-        if (!failed_) require_whole();
+        if (!failed_) require_consistent();
         if (!now_.is_open) open(options);
         if (!order_.is_known() && !failed_) attempt([&] { agree_on_order(); });
         while (!ended_ && !order_.is_over()) {
@@ -108,7 +108,7 @@ class step_control : step_failure {
         if (is_every(options_.probe_every)) compare_exact();
         ++round_, ++statistics_.steps;
         for (auto* const l : *layers_) statistics_.bytes_in_full += l->bytes_in_full();
-        broken_.make_whole();
+        broken_.recover();
         for (auto* const l : *layers_) l->write_back();
     }
     [[gnu::cold]] void abandon() {
@@ -124,7 +124,7 @@ class step_control : step_failure {
         fail(std::move(why));
     }
     [[gnu::cold]] void drop() {
-        receive_alone(), require_whole();
+        receive_alone(), require_consistent();
         ending const however_it_ends{this};
         if (options_.steps_vary && !now_.is_open) open({}, begins::to_drop);
         if (!now_.is_open) return;
@@ -147,10 +147,10 @@ class step_control : step_failure {
         if (now_.is_open) throw argument_error(concat({"a step is under way: finish() or drop() comes before ", call}));
     }
     void break_off() { broken_.rank_moves(); }
-    [[gnu::cold]] void make_whole() {
+    [[gnu::cold]] void recover() {
         may_differ_ = true;
-        layers_->make_whole();
-        broken_.make_whole();
+        layers_->recover();
+        broken_.recover();
         abandon();
         if (!compares_later()) set_order(order_.fresh());  // other ranks may have no order yet
     }
@@ -159,9 +159,9 @@ class step_control : step_failure {
         messages_.clear();
         if (order_.is_known()) messages_ = joined(layers(), order_.all(), options_);
     }
-    void require_whole() const {
-        layers_->require_whole();
-        broken_.require_whole(layers_->comm().rank(), round_);
+    void require_consistent() const {
+        layers_->require_consistent();
+        broken_.require_consistent(layers_->comm().rank(), round_);
     }
     std::uint64_t round() const { return round_; }
     /// Without the bytes that were sent and received.
@@ -169,7 +169,7 @@ class step_control : step_failure {
     /// Goes on over other ranks, to which the layers are connected now, in this round.
     [[gnu::cold, gnu::noinline]] void rebind(std::uint64_t round, reducer_statistics const& so_far) {
         statistics_ = so_far, round_ = round;
-        make_whole(), may_differ_ = false;
+        recover(), may_differ_ = false;
         set_order(order_.fresh()), ended_steps_ = 0;
     }
     template <class Archive>

@@ -88,8 +88,8 @@ class step_layer : public named_layer {
     void end_step() { x_.end_step(), has_made_ = false; }
 
     virtual void wait() const = 0;
-    virtual void require_whole() const = 0;
-    virtual void make_whole() = 0;
+    virtual void require_consistent() const = 0;
+    virtual void recover() = 0;
 
   protected:
     ~step_layer() = default;

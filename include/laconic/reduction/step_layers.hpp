@@ -131,11 +131,11 @@ class step_layers {
     void wait() const {
         for (auto const* l : list_) l->wait();
     }
-    void require_whole() const {
-        for (auto const* l : list_) l->require_whole();
+    void require_consistent() const {
+        for (auto const* l : list_) l->require_consistent();
     }
-    void make_whole() {
-        for (auto* const l : list_) l->make_whole();
+    void recover() {
+        for (auto* const l : list_) l->recover();
     }
 
   protected:

@@ -214,8 +214,10 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
         unpack_symmetric(method_.as, x_.size(), std::span<T const>(sum), hessian_);
     }
 
-    void require_whole() const { gradients_.require_whole(), hessians_.require_whole(), values_.require_whole(); }
-    void make_whole() { gradients_.make_whole(), hessians_.make_whole(), values_.make_whole(); }
+    void require_consistent() const {
+        gradients_.require_consistent(), hessians_.require_consistent(), values_.require_consistent();
+    }
+    void recover() { gradients_.recover(), hessians_.recover(), values_.recover(); }
     template <class Archive>
     void state(Archive& archive) {
         archive.of_dimension(size_);

@@ -122,11 +122,11 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
     }
 
     void each_mean(auto use) { use(gradients_), pairs_.each_mean(use), use(values_); }
-    void require_whole() {
-        each_mean([](auto const& mean) { mean.require_whole(); });
+    void require_consistent() {
+        each_mean([](auto const& mean) { mean.require_consistent(); });
     }
-    void make_whole() {
-        each_mean([](auto& mean) { mean.make_whole(); });
+    void recover() {
+        each_mean([](auto& mean) { mean.recover(); });
     }
     template <class Archive>
     void state(Archive& archive) {

@@ -19,10 +19,10 @@ class broken_round {
     void rank_moves() { why_ = why::move; }
     /// From here on other ranks may have finished the round, which this one may have not.
     void round_is_under_way() { why_ = why::round; }
-    void make_whole() { why_ = why::none; }
+    void recover() { why_ = why::none; }
 
     /// Throws comm_error on rank `rank` where round `round` was left after one of these.
-    void require_whole(int rank, std::uint64_t round) const {
+    void require_consistent(int rank, std::uint64_t round) const {
         if (why_ == why::answer)
             throw comm_error(0, concat({"the server's answer in round ", round, " was lost", ending}));
         if (why_ == why::sum)

@@ -35,14 +35,14 @@ struct turn_schedule {
     std::uint64_t rounds(std::uint64_t exchanges) const { return exchanges == 0 ? 0 : (exchanges - 1) / per_round(); }
     bool ends_round(std::uint64_t exchange) const { return exchange % per_round() == 0; }
     /// The only rank that moves and, unless all_send(), sends.
-    int speaker(std::uint64_t exchange) const { return static_cast<int>((exchange - 1) % per_round()); }
+    int sender(std::uint64_t exchange) const { return static_cast<int>((exchange - 1) % per_round()); }
     bool moves(std::uint64_t exchange, int rank) const {
-        return exchange > 0 && (!in_turns || rank == speaker(exchange));
+        return exchange > 0 && (!in_turns || rank == sender(exchange));
     }
     bool all_send(std::uint64_t exchange) const {
         return exchange == 0 || !in_turns || (batches && ends_round(exchange));
     }
-    bool sends(std::uint64_t exchange, int rank) const { return all_send(exchange) || rank == speaker(exchange); }
+    bool sends(std::uint64_t exchange, int rank) const { return all_send(exchange) || rank == sender(exchange); }
     /// The number of the batch that the embeddings of an exchange are about.
     std::uint64_t batch(std::uint64_t exchange) const {
         return (exchange + per_round() - 1) / per_round() - late(exchange);
@@ -101,7 +101,7 @@ class turn_memory {
 template <class M, Scalar T, class B = host>
 class turn_mean;
 
-/// The transport of block descent in turns, as a recursion carries it: the speaker broadcasts its message; where all
+/// The transport of block descent in turns, as a recursion carries it: the sender broadcasts its message; where all
 /// send, it is gather_all.
 struct by_turns {
     turn_schedule when{};
@@ -124,19 +124,19 @@ class turn_mean : public plain_transport {
     template <Communicator C>
     void send(B& on, C& comm, round_context const& now, M const& mine, failure const& own, int lane = 0) {
         if (when_.all_send(now.round)) return all_.send(on, comm, now, mine, own, lane);
-        int const speaker = when_.speaker(now.round);
-        if (comm.rank() != speaker) return comm.broadcast(speaker, {});
-        if (own) return comm.broadcast(speaker, own.sent(sink_));
-        comm.broadcast(speaker, detail::written<T>(sink_, dimension_, encoding_, on, mine));
+        int const sender = when_.sender(now.round);
+        if (comm.rank() != sender) return comm.broadcast(sender, {});
+        if (own) return comm.broadcast(sender, own.sent(sink_));
+        comm.broadcast(sender, detail::written<T>(sink_, dimension_, encoding_, on, mine));
     }
     template <Communicator C, class Blank, class F>
     void receive(B& on, C& comm, round_context const& now, M const& mine, failure const& own, Blank blank,
                  F const& feedback, std::span<T> mean, int lane = 0) {
         if (when_.all_send(now.round)) return all_.receive(on, comm, now, mine, own, blank, feedback, mean, lane);
-        int const speaker = when_.speaker(now.round);
-        if (auto const theirs = comm.from(speaker); theirs.is_error) failure::read(theirs.bytes, speaker).raise();
+        int const sender = when_.sender(now.round);
+        if (auto const theirs = comm.from(sender); theirs.is_error) failure::read(theirs.bytes, sender).raise();
         fill(on, mean, T(0));
-        detail::read_from(on, comm, speaker, blank, encoding_, theirs_);
+        detail::read_from(on, comm, sender, blank, encoding_, theirs_);
         add_message(on, mean, T(1) / static_cast<T>(comm.size()), theirs_);
     }
 

@@ -61,8 +61,8 @@ class full_mean {
     }
 
     std::size_t dimension() const { return d_; }
-    void require_whole() const { transport_.require_whole(); }
-    void make_whole() { transport_.make_whole(); }
+    void require_consistent() const { transport_.require_consistent(); }
+    void recover() { transport_.recover(); }
     template <class Archive>
     void state(Archive& archive) {
         transport_.state(archive);

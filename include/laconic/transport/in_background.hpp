@@ -120,14 +120,14 @@ class summed_in_background;
 /// hierarchy, each, where ranks communicate with their node between the layers.
 template <class X>
 struct in_background {
-    X collective{};
+    X over{};
 
     template <class M, class T, class B>
     using transport = summed_in_background<X, M, T, B>;
 
     bool operator==(in_background const&) const = default;
     friend std::string to_string(in_background const& b) {
-        return detail::concat({"in_background(", to_string(b.collective), ")"});
+        return detail::concat({"in_background(", to_string(b.over), ")"});
     }
 };
 template <class X>
@@ -138,7 +138,7 @@ template <class X, class M, Scalar T, class B>
 class summed_in_background : public plain_transport {
   public:
     summed_in_background(in_background<X> const& how, std::size_t d, position_code positions)
-        : work_(std::make_unique<work>(how.collective, d, positions)) {}
+        : work_(std::make_unique<work>(how.over, d, positions)) {}
 
     template <class F>
     void require_beside(F const& feedback, std::string const& described) const {
@@ -186,14 +186,14 @@ class summed_in_background : public plain_transport {
     }
     void wait() const { work_->beside.wait(); }
     /// Throws argument_error, too, while a round is under way.
-    void require_whole() const {
+    void require_consistent() const {
         work_->beside.require_free();
-        work_->means.require_whole();
+        work_->means.require_consistent();
     }
     /// Ends a round that is under way without one, as state() does.
-    void make_whole() {
+    void recover() {
         work_->beside.drop();
-        work_->means.make_whole();
+        work_->means.recover();
     }
     template <class Archive>
     void state(Archive& archive) {

@@ -74,7 +74,7 @@ class served_mean : public plain_transport {
     }
     /// Makes, sends and receives the server's answer. On rank 0, mean <- the vector that the answer compresses. Throws
     /// compression_error on every rank where the server has no answer; where an answer is damaged or lost the server
-    /// may have gone on alone: see require_whole().
+    /// may have gone on alone: see require_consistent().
     template <Communicator Comm, class Blank, class F>
     void receive(B& on, Comm& comm, round_context const& now, M const&, failure const&, Blank blank, F const& feedback,
                  std::span<T> mean, int = 0) {
@@ -84,7 +84,7 @@ class served_mean : public plain_transport {
             how_.compressor.blank(there, dimension_, now.answer, m);
         };
         detail::read_from(on, comm, 0, blank_answer, answers_, answer_);
-        broken_.make_whole();
+        broken_.recover();
     }
     /// mean <- the estimate, from the answer; updates the server's feedback.
     template <Communicator Comm, class F>
@@ -97,8 +97,8 @@ class served_mean : public plain_transport {
         add_message(on, mean, T(1), answer_);
         how_.feedback.reconstruct(on, now, mean);
     }
-    void require_whole() const { broken_.require_whole(0, round_); }
-    void make_whole() { broken_.make_whole(); }
+    void require_consistent() const { broken_.require_consistent(0, round_); }
+    void recover() { broken_.recover(); }
     template <class Archive>
     void state(Archive& archive) {
         archive(how_.feedback);

@@ -32,14 +32,14 @@ bool is_in_full([[maybe_unused]] M const& m) {
 /// A communicator that knows, itself or underneath, whether its ranks are in one process.
 template <class C>
 concept MayShare = requires(C& comm) {
-    requires OneProcess<decltype(uncounted(comm))>;
+    requires OneProcess<decltype(innermost(comm))>;
 };
 
 /// Whether the ranks of this communicator are in one process; see OneProcess.
 template <Communicator C>
 bool in_one_process([[maybe_unused]] C& comm) {
     if constexpr (MayShare<C>)
-        return uncounted(comm).in_one_process();
+        return innermost(comm).in_one_process();
     else
         return false;
 }
@@ -87,7 +87,7 @@ class shared_mean {
                 wrong = failure::unreadable(r, e.bit + 8 * sizeof(T) * first, e.why);
             }
         }
-        auto&& engine = uncounted(comm);
+        auto&& engine = innermost(comm);
         engine.share(wrong ? wrong.sent(sink_) : payload{std::as_bytes(mine)});
         least_failure(engine).raise();  // what is first in the order in which one rank would read all
         for (std::size_t r = 0; r < n; ++r) {

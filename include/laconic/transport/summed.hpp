@@ -91,10 +91,10 @@ class summed : public plain_transport {
         } catch (comm_error const&) {
             throw;
         } catch (error const&) {  // all ranks know what is wrong with what they brought
-            broken_.make_whole();
+            broken_.recover();
             throw;
         }
-        broken_.make_whole();
+        broken_.recover();
         multiply(on, share, terms ? mine_.values_to_fill() : shared);
     }
     template <Communicator C>
@@ -113,8 +113,8 @@ class summed : public plain_transport {
             if constexpr (detail::KeepsLeftover<F>)
                 if (gives_back()) feedback.keep(on, sum_.leftover().message());
     }
-    void require_whole() const { broken_.require_whole(no_rank, round_); }
-    void make_whole() { broken_.make_whole(); }
+    void require_consistent() const { broken_.require_consistent(no_rank, round_); }
+    void recover() { broken_.recover(); }
     /// What the collective remembers from round to round, where it does.
     template <class Archive>
     void state(Archive& archive) {

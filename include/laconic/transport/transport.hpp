@@ -32,8 +32,9 @@ namespace laconic {
 ///                                           this rank must send again;
 ///   tr.reconstruct(on, comm, now, feedback, mean)
 ///                                           makes of the mean, once the feedback has been updated, the estimate;
-///   tr.require_whole()                      throws comm_error once receive() has failed where other ranks may have
-///                                           gone on, until tr.make_whole();
+///   tr.require_consistent()                      throws comm_error once receive() has failed where other ranks may
+///   have
+///                                           gone on, until tr.recover();
 ///   tr.state(archive)                       is what it remembers from round to round (wire/state.hpp).
 /// One of your own may inherit what most have in common from plain_transport; the value that a recursion carries names
 /// it as its member X::transport<M, T, B>.
@@ -47,8 +48,8 @@ concept Transport = requires(Tr& tr, Tr const& same, B& on, C& comm, round_conte
     tr.receive(on, comm, now, mine, own, blank, feedback, mean);
     same.give_back(on, feedback);
     tr.reconstruct(on, comm, now, feedback, mean);
-    same.require_whole();
-    tr.make_whole();
+    same.require_consistent();
+    tr.recover();
 };
 
 /// What most transports do in the same way: they go with any feedback, leave nothing out, remember nothing, and all
@@ -82,8 +83,8 @@ struct plain_transport {
     }
     /// Waits until nothing of this transport's runs on another thread, and keeps how that ended for receive().
     void wait() const {}
-    void require_whole() const {}
-    void make_whole() {}
+    void require_consistent() const {}
+    void recover() {}
     template <class Archive>
     void state(Archive&) {}
 };

@@ -9,7 +9,7 @@
 
 namespace laconic {
 
-/// The encoding of positions that a writer takes: the shortest of all, but for runs where these are seldom shorter
+/// The encoding of positions that a writer takes: the shortest of all, except for runs where these are seldom shorter
 /// (docs/wire-format.md), or the shortest of those that are fastest to read.
 enum class position_code { smallest, fastest };
 

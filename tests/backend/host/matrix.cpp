@@ -128,7 +128,7 @@ TEST_CASE_TEMPLATE("columns that depend on those before them become 0", T, float
     CHECK(orthonormal<T>({2, 3, -4}, 3) == std::vector<T>{1, 0, 0});
 }
 
-// X has two columns, and a third one is a combination of theirs, but for the rounding of its numbers.
+// X has two columns, and a third one is a combination of theirs, except for the rounding of its numbers.
 TEST_CASE_TEMPLATE("what rounding leaves of a column is no direction", T, float, double) {
     host on;
     auto const x = laws::noise<T>(100, 3);

@@ -180,7 +180,7 @@ TEST_CASE_TEMPLATE("about k of many: no threshold of the grid leaves more, and n
         for (T const v : x) sorted.push_back(detail::magnitude_bits(v));
         std::sort(sorted.begin(), sorted.end(), std::greater<>{});
         auto const about = [&](std::size_t least, std::size_t k, std::size_t most) {
-            // Of the numbers on a grid: as many as are allowed, but for those that are equal to the next one.
+            // Of the numbers on a grid: as many as are allowed, except for those that are equal to the next one.
             for (int shift = std::numeric_limits<decltype(detail::magnitude_bits(T{}))>::digits - 12;;) {
                 std::size_t n = most;
                 while (n > 0 && n < d && sorted[n] >> shift == sorted[n - 1] >> shift) --n;

@@ -55,7 +55,7 @@ TEST_CASE("terms in buckets are added bucket by bucket, to the same sum") {
         }
 }
 
-TEST_CASE("what terms name is cleared, but for those that are 0 as the vector's numbers") {
+TEST_CASE("what terms name is cleared, except for those that are 0 as the vector's numbers") {
     std::vector<coordinate> const at{4, 0, 2, 1};
     std::vector<double> const values{1, -2, 0, 1e-300};
     auto const clear = [&](auto on, auto x) {

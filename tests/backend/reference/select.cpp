@@ -119,7 +119,7 @@ TEST_CASE_TEMPLATE("the largest blocks agree where many are nearly equal", T, fl
         }
 }
 
-// Blocks of the same numbers in other orders: their sums of squares are equal but for rounding, and which are larger
+// Blocks of the same numbers in other orders: their sums of squares are equal except for rounding, and which are larger
 // depends on whether numbers are divided by the largest before they are squared.
 TEST_CASE("blocks of doubles that are nearly equal") {
     host fast;

@@ -27,7 +27,7 @@ TEST_CASE("a rank alone keeps what it has") {
     CHECK(dense_sums::after<double>({x}, make_switch_ml)[0] == x);
 }
 
-TEST_CASE("each rank sends its numbers but for its own part, and the sums of that to the others, in blocks of 256") {
+TEST_CASE("each rank sends its numbers except for its own part, and the sums of that to the others, in blocks of 256") {
     for (int const n : {2, 3, 5}) {
         std::size_t const d = 300000;
         std::vector<std::uint64_t> sent(std::size_t{16});

@@ -55,7 +55,7 @@ template <class T, class B>
 std::pair<bytes, std::vector<T>> lawful(laconic::any_compressor<T, B> const& c, std::vector<T> const& x,
                                         std::vector<T> const& other, key from) {
     std::pair<bytes, std::vector<T>> all;
-    CHECK(laconic::compressor_laws::message_trouble<T, B>(c, x, other, from, all.first, all.second) == "");
+    CHECK(laconic::compressor_laws::check_message<T, B>(c, x, other, from, all.first, all.second) == "");
     return all;
 }
 
@@ -106,7 +106,7 @@ moments has_mean(same<forms<T>> const& c, std::vector<T> const& x, key seed, int
     CAPTURE(to_string(c.host));
     CAPTURE(x.size());
     auto m = moments_of(c, x, n, seed);
-    CHECK(laconic::compressor_laws::mean_trouble(m, x) == "");
+    CHECK(laconic::compressor_laws::mean_violation(m, x) == "");
     return m;
 }
 
@@ -117,7 +117,7 @@ void is_unbiased_about(same<forms<T>> const& c, std::vector<T> const& x, key see
     CAPTURE(x.size());
     double const omega = c.host.omega(x.size());
     CHECK(c.defined.omega(x.size()) == omega);
-    CHECK(laconic::compressor_laws::omega_trouble(m, x, omega) == "");
+    CHECK(laconic::compressor_laws::omega_violation(m, x, omega) == "");
 }
 
 template <class T>
@@ -154,9 +154,9 @@ exact_moments moments_by_values(same<forms<T>> const& c, std::vector<T> const& x
 template <class T>
 bool accepted_by_both(forms<T> const& c, std::size_t d, key from, std::span<std::byte const> encoded) {
     bool accepted = false, by_definition = false;
-    auto const trouble = trouble_with<T>(c.host, d, from, encoded, accepted);
+    auto const trouble = violation<T>(c.host, d, from, encoded, accepted);
     if (trouble != "") FAIL_CHECK("the host: " << trouble);
-    auto const theirs = trouble_with<T, reference>(c.defined, d, from, encoded, by_definition);
+    auto const theirs = violation<T, reference>(c.defined, d, from, encoded, by_definition);
     if (theirs != "") FAIL_CHECK("the reference: " << theirs);
     if (accepted != by_definition) FAIL_CHECK("one backend takes it, the other does not");
     return accepted;
@@ -169,7 +169,7 @@ std::size_t survives_small_changes(same<forms<T>> const& c, std::vector<T> const
     checked_messages<T> message_about(c);
     auto const& m = message_about(x, from);
     std::size_t passed = 0;
-    CHECK(laconic::compressor_laws::changes_trouble(
+    CHECK(laconic::compressor_laws::changes_violation(
               written(m), account(m).unpadded(),
               [&](std::span<std::byte const> changed) { return accepted_by_both(c, x.size(), from, changed); },
               passed) == "");
@@ -194,7 +194,7 @@ void is_contractive_for_all(forms<T> const& c, std::uint64_t seed, int n) {
         CAPTURE(x.size());
         double const delta = c.host.delta(x.size());
         CHECK(c.defined.delta(x.size()) == delta);
-        CHECK(laconic::compressor_laws::delta_trouble(moments_of(c, x, n, key{seed++}), x, delta) == "");
+        CHECK(laconic::compressor_laws::delta_violation(moments_of(c, x, n, key{seed++}), x, delta) == "");
     }
 }
 

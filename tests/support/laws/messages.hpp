@@ -24,8 +24,8 @@ using laconic::compressor_laws::bytes;
 
 using laconic::compressor_laws::decoded;
 using laconic::compressor_laws::noise;
-using laconic::compressor_laws::trouble_with;
 using laconic::compressor_laws::vectors;
+using laconic::compressor_laws::violation;
 using laconic::compressor_laws::written;
 
 /// 64 bits that name a sequence of bytes (FNV-1a).

@@ -12,7 +12,7 @@
 
 /// Numbers of which one knows how often they were read from the first to the last: of their memory one window is open,
 /// where they were read last, and who reads elsewhere opens another one. For kernels of one thread, that read in the
-/// order of the numbers but for steps within a window. One object at a time.
+/// order of the numbers except for steps within a window. One object at a time.
 template <class T>
 class watched_numbers {
   public:

@@ -17,7 +17,7 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 
-/// Numbers about a whole vector, each in one pass. Sums are in double, but for one in floats, in the order of
+/// Numbers about a whole vector, each in one pass. Sums are in double, except for one in floats, in the order of
 /// sum_order.hpp.
 namespace laconic::detail {
 

@@ -115,8 +115,8 @@ void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64
 /// Unbiased rounding to the levels 0 and top x 2^(j - levels), j = 1 .. levels (natural dithering; Horvath et al., MSML
 /// 2022): |x_i| becomes one of its two neighbours, the upper one with probability equal to the fraction of the way to
 /// it (off by at most 2^-32); codes_i is the j of that level, 0 for 0, with the sign of x_i. Levels below the smallest
-/// normal number of T are left out, but for `top` itself, so that all that are used are exact. |x_i| <= top, which is
-/// finite.
+/// normal number of T are left out, except for `top` itself, so that all that are used are exact. |x_i| <= top, which
+/// is finite.
 template <class A, Scalar T>
 void round_to_halvings(random_windows<A>& draws, std::span<T const> x, T top, int levels, std::uint64_t first,
                        std::span<std::int16_t> codes) {

@@ -214,8 +214,8 @@ void select_nonzero_blocks(basic_host<A>&, std::span<T const> x, std::size_t blo
 
 namespace laconic::detail {
 
-// Sums of squares as they are order blocks like those of numbers divided by the largest, but where two are nearly the
-// same. So only those near the k-th are divided: of the others, +infinity is put in the place of what is certainly
+// Sums of squares as they are order blocks like those of numbers divided by the largest, except where two are nearly
+// the same. So only those near the k-th are divided: of the others, +infinity is put in the place of what is certainly
 // among the k largest and 0 in that of what is not. False, and nothing done, where sums are out of range. `largest` is
 // the largest magnitude; 1 <= k <= energies.size(); exact(b) gives the sum of block b, divided.
 template <class A, class Exact>

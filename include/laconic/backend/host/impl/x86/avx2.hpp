@@ -44,10 +44,10 @@ avx2_lanes<A> philox_lanes_of(instruction_set::avx2);
 // values, and marks by bits which of them their windows leave undecided, as round_at_random wants to know it. All are
 // inline, so that what a bucket has in common is made once.
 
-// What the loops of round_to_levels do, and of round_to_range, whose codes have no sign, but for the quotient: what is
-// on the grid, in steps of 2^-16, and the window make a sum, whose upper half is the code. The sum is 1 to `furthest`
-// too large: so a lower half of no more than that has wrongly carried, or may have, or was ~0, where the rest of the
-// chance decides. That is so, too, where the highest level would be left.
+// What the loops of round_to_levels do, and of round_to_range, whose codes have no sign, except for the quotient: what
+// is on the grid, in steps of 2^-16, and the window make a sum, whose upper half is the code. The sum is 1 to
+// `furthest` too large: so a lower half of no more than that has wrongly carried, or may have, or was ~0, where the
+// rest of the chance decides. That is so, too, where the highest level would be left.
 template <class A, class Code>
 [[gnu::always_inline]] inline std::uint64_t round_to_grid(instruction_set::avx2, float const* v, float least, int most,
                                                           near_quotient<float> q, std::uint16_t const* windows,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps, memory rates and batches are taken as given or from a theorem, and refused by the method's name.
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 
 #include "support/test.hpp"
 
 using namespace laconic;
 
 TEST_CASE("a step is a number, or a number over the smoothness") {
-    rates const given{.step = .25};
+    overrides const given{.step = .25};
     CHECK(given.step->value == .25);
     CHECK_FALSE(given.step->over_smoothness);
     CHECK(to_string(step_size{.5, true}) == "0.5/L");
@@ -18,14 +18,14 @@ TEST_CASE("a step is a number, or a number over the smoothness") {
 namespace {
 
 struct with_all {
-    rates given{};
+    overrides given{};
     static constexpr void description(auto&& describe) {
         describe("m", "", "", detail::step_field, detail::memory_field, detail::batch_field);
     }
     bool operator==(with_all const&) const = default;
 };
 struct with_rows {
-    rates given{};
+    overrides given{};
     static constexpr void description(auto&& describe) { describe("m", "", "", detail::rows_field.written()); }
     bool operator==(with_rows const&) const = default;
 };
@@ -33,14 +33,14 @@ struct with_rows {
 }  // namespace
 
 TEST_CASE("what is given is written, and nothing else") {
-    auto const text = [](rates const& r) { return to_string(with_all{r}); };
+    auto const text = [](overrides const& r) { return to_string(with_all{r}); };
     CHECK(text({}) == "m");
     CHECK(text({.step = .1}) == "m(step=0.1)");
     CHECK(text({.memory = .5}) == "m(memory=0.5)");
     CHECK(text({.step = .1, .batch = 32}) == "m(step=0.1, batch=32)");
     CHECK(text({.step = step_size{2, true}, .memory = 1}) == "m(step=2/L, memory=1)");
-    CHECK(rates{.step = .1} == rates{.step = .1});
-    CHECK(rates{.step = .1} != rates{});
+    CHECK(overrides{.step = .1} == overrides{.step = .1});
+    CHECK(overrides{.step = .1} != overrides{});
 }
 
 TEST_CASE("a method that draws at least one row has batch=1 in its text where none is given") {

@@ -29,12 +29,12 @@ struct step_size {
 };
 
 /// The parameters of a method that its theorem gives and that you may give instead.
-struct rates {
+struct overrides {
     std::optional<step_size> step{};
     std::optional<double> memory{};  ///< the rate of difference compression, alpha or beta in the papers
     std::size_t batch = 0;           ///< the number of rows of each gradient; 0: all
 
-    bool operator==(rates const&) const = default;
+    bool operator==(overrides const&) const = default;
 };
 
 namespace detail {
@@ -94,7 +94,7 @@ double delta_of(C const& compressor, problem const& p, std::string const& method
 
 // The user's step, or the theorem's, which is computed only where it is needed.
 template <class Theorem>
-double step_or(rates const& given, problem const& p, char const* method, Theorem theorem) {
+double step_or(overrides const& given, problem const& p, char const* method, Theorem theorem) {
     double step = 0;
     if (!given.step)
         step = theorem();
@@ -107,14 +107,14 @@ double step_or(rates const& given, problem const& p, char const* method, Theorem
 }
 
 // The step of a method for which no theorem gives one.
-inline double own_step(rates const& given, problem const& p, char const* method, char const* why) {
+inline double own_step(overrides const& given, problem const& p, char const* method, char const* why) {
     return step_or(given, p, method, [&]() -> double {
         throw theory_error(concat({std::string(method), ": ", why, "; give the step yourself"}));
     });
 }
 
 // Throws theory_error for a batch, where a theorem is about the gradients of all rows.
-inline void refuse_batch(rates const& given, char const* method) {
+inline void refuse_batch(overrides const& given, char const* method) {
     if (given.batch > 0)
         throw theory_error(
             concat({std::string(method), ": its theorem is about the gradients of all rows; with batch = ", given.batch,
@@ -122,21 +122,21 @@ inline void refuse_batch(rates const& given, char const* method) {
 }
 
 // max L_ij over the number of rows that are drawn in a round of n workers; 0 where all rows are taken.
-inline double noise_of_batch(rates const& given, problem const& p, char const* method) {
+inline double noise_of_batch(overrides const& given, problem const& p, char const* method) {
     if (given.batch == 0) return 0;
     return known(p.largest_sample_smoothness, "max L_ij, the largest smoothness of a sample", method) /
            (static_cast<double>(p.workers) * static_cast<double>(given.batch));
 }
 
 // Throws argument_error for a memory rate, where the user cannot choose it.
-inline void refuse_memory(rates const& given, char const* method) {
+inline void refuse_memory(overrides const& given, char const* method) {
     if (given.memory)
         throw argument_error(
             concat({std::string(method), ": its memory rate is fixed; memory = ", *given.memory, " cannot be given"}));
 }
 
 // The user's memory rate within (0, largest], or the default. Throws argument_error for another.
-inline double memory_or(rates const& given, double by_default, double largest, char const* method) {
+inline double memory_or(overrides const& given, double by_default, double largest, char const* method) {
     double const rate = given.memory.value_or(by_default);
     if (!(rate > 0 && rate <= largest * (1 + 1e-12)))
         throw argument_error(
