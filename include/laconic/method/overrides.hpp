@@ -34,6 +34,12 @@ struct overrides {
     std::optional<double> memory{};  ///< the rate of difference compression, alpha or beta in the papers
     std::size_t batch = 0;           ///< the number of rows of each gradient; 0: all
 
+    /// The same with a batch, of one row where none is given.
+    overrides with_rows() const {
+        auto r = *this;
+        r.batch = std::max<std::size_t>(batch, 1);
+        return r;
+    }
     bool operator==(overrides const&) const = default;
 };
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-
 #include "laconic/compress/identity.hpp"
 #include "laconic/method/dcgd.hpp"
 
@@ -19,20 +16,13 @@ struct sgd {
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        return detail::compose_dcgd<T, B>(identity{}, with_batch(), p, "sgd");
+        return detail::compose_dcgd<T, B>(identity{}, given.with_rows(), p, "sgd");
     }
 
     bool operator==(sgd const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("sgd", "g mini-batch, C identity, alpha 0", "Robbins, Monro 1951; Gower et al., ICML 2019",
                  detail::step_field, detail::rows_field.written());
-    }
-
-  private:
-    overrides with_batch() const {
-        overrides r = given;
-        r.batch = std::max<std::size_t>(r.batch, 1);
-        return r;
     }
 };
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-
 #include "laconic/method/gd_sec.hpp"
 
 namespace laconic {
@@ -17,7 +14,7 @@ struct sgd_sec {
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        return detail::compose_gd_sec<T, B>(identity{}, xi, with_batch(), p, "sgd_sec");
+        return detail::compose_gd_sec<T, B>(identity{}, xi, given.with_rows(), p, "sgd_sec");
     }
 
     bool operator==(sgd_sec const&) const = default;
@@ -25,13 +22,6 @@ struct sgd_sec {
         describe("sgd_sec", "gd_sec with mini-batches", "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022",
                  field("xi", &sgd_sec::xi).written().by_name(), detail::beta_field, detail::step_field,
                  detail::rows_field.written());
-    }
-
-  private:
-    overrides with_batch() const {
-        overrides r = given;
-        r.batch = std::max<std::size_t>(r.batch, 1);
-        return r;
     }
 };
 

@@ -27,8 +27,6 @@ recursion<C, memory<T, B>, proximal<gradient_step, P>, fixed_level, E> compose_v
     return {compressor, {alpha, 0}, {gradient_step{step}, prox, step}, {}, std::move(estimator)};
 }
 
-inline std::size_t batch_of(overrides const& given) { return std::max<std::size_t>(given.batch, 1); }
-
 }  // namespace detail
 
 /// VR-DIANA (Horvath, Kovalev, Mishchenko, Richtarik, Stich, Optim. Methods Softw. 2023): diana with gradients of a few
@@ -53,7 +51,7 @@ struct vr_diana {
             throw theory_error(
                 "vr_diana: its theorem needs m, the number of samples, which is not known; give it in "
                 "the problem");
-        std::size_t const batch = detail::batch_of(given);
+        std::size_t const batch = given.with_rows().batch;
         double const moves = std::min(1.0, static_cast<double>(batch) / static_cast<double>(p.samples));
         return detail::compose_vr_diana<T, B>(compressor, prox, l_svrg<T, B>(batch, moves), given, p, "vr_diana");
     }
@@ -81,7 +79,7 @@ struct vr_diana_saga {
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        return detail::compose_vr_diana<T, B>(compressor, prox, saga<T, B>(detail::batch_of(given)), given, p,
+        return detail::compose_vr_diana<T, B>(compressor, prox, saga<T, B>(given.with_rows().batch), given, p,
                                               "vr_diana_saga");
     }
 

@@ -3,7 +3,6 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +34,18 @@ concept Loss = requires(double z, double y, std::pair<double, double> both) {
     { L::labels } -> std::convertible_to<char const*>;
 };
 
+namespace detail {
+
+template <Loss Each, Scalar T>
+void check_labels(shared_rows<T> const& rows) {
+    for (std::size_t j = 0; j < rows.size(); ++j)
+        if (!Each::accepts(rows.label(j)))
+            throw argument_error(
+                concat(text_pieces{rows.data().name, ": the label ", rows.label(j), " is not ", Each::labels}));
+}
+
+}  // namespace detail
+
 /// f(x) = (1/N) sum_j loss(a_j . x, y_j) + lambda sum_i penalty(x_i) over N rows a_j with labels y_j, without an
 /// intercept; the penalty is (lambda/2) |x|^2 unless another is named. A FusedObjective with a Hessian, a
 /// SmoothFiniteSum and GeneralisedLinear, with one output.
@@ -51,13 +62,8 @@ class linear_model {
 
     /// Throws argument_error where lambda is negative or not finite, where there are no rows or no features, or where
     /// the loss does not take a label; shape_error where there are more or fewer labels than rows.
-    linear_model(dataset<T> data, double lambda) : rows_(std::move(data)), lambda_(lambda) {
-        if (!(lambda >= 0 && std::isfinite(lambda)))
-            throw argument_error(detail::concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
-        for (std::size_t j = 0; j < samples(); ++j)
-            if (!Each::accepts(rows_.label(j)))
-                throw argument_error(detail::concat(
-                    detail::text_pieces{rows_.data().name, ": the label ", rows_.label(j), " is not ", Each::labels}));
+    linear_model(dataset<T> data, double lambda) : rows_(std::move(data)), lambda_(detail::checked_lambda(lambda)) {
+        detail::check_labels<Each>(rows_);
     }
 
     std::size_t dimension() const { return rows_.features(); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -27,13 +26,10 @@ class linear_party {
     /// not finite, where there are no rows or no columns, or where the loss does not take a label; shape_error where
     /// there are some labels, and not one for each row.
     linear_party(dataset<T> columns, double lambda)
-        : has_labels_(!columns.labels.empty()), rows_(with_labels(std::move(columns))), lambda_(lambda) {
-        if (!(lambda >= 0 && std::isfinite(lambda)))
-            throw argument_error(detail::concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
-        for (std::size_t j = 0; has_labels_ && j < samples(); ++j)
-            if (!Each::accepts(rows_.label(j)))
-                throw argument_error(detail::concat(
-                    detail::text_pieces{rows_.data().name, ": the label ", rows_.label(j), " is not ", Each::labels}));
+        : has_labels_(!columns.labels.empty()),
+          rows_(with_labels(std::move(columns))),
+          lambda_(detail::checked_lambda(lambda)) {
+        if (has_labels_) detail::check_labels<Each>(rows_);
     }
 
     std::size_t dimension() const { return rows_.features(); }

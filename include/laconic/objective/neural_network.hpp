@@ -3,7 +3,6 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -51,9 +50,7 @@ class neural_network {
         : neural_network(shared_rows<T>(std::move(data)), std::move(hidden), std::move(loss), lambda) {}
     /// The same over data that several networks share.
     neural_network(shared_rows<T> rows, std::vector<std::size_t> hidden, Loss loss, double lambda = 0)
-        : rows_(std::move(rows)), loss_(std::move(loss)), lambda_(lambda) {
-        if (!(lambda >= 0 && std::isfinite(lambda)))
-            throw argument_error(detail::concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
+        : rows_(std::move(rows)), loss_(std::move(loss)), lambda_(detail::checked_lambda(lambda)) {
         if (loss_.rows() != rows_.size())
             throw shape_error(detail::concat(
                 detail::text_pieces{rows_.data().name, ": ", rows_.size(), " rows, but a loss of ", loss_.rows()}));

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,6 +22,17 @@
 #include "laconic/objective/spectrum.hpp"
 
 namespace laconic {
+
+namespace detail {
+
+// The weight of a penalty.
+inline double checked_lambda(double lambda) {
+    if (!(lambda >= 0 && std::isfinite(lambda)))
+        throw argument_error(concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
+    return lambda;
+}
+
+}  // namespace detail
 
 /// One row a of a matrix: its stored numbers, and their columns.
 template <Scalar T>

@@ -3,7 +3,6 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -88,9 +87,7 @@ class softmax {
     /// classes are two or more whole numbers and every label is one of them, or where features times classes are 2^32
     /// or more; shape_error where there are more or fewer labels than rows.
     softmax(dataset<T> data, double lambda, std::vector<T> classes)
-        : rows_(std::move(data)), classes_(std::move(classes)), lambda_(lambda) {
-        if (!(lambda >= 0 && std::isfinite(lambda)))
-            throw argument_error(detail::concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
+        : rows_(std::move(data)), classes_(std::move(classes)), lambda_(detail::checked_lambda(lambda)) {
         places_ = std::make_shared<std::vector<std::uint32_t> const>(class_index(rows_.data(), classes_));
         if (rows_.features() > largest_dimension / classes_.size())
             throw argument_error(
