@@ -18,26 +18,6 @@
 #include "laconic/wire/byte_order.hpp"
 #include "laconic/wire/ledger.hpp"
 
-namespace laconic::detail {
-
-// Bytes in the order of the wire, lowest first, whatever the machine's own order is.
-inline void store_word(std::byte* to, std::uint64_t word) {
-    if constexpr (std::endian::native == std::endian::little)
-        std::memcpy(to, &word, sizeof word);
-    else
-        for (unsigned b = 0; b < 8; ++b) to[b] = static_cast<std::byte>(word >> (8 * b));
-}
-inline std::uint64_t load_word(std::byte const* from) {
-    std::uint64_t word = 0;
-    if constexpr (std::endian::native == std::endian::little)
-        std::memcpy(&word, from, sizeof word);
-    else
-        for (unsigned b = 0; b < 8; ++b) word |= std::to_integer<std::uint64_t>(from[b]) << (8 * b);
-    return word;
-}
-
-}  // namespace laconic::detail
-
 namespace laconic::wire {
 
 /// A sink of bits: put(word, width) takes the low `width` <= 64 bits of a word, whose other bits are zero.
