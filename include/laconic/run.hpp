@@ -116,14 +116,14 @@ run_result run_loop(Start start, C& comm, run_settings how, Watch watch) {
     if (how.check_every == 0) throw argument_error("check_every = 0: a run cannot be checked every 0 rounds");
     auto const begin = std::chrono::steady_clock::now();
     metered<C> counted(comm);
-    auto&& uncounted_comm = innermost(comm);
+    auto&& innermost_comm = innermost(comm);
     shared_seed seed(how.seed);
     agreed_items of_seed;
     if (!how.resume_from.empty() && !seed.is_given()) {
         seed.replace(seed.for_state(how.resume_from));
         of_seed.add({"the seed of the saved state", seed.value()});
     }
-    seed.agree(uncounted_comm, of_seed);
+    seed.agree(innermost_comm, of_seed);
     auto run = start(counted, seed.value());
     static_assert(Loop<decltype(run)>);
     if (!how.resume_from.empty()) run.restore(how.resume_from);
@@ -135,7 +135,7 @@ run_result run_loop(Start start, C& comm, run_settings how, Watch watch) {
     bool own_iterates = HoldsOwnIterates<decltype(run)>;
     if constexpr (requires { run.evaluates_together(); }) own_iterates = run.evaluates_together();
     if (!own_iterates) items.add({"the iterate to start from", digest(std::as_bytes(run.x()))});
-    require_agreement(uncounted_comm, items);
+    require_agreement(innermost_comm, items);
     bool const limited = how.trace != nullptr || how.bits < std::numeric_limits<double>::infinity() ||
                          how.target > -std::numeric_limits<double>::infinity() ||
                          how.seconds < std::numeric_limits<double>::infinity();
@@ -157,7 +157,7 @@ run_result run_loop(Start start, C& comm, run_settings how, Watch watch) {
         if (limited && (last || run.rounds() % how.check_every == 0)) {
             std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
             auto const m = detail::share_progress(
-                uncounted_comm, run.rounds(), value_for_trace(run, now, uncounted_comm),
+                innermost_comm, run.rounds(), value_for_trace(run, now, innermost_comm),
                 8.0 * static_cast<double>(counted.bytes_sent()),
                 8.0 * static_cast<double>(counted.bytes_received() + counted.bytes_broadcast()), passed.count());
             if (how.trace) how.trace->push_back(m);

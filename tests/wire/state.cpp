@@ -6,7 +6,6 @@
 #include "support/test.hpp"
 
 using namespace laconic;
-using namespace laconic::messages;
 using namespace laconic::wire;
 
 namespace {
