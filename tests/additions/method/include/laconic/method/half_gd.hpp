@@ -3,14 +3,14 @@
 
 #include "laconic/compress/identity.hpp"
 #include "laconic/core/description.hpp"
-#include "laconic/method/rates.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {
 
 /// Gradient descent with half of its usual step.
 struct half_gd {
-    rates given{};
+    overrides given{};
 
     template <Scalar T, class B>
     recursion<identity, memory<T, B>> compose(problem const& p) const {
