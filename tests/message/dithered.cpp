@@ -7,21 +7,9 @@
 
 using namespace laconic;
 using namespace laconic::messages;
-using namespace laconic::wire;
 
 static_assert(Message<dithered<double, host>, double, host> && Message<dithered<float, host>, float, host>);
 static_assert(dithered<float, host>::terms_type::in_order);
-
-// Three levels: a quarter, a half and the whole of the bucket's norm.
-TEST_CASE("a number is its bucket's norm, halved") {
-    dithered<float, host> const m{3, 2, {8, 0.5f, 0}, {-3, 1, 0, 2, 3}};
-    CHECK(m.dimension() == 5);
-    host on;
-    std::vector<float> out(5, 1);
-    add_message(on, std::span<float>(out), -2.0f, m);
-    CHECK(out == std::vector<float>{17, -3, 1, 0.5f, 1});
-    CHECK(m.terms()[1].at == 1);
-}
 
 TEST_CASE_TEMPLATE("a thousand levels reach where T does", T, float, double) {
     T const top = std::ldexp(T(1), std::numeric_limits<T>::max_exponent - 1), least = std::numeric_limits<T>::min();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One decoder adds what lists terms, a message's own what does not; and fits() refuses arrays of other lengths.
+// Also tests means.hpp, scaled.hpp, signs.hpp.
 #include "laconic/message/message.hpp"
 
 #include "laconic/backend/host.hpp"
@@ -25,6 +26,7 @@
 #include "laconic/message/full_vector.hpp"
 #include "laconic/message/means.hpp"
 #include "laconic/message/quantized.hpp"
+#include "laconic/message/scaled.hpp"
 #include "laconic/message/signs.hpp"
 #include "laconic/message/stepped.hpp"
 #include "support/test.hpp"
@@ -80,6 +82,35 @@ struct owns_memory {
     term<double> operator[](std::size_t j) const { return {0, v[j]}; }
 };
 
+// What w m adds to some numbers; the terms of a message that lists them come in order.
+template <class T, class M>
+void adds(M const& m, T w, std::vector<T> to, std::vector<T> const& expected) {
+    static_assert(Message<M, T, host>);
+    host on;
+    add_message(on, std::span<T>(to), w, m);
+    CHECK(to == expected);
+    CHECK(m.dimension() == expected.size());
+    if constexpr (TermMessage<M>) {
+        static_assert(M::terms_type::in_order);
+        REQUIRE(m.terms().size() == expected.size());
+        for (std::size_t j = 0; j < expected.size(); ++j) CHECK(m.terms()[j].at == j);
+    }
+}
+template <class T>
+signs<T, host> signs_of(std::size_t count, std::size_t bucket, std::vector<T> const& scales,
+                        std::vector<std::uint64_t> const& words) {
+    signs<T, host> m;
+    m.count = count;
+    m.bucket = bucket;
+    m.scales.assign(scales.begin(), scales.end());
+    m.words.assign(words.begin(), words.end());
+    return m;
+}
+std::vector<float> with_last(std::vector<float> x, float last) {
+    x.back() = last;
+    return x;
+}
+
 }  // namespace
 
 static_assert(Message<constant, double, host> && !TermMessage<constant>);
@@ -87,6 +118,26 @@ static_assert(!Message<constant, float, host>);
 static_assert(Message<twice, double, host> && Message<twice, float, host> && TermMessage<twice>);
 static_assert(!Message<knows_no_dimension, double, host> && !Message<int, double, host>);
 static_assert(Terms<twice::terms_type> && !Terms<owns_memory> && !Terms<int>);
+
+TEST_CASE("what messages add, by hand: buckets, signs, and what is past the first word of signs") {
+    adds<double>(scaled<full_vector<double, host>, double>{0.5, {{2, -4}}}, 3, {1, 1}, {4, -5});
+    adds<double>(signs_of<double>(5, 2, {1, 0.5, 4}, {0b01010}), 2, std::vector<double>(5, 10), {12, 8, 11, 9, 18});
+    adds<float>(signs_of<float>(65, 65, {3}, {0, 1}), 1, std::vector<float>(65), with_last(std::vector(65, 3.0f), -3));
+    std::vector<float> two_negative(66, 1.5f);  // without scales every magnitude is 1
+    two_negative[1] = two_negative[65] = 0.5f;
+    adds<float>(signs_of<float>(66, 0, {}, {0b10, 0b10}), 0.5f, std::vector<float>(66, 1), two_negative);
+    adds<double>(means<double, host>{5, 2, {1, 0.5, 4}, {3, 2, 8}, {0b01010}}, 2, std::vector<double>(5, 10),
+                 {16, 8, 14, 9, 26});
+    adds<float>(means<float, host>{65, 65, {3}, {5}, {0, 1}}, 1, std::vector<float>(65),
+                with_last(std::vector(65, 5.0f), -3));
+    // Three levels: a quarter, a half and the whole of the bucket's norm.
+    adds<float>(dithered<float, host>{3, 2, {8, 0.5f, 0}, {-3, 1, 0, 2, 3}}, -2, std::vector<float>(5, 1),
+                {17, -3, 1, 0.5f, 1});
+    adds<float>(stepped<float, host>{2, 2, {-1, 4, 0.5f}, {0.5f, 2, 0}, {0, 3, 1, 2, 3}}, 2, std::vector<float>(5, 10),
+                {8, 11, 22, 26, 11});
+    CHECK(scaled<full_vector<double, host>, double>{0.5, {{2, -4}}} !=
+          scaled<full_vector<double, host>, double>{0.25, {{2, -4}}});
+}
 
 TEST_CASE("one decoder for what lists its terms, the message's own for what does not") {
     host on;

@@ -7,20 +7,9 @@
 
 using namespace laconic;
 using namespace laconic::messages;
-using namespace laconic::wire;
 
 static_assert(Message<stepped<double, host>, double, host> && Message<stepped<float, host>, float, host>);
 static_assert(stepped<float, host>::terms_type::in_order);
-
-TEST_CASE("a number is its bucket's least and some of its steps") {
-    stepped<float, host> const m{2, 2, {-1, 4, 0.5f}, {0.5f, 2, 0}, {0, 3, 1, 2, 3}};
-    CHECK(m.dimension() == 5);
-    host on;
-    std::vector<float> out(5, 10);
-    add_message(on, std::span<float>(out), 2.0f, m);
-    CHECK(out == std::vector<float>{8, 11, 22, 26, 11});
-    CHECK(m.terms()[4].at == 4);
-}
 
 // 3 x 0.1f is above 0.3f; rounded before the sum, -0.3f would be added to 0.3f's neighbour, 2^-25 above it.
 TEST_CASE("a stepped number is rounded once") {
