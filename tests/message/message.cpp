@@ -86,15 +86,16 @@ struct owns_memory {
 template <class T, class M>
 void adds(M const& m, T w, std::vector<T> to, std::vector<T> const& expected) {
     static_assert(Message<M, T, host>);
-    host on;
-    add_message(on, std::span<T>(to), w, m);
-    CHECK(to == expected);
     CHECK(m.dimension() == expected.size());
     if constexpr (TermMessage<M>) {
         static_assert(M::terms_type::in_order);
         REQUIRE(m.terms().size() == expected.size());
-        for (std::size_t j = 0; j < expected.size(); ++j) CHECK(m.terms()[j].at == j);
+        for (std::size_t j = 0; j < expected.size(); ++j)
+            CHECK((m.terms()[j].at == j && to[j] + w * m.terms()[j].value == expected[j]));
     }
+    host on;
+    add_message(on, std::span<T>(to), w, m);
+    CHECK(to == expected);
 }
 template <class T>
 signs<T, host> signs_of(std::size_t count, std::size_t bucket, std::vector<T> const& scales,
