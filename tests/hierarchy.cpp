@@ -115,56 +115,6 @@ TEST_CASE("hierarchy: what is compressed between nodes is each rank's share of i
     });
 }
 
-TEST_CASE("hierarchy: a step is a transaction, whichever rank of whichever node has a mistake") {
-    auto const check = [](auto const& how, auto mistake, std::string const& text) {
-        CAPTURE(text);
-        for (int const culprit : {0, 3, 5}) {
-            on_nodes(2, 3, [&](auto& both, fibers::member& comm) {
-                reducer reduce(how, both, layers, {.seed = 0}), untroubled(how, both, layers, {.seed = 0});
-                for (int k = 0; k < 6; ++k) {
-                    if (k == 0 || k == 3) {  // also in the first step
-                        auto g = gradients(comm.rank(), 100 + k);
-                        step_options options;
-                        if (comm.rank() == culprit) mistake(g, options);
-                        auto const before = g;
-                        std::string thrown;
-                        try {
-                            step(reduce, g, options);
-                        } catch (error const& e) {
-                            thrown = e.what();
-                        }
-                        CHECK(thrown ==
-                              "rank " + std::to_string(culprit) + ", round " + std::to_string(k) + ": " + text);
-                        for (std::size_t l = 0; l < g.size(); ++l)
-                            CHECK(std::memcmp(g[l].data(), before[l].data(), 4 * g[l].size()) == 0);
-                    }
-                    auto g = gradients(comm.rank(), k), h = g;
-                    step(reduce, g), step(untroubled, h);
-                    CHECK(g == h);
-                }
-            });
-        }
-    };
-    float const inf = std::numeric_limits<float>::infinity();
-    auto const all = [&](auto const& how) {
-        check(
-            how, [&](auto& g, auto&) { g[0][40] = inf; }, "the gradient is not finite at coordinate 40 of layer w");
-        check(
-            how, [&](auto& g, auto&) { g[3][0] = -inf; }, "the gradient is not finite at coordinate 0 of layer head");
-        check(
-            how, [&](auto& g, auto&) { g[1].pop_back(); },
-            "layer bias: a vector of 2 numbers, where the reducer has 3");
-        check(
-            how, [&](auto&, auto& o) { o.loss_scale = 0; },
-            "layer w: a loss scale of 0, which must be finite and above 0");
-        check(
-            how, [&](auto&, auto& o) { o.weight = 2; },
-            "a weight other than 1, or .dense, which reducer_options::steps_vary must allow");
-    };
-    all(error_feedback{top_k{0.2}});
-    all(shifted{rand_k{0.5}});
-}
-
 TEST_CASE("hierarchy: propagate gives NaN to all, and a loss scale and layers in full are as everywhere") {
     on_nodes(2, 2, [](auto& both, fibers::member& comm) {
         reducer reduce(error_feedback{top_k{0.2}}, both, layers,

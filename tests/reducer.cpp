@@ -181,58 +181,6 @@ TEST_CASE("shifted and ef21_shift are what diana and ef21 do with their gradient
     same(ef21{top_k{5}, given}, ef21_shift{top_k{5}});
 }
 
-TEST_CASE("a step is a transaction: one that fails leaves the next 50 as if it had never been tried, bit for bit") {
-    int const n = 3, steps = 60;
-    double const inf = std::numeric_limits<double>::infinity();
-    struct mistake {
-        std::string text;
-        std::function<void(std::vector<double>&, step_options&)> make;
-    };
-    std::vector<mistake> const mistakes{
-        {"not finite at coordinate 36", [&](auto& g, auto&) { g[36] = inf; }},
-        {"not finite at coordinate 0", [&](auto& g, auto&) { g[0] = std::nan(""); }},
-        {"not finite at coordinate 2", [&](auto& g, auto& o) { g[2] = 1e308, o.loss_scale = 1e-9; }},
-        {"a vector of 36 numbers, where the reducer has 37", [&](auto& g, auto&) { g.pop_back(); }},
-        {"a loss scale of 0, which must be finite and above 0", [&](auto&, auto& o) { o.loss_scale = 0; }},
-        {"a step size of -1, which must be finite and above 0", [&](auto&, auto& o) { o.step_size = -1; }},
-        {"a step size of 0, which must be finite and above 0", [&](auto&, auto& o) { o.step_size = 0; }}};
-    auto const check = [&](auto const& how) {
-        CAPTURE(to_string(how));
-        auto const untroubled = estimates<double>(n, how, steps);
-        for (auto const& wrong : mistakes)
-            for (int const culprit : {0, 2}) {
-                CAPTURE(wrong.text);
-                int errors_seen = 0;
-                auto const troubled = estimates<double>(n, how, steps, [&](auto& reduce, int rank, int k) {
-                    if (k == 7 || k == 8) {
-                        auto g = gradient(rank, 1000 + k);
-                        step_options options;
-                        if (rank == culprit) wrong.make(g, options);
-                        auto const before = g;
-                        try {
-                            reduce(g, options);
-                        } catch (error const& e) {
-                            std::string const what = e.what();
-                            bool const named = what.starts_with("rank " + std::to_string(culprit) + ", round 7: ") ||
-                                               what.starts_with("rank " + std::to_string(culprit) + ", round 8: ");
-                            errors_seen += named && what.find(wrong.text) != std::string::npos;
-                        }
-                        CHECK(std::memcmp(g.data(), before.data(), 8 * g.size()) == 0);
-                    }
-                    auto g = gradient(rank, k);
-                    reduce(g);
-                    return g;
-                });
-                CHECK(errors_seen == 2 * n);
-                CHECK(troubled == untroubled);
-            }
-    };
-    check(error_feedback{top_k{4} | natural{}});
-    check(shifted{rand_k{4} | natural{}});
-    check(ef21_shift{top_k{4}});
-    check(plain{quantize{4}});
-}
-
 TEST_CASE("NaN or infinity on one rank: NaN on every rank where that is asked for, and nothing has changed") {
     int const n = 3, steps = 30;
     reducer_options const options{.seed = 0, .non_finite = on_non_finite::propagate};
@@ -309,37 +257,6 @@ TEST_CASE("where the step size changes, the residual is applied at the rate of i
         for (auto const& e : waits) virtual_x -= step_size(steps - 1) * e[i] / n;
         CHECK(virtual_x == doctest::Approx(full[0][i]).epsilon(1e-12));
     }
-}
-
-TEST_CASE("ranks that disagree on anything fail on all ranks, by name") {
-    auto const refused = [](auto make) {
-        std::vector<std::string> errors(3);
-        fibers::run(3, [&](fibers::member& comm) {
-            try {
-                make(comm);
-            } catch (agreement_error const& e) {
-                errors[std::size_t(comm.rank())] = e.what();
-            }
-        });
-        CHECK(errors[1] == errors[0]);
-        CHECK(errors[2] == errors[0]);
-        return errors[0];
-    };
-    CHECK(
-        refused([](auto& comm) { reducer(error_feedback{top_k{comm.rank() == 1 ? 3 : 4}}, comm, d); }) ==
-        "ranks disagree: rank 0 has \"the vector: 37 numbers, error_feedback(top_k(4))\", rank 1 has \"the vector: 37 "
-        "numbers, error_feedback(top_k(3))\"");
-    CHECK(refused([](auto& comm) { reducer(plain{}, comm, comm.rank() == 2 ? 5 : 4); }) ==
-          "ranks disagree: rank 0 has \"the vector: 4 numbers, plain(identity)\", rank 2 has \"the vector: 5 numbers, "
-          "plain(identity)\"");
-    CHECK(refused([](auto& comm) { reducer(plain{}, comm, 4, {.seed = std::uint64_t(comm.rank())}); }) ==
-          "ranks disagree: rank 0 has \"the seed: 0\", rank 1 has \"the seed: 1\"");
-    CHECK(refused([](auto& comm) {
-              reducer(plain{}, comm, 4,
-                      {.seed = 0, .non_finite = comm.rank() == 0 ? on_non_finite::raise : on_non_finite::propagate});
-          }) ==
-          "ranks disagree: rank 0 has \"what is not finite: raises\", rank 1 has \"what is not finite: "
-          "propagates\"");
 }
 
 TEST_CASE("what is saved goes on bit for bit, in a fresh reducer and in one that was used") {

@@ -43,68 +43,45 @@ inline constexpr bool holds_communicators<hierarchy<Inside, A>> = true;
 
 }  // namespace detail
 
-/// A reducer over nodes: within a node the gradients are added up in full, each rank adding up a share of the numbers;
-/// the nodes' means of each share are reduced as `how` specifies; and within a node the estimates are gathered in full.
-/// So the vector that is compressed, and the state of a rank, has 1 / n of the numbers for n ranks a node. It behaves
-/// as any reducer, except that all of a step happens in finish(), that drop() is for all ranks, and that an error names
-/// ranks as node times n plus the number in the node. With a shift all nodes must have the same weight. Numbers are the
-/// host's. Cost, beside the reduction of d / n numbers: four passes, and 2 (n - 1) / n d numbers sent within the node.
+/// The steps of a reducer over nodes: within a node the gradients are added up in full, each rank adding up a share of
+/// the numbers; the nodes' means of each share are reduced as the reduction specifies; and within a node the estimates
+/// are gathered in full. So the vector that is compressed, and the state of a rank, has 1 / n of the numbers for n
+/// ranks a node: rule(layer) is asked for layers of that size. It behaves as any reducer, except that all of a step
+/// happens in finish(), that drop() is for all ranks, and that an error names ranks as node times n plus the number in
+/// the node. With a shift all nodes must have the same weight. Numbers are the host's. Cost, beside the reduction of
+/// d / n numbers: three passes, two more where gradients are scaled, and 2 (n - 1) / n d numbers sent within the node.
 template <class R, class Inside, class A, Scalar T>
-class reducer<R, hierarchy<Inside, A>, T, host> {
+class reduction_step<R, hierarchy<Inside, A>, T, host> {
     using step_type = reduction_step<R, A, T, host>;
 
   public:
     using layer_type = typename step_type::layer_type;
 
-    /// The same as reducer's, on every rank of every node.
-    reducer(R how, hierarchy<Inside, A> nodes, std::vector<layer> const& layers, reducer_options options = {})
-        : reducer([&](layer const&) { return how; }, nodes, layers, std::move(options)) {}
-    /// With a reduction rule(layer) for each layer, whose size is that of this rank's share of it.
-    template <std::invocable<layer const&> Rule>
-    requires std::convertible_to<std::invoke_result_t<Rule const&, layer const&>, R> reducer(
-        Rule const& rule, hierarchy<Inside, A> nodes, std::vector<layer> const& layers, reducer_options options = {})
+    template <class Rule>
+    reduction_step(hierarchy<Inside, A> nodes, Rule const& rule, std::vector<layer> const& layers,
+                   reducer_options const& options, host = {})
         : layers_(layers),
           options_(options),
           node_(nodes.inside, nodes.across, layers, options),
           vectors_(layers.size()),
           given_(layers.size()) {
         node_.together(nodes.across, [&] { step_.emplace(host{}, rule, node_.shares(), node_.options(), &layers_); });
-        node_.require_shares(nodes.across, step_->layers().items());
+        node_.require_shares(nodes.across, step_->items());
         node_.together(nodes.across, [&] {
             // A rank with another number in its node draws other random numbers, and its state differs.
-            step_->layers().draw_as(node_.seed(), static_cast<std::uint64_t>(node_.rank()));
+            step_->draw_as(node_.seed(), static_cast<std::uint64_t>(node_.rank()));
             step_->connect(nodes.across);
             step_->start_as_listed();
         });
     }
-    reducer(R how, hierarchy<Inside, A> nodes, layer_sizes const& sizes, reducer_options options = {})
-        : reducer(std::move(how), nodes, layers_of(sizes), std::move(options)) {}
-    template <std::integral D>
-    reducer(R how, hierarchy<Inside, A> nodes, D d, reducer_options options = {})
-        : reducer(std::move(how), nodes, std::vector<layer>{{"", static_cast<std::size_t>(d)}}, std::move(options)) {}
-    template <Contiguous X>
-    requires detail::AsItIs<X> reducer(R how, hierarchy<Inside, A> nodes, X const& like, reducer_options options = {})
-        : reducer(std::move(how), nodes, like.size(), std::move(options)) {
-        static_assert(detail::is_like<T, X>());
-    }
-    reducer(reducer const&) = delete;
-    reducer& operator=(reducer const&) = delete;
+    reduction_step(reduction_step const&) = delete;
+    reduction_step& operator=(reduction_step const&) = delete;
 
-    template <class X>
-    void operator()(X&& x, step_options const& options = {}) {
-        if (layers_.size() != 1)
-            throw argument_error(
-                detail::concat({"a reducer of ", layers_.size(), " layers: start(layer, x) each, and finish()"}));
-        start(0, std::forward<X>(x), options);
-        finish();
-    }
-    template <class X>
-    void bind(std::size_t l, X&& x) {
+    void bind(std::size_t l, detail::caller_vector x) {
         require_layer(l);
-        if constexpr (detail::takes<T, X>()) vectors_[l].bind(detail::caller_vector(view(x)), layers_[l].size);
+        vectors_[l].bind(x, layers_[l].size);
     }
-    template <class X>
-    void start(std::size_t l, X&& x, step_options const& options = {}) {
+    void start(std::size_t l, detail::caller_vector x, step_options const& options = {}) {
         require_layer(l);
         if (vectors_[l].is_started()) return node_.refuse(detail::concat({node_.title(l), " is started twice"}));
         if (!begun_)
@@ -112,7 +89,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         else if (auto const* const why = detail::trouble_between(whole_, options, options_))
             node_.refuse(why);
         begun_ = true;
-        if constexpr (detail::takes<T, X>()) vectors_[l].start(detail::caller_vector(view(x)));
+        vectors_[l].start(x);
         given_[l] = options;
     }
     void finish(step_options const& options = {}) {
@@ -128,8 +105,6 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
         step_->commit();
         node_.gather(vectors_, given_);
     }
-    /// Drops a step, on all ranks: nothing changes. Where one rank drops it alone, the others' finish() throws
-    /// compression_error, which names it.
     void drop() {
         ending const however_it_ends{this};
         node_.refuse("the step was dropped there");
@@ -159,19 +134,19 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
     /// agreement_error on all ranks where one has another.
     void rebind(hierarchy<Inside, A> nodes) {
         end_step();
-        node_.replace_seed(seed());
-        node_.rebind(nodes.inside, nodes.across, step_->layers().items());
+        node_.replace_seed(step_->seed().value());
+        node_.rebind(nodes.inside, nodes.across, step_->items());
         node_.together(nodes.across, [&] {
-            step_->layers().replace_seed(node_.seed().value());
+            step_->replace_seed(node_.seed().value());
             step_->rebind(nodes.across);
             step_->start_as_listed();
         });
     }
 
     std::uint64_t steps() const { return step_->steps(); }
-    std::uint64_t seed() const { return step_->layers().seed().value(); }
-    /// This rank's share of each layer.
-    std::deque<layer_type> const& layers() const { return step_->layers().all(); }
+    detail::shared_seed const& seed() const { return step_->seed(); }
+    /// This rank's shares.
+    auto const& layers() const { return step_->layers(); }
     /// bytes_inside is sent within the node; all other statistics are of what is sent from node to node.
     reducer_statistics statistics() const {
         auto all = step_->statistics();
@@ -226,7 +201,7 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
             throw argument_error(detail::concat({"a step is under way: finish() or drop() comes before ", call}));
     }
     struct ending {
-        reducer* step;
+        reduction_step* step;
         ~ending() { step->end_step(); }
     };
 
@@ -240,19 +215,5 @@ class reducer<R, hierarchy<Inside, A>, T, host> {
     step_options whole_;  // of the first layer that is started: its weight and dense are those of the whole step
     bool begun_ = false;
 };
-
-template <class R, class Inside, class A>
-reducer(R, hierarchy<Inside, A>, std::vector<layer> const&, reducer_options = {}) -> reducer<R, hierarchy<Inside, A>>;
-template <std::invocable<layer const&> Rule, class Inside, class A>
-reducer(Rule, hierarchy<Inside, A>, std::vector<layer> const&, reducer_options = {})
-    -> reducer<std::invoke_result_t<Rule const&, layer const&>, hierarchy<Inside, A>>;
-template <class R, class Inside, class A>
-reducer(R, hierarchy<Inside, A>, layer_sizes const&, reducer_options = {}) -> reducer<R, hierarchy<Inside, A>>;
-template <class R, class Inside, class A, std::integral D>
-reducer(R, hierarchy<Inside, A>, D, reducer_options = {}) -> reducer<R, hierarchy<Inside, A>>;
-template <class R, class Inside, class A, Contiguous X>
-requires Scalar<element_of<X>> || detail::Number16<element_of<X>> reducer(R, hierarchy<Inside, A>, X const&,
-                                                                          reducer_options = {})
-->reducer<R, hierarchy<Inside, A>, std::conditional_t<detail::Number16<element_of<X>>, float, element_of<X>>>;
 
 }  // namespace laconic

@@ -51,35 +51,30 @@ namespace laconic {
 /// where a collective's lists grow.
 template <class R, class C, Scalar T = float, class B = host>
 class reducer {
-    static_assert(detail::can_reduce<R, C, T, B>());
-
   public:
-    using layer_type = detail::reduced_layer<R, C, T, B>;
+    using layer_type = typename reduction_step<R, C, T, B>::layer_type;
 
-    /// For layers of numbers of T, whose index is their position in this list. Throws argument_error where the
-    /// reduction does not suit a layer, or two layers have one name; theory_error where no theorem covers the reduction
-    /// and no unproved{...} is around it; agreement_error on every rank where ranks disagree on the reduction, the
-    /// layers, T, the seed or the options.
-    [[gnu::cold]] reducer(R how, C& comm, std::vector<layer> const& layers, reducer_options options = {}, B on = {})
-        : reducer([&](layer const&) { return how; }, comm, layers, std::move(options), std::move(on)) {}
-    /// With a reduction for each layer, rule(layer), all of one type R: as layers differ, or an any_reduction.
-    template <std::invocable<layer const&> Rule>
-    requires std::convertible_to<std::invoke_result_t<Rule const&, layer const&>, R> reducer(
-        Rule const& rule, C& comm, std::vector<layer> const& layers, reducer_options options = {}, B on = {})
-        : step_(comm, rule, layers, options, std::move(on)) {}
-    reducer(R how, C& comm, layer_sizes const& sizes, reducer_options options = {}, B on = {})
-        : reducer(std::move(how), comm, layers_of(sizes), std::move(options), std::move(on)) {}
-    /// For one vector of d numbers.
-    template <std::integral D>
-    [[gnu::cold]] reducer(R how, C& comm, D d, reducer_options options = {}, B on = {})
-        : reducer(std::move(how), comm, std::vector<layer>{{"", static_cast<std::size_t>(d)}}, std::move(options),
-                  std::move(on)) {}
-    /// For one vector with the length and the number type of `like`, which is not kept.
-    template <Contiguous X>
-    requires detail::AsItIs<X> reducer(R how, C& comm, X const& like, reducer_options options = {}, B on = {})
-        : reducer(std::move(how), comm, like.size(), std::move(options), std::move(on)) {
-        static_assert(detail::is_like<T, X>());
-    }
+    /// With the reduction `how`, an R, or how(layer) for each layer, as layers differ. Takes a communicator by
+    /// reference, and a hierarchy as a copy. For layers of numbers of T, whose index is their position in this list.
+    /// Throws argument_error where the reduction does not suit a layer, or two layers have one name; theory_error where
+    /// no theorem covers the reduction and no unproved{...} is around it; agreement_error on every rank where ranks
+    /// disagree on the reduction, the layers, T, the seed or the options.
+    template <detail::MakesReduction<R> How = R>
+    [[gnu::cold]] reducer(How const& how, detail::comm_argument<C> comm, std::vector<layer> const& layers,
+                          reducer_options options = {}, B on = {})
+        : step_(
+              comm, [&](layer const& of) { return detail::reduction_for<R>(how, of); }, layers, options,
+              std::move(on)) {}
+    template <detail::MakesReduction<R> How = R>
+    reducer(How const& how, detail::comm_argument<C> comm, layer_sizes const& sizes, reducer_options options = {},
+            B on = {})
+        : reducer(how, comm, layers_of(sizes), std::move(options), std::move(on)) {}
+    /// For one vector: of x numbers, or with the length and the number type of x, which is not kept. Or for what
+    /// becomes a list of layers or sizes.
+    template <detail::MakesReduction<R> How = R, class X>
+    [[gnu::cold]] reducer(How const& how, detail::comm_argument<C> comm, X const& x, reducer_options options = {},
+                          B on = {})
+        : reducer(how, comm, detail::layers_from<T>(x), std::move(options), std::move(on)) {}
     reducer(reducer const&) = delete;
     reducer& operator=(reducer const&) = delete;
 
@@ -128,9 +123,9 @@ class reducer {
     void finish(step_options const& options = {}) { step_.finish(options); }
 
     /// Drops a step: nothing changes. Every rank must drop it; where one rank alone does, after it has started a layer
-    /// and before it has started all, the others' finish() throws compression_error, which names it, or agreement_error
-    /// in the first step. With reducer_options::steps_vary it does so where no layer is started, too. Where it has
-    /// started all, the others take the step, and the next one throws agreement_error on all ranks.
+    /// and before it has started all, the others' finish() throws compression_error, which names it. With
+    /// reducer_options::steps_vary it does so where no layer is started, too. Where it has started all, the others take
+    /// the step, and the next one throws agreement_error on all ranks.
     void drop() { step_.drop(); }
 
     /// The state of this rank on which the next steps depend, for restore(). Throws argument_error while a step is in
@@ -154,14 +149,14 @@ class reducer {
     /// in progress. Residuals and shifts stay, what a collective remembers starts anew, and the mean shift becomes that
     /// of these ranks, whose shifts are sent in full. One rank may have completed a last step that the others have not:
     /// make sure that all have the same model. Throws agreement_error where the ranks disagree.
-    void rebind(C& comm) { step_.rebind(comm); }
+    void rebind(detail::comm_argument<C> comm) { step_.rebind(comm); }
 
     /// The number of steps that have succeeded.
     std::uint64_t steps() const { return step_.steps(); }
     /// The seed of all ranks: that of the options, or of a restored state, or drawn.
-    std::uint64_t seed() const { return step_.layers().seed().value(); }
+    std::uint64_t seed() const { return step_.seed().value(); }
     /// The layers: name, size, reduction, and h_i and e_i in units of the gradient without a loss scale.
-    std::deque<layer_type> const& layers() const { return step_.layers().all(); }
+    std::deque<layer_type> const& layers() const { return step_.layers(); }
     /// What it has done so far. Costs nothing except in steps that are probed (reducer_options). Between start() and
     /// finish() it waits for a collective that runs in the background.
     reducer_statistics statistics() const { return step_.statistics(); }
@@ -170,18 +165,22 @@ class reducer {
     reduction_step<R, C, T, B> step_;
 };
 
-template <class R, Communicator C>
-reducer(R, C&, std::vector<layer> const&, reducer_options = {}) -> reducer<R, C>;
-template <class R, Communicator C>
-reducer(R, C&, layer_sizes const&, reducer_options = {}) -> reducer<R, C>;
-template <class R, Communicator C, std::integral D>
-reducer(R, C&, D, reducer_options = {}) -> reducer<R, C>;
-template <class R, Communicator C, Contiguous X>
-requires Scalar<element_of<X>> || detail::Number16<element_of<X>> reducer(R, C&, X const&, reducer_options = {})
-->reducer<R, C, std::conditional_t<detail::Number16<element_of<X>>, float, element_of<X>>>;
-template <std::invocable<layer const&> Rule, Communicator C>
-reducer(Rule, C&, std::vector<layer> const&, reducer_options = {})
-    -> reducer<std::invoke_result_t<Rule const&, layer const&>, C>;
+template <class How, class C, class X, class B = host>
+reducer(How const&, C&&, X const&, reducer_options const& = {}, B = {})
+    -> reducer<detail::reduction_from<How, C, X>, detail::comm_from<How, C, X>, detail::number_from<How, C, X>, B>;
+template <class How, class C, class B = host>
+reducer(How const&, C&&, std::vector<layer> const&, reducer_options const& = {}, B = {})
+    -> reducer<detail::reduction_from<How, C>, detail::comm_from<How, C>, detail::number_from<How, C>, B>;
+template <class How, class C, class B = host>
+reducer(How const&, C&&, layer_sizes const&, reducer_options const& = {}, B = {})
+    -> reducer<detail::reduction_from<How, C>, detail::comm_from<How, C>, detail::number_from<How, C>, B>;
+template <class How, class C>
+reducer(How const&, C&&) -> reducer<detail::refused_arguments<How, C, void>, void>;
+// With other options: worse for every C than the guides above, and as good for none.
+template <class How, class C, class X>
+reducer(How const&, C const volatile&, X const&, ...) -> reducer<detail::refused_arguments<How, C&, X>, void>;
+template <class How, class C, class X>
+reducer(How const&, C const&&, X const&, ...) -> reducer<detail::refused_arguments<How, C, X>, void>;
 
 /// What no reducer can be made of: the compiler's first error says what to change.
 template <class How, class C, class X>
@@ -191,20 +190,17 @@ class reducer<detail::refused_arguments<How, C, X>, void> {
   public:
     template <class... Any>
     reducer(How const&, Any&&...) {}
-    reducer(How const&, C&&, X const&, ...) {}
+    reducer(How const&, std::remove_reference_t<C> const&, X const&, ...) {}
     void operator()(auto&&...) {}
     void start(auto&&...) {}
     void finish() {}
 };
-template <class How, class C, detail::AsItIs X>
-reducer(How const&, C&&, X const&, ...) -> reducer<detail::refused_arguments<How, C, X>, void>;
-template <class How, class C>
-reducer(How const&, C&&) -> reducer<detail::refused_arguments<How, C, void>, void>;
 
 /// For layers of numbers of T, other than float.
-template <Scalar T, class R, Communicator C>
-reducer<R, C, T> reducer_of(R how, C& comm, std::vector<layer> const& layers, reducer_options options = {}) {
-    return {std::move(how), comm, layers, std::move(options)};
+template <Scalar T, class R, class C>
+reducer<R, std::remove_cvref_t<C>, T> reducer_of(R how, C&& comm, std::vector<layer> const& layers,
+                                                 reducer_options options = {}) {
+    return {std::move(how), std::forward<C>(comm), layers, std::move(options)};
 }
 
 }  // namespace laconic

@@ -19,10 +19,6 @@ using nodes = hierarchy<threads::member, threads::member>;
 static_assert(detail::can_reduce<error_feedback<top_k<>>, threads::member, float, host>());
 static_assert(detail::can_reduce<unproved<plain<top_k<>>>, threads::member, double, host>());
 static_assert(detail::holds_communicators<nodes> && !detail::holds_communicators<threads::member>);
-// The guides for every type are no better than those for lists, to which a type of the user's may be converted.
-static_assert(detail::AsItIs<std::vector<layer>> && detail::AsItIs<std::vector<float>> && detail::AsItIs<int>);
-static_assert(!detail::AsItIs<list_of_layers>);
-
 TEST_CASE("a reducer is made of a list that is no vector of layers but becomes one, with ranks and over nodes") {
     threads::run(1, [](threads::member& comm) {
         list_of_layers all;

@@ -2,9 +2,10 @@
 // Small layers that are next to each other share a message, up to 16 times the limit.
 #include "laconic/reduction/joint_message.hpp"
 
+#include <deque>
+
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/reduction/reduced_layers.hpp"
+#include "laconic/reduction/reduced_layer.hpp"
 #include "support/test.hpp"
 
 using namespace laconic;
@@ -14,10 +15,12 @@ namespace {
 // How many layers each message of these sizes has, in this order.
 std::vector<std::size_t> joined(std::vector<std::size_t> const& sizes, std::vector<std::size_t> const& order,
                                 reducer_options const& options) {
-    detail::reduced_layers<error_feedback<top_k<>>, fibers::member, float, host> layers(
-        {}, [](layer const&) { return error_feedback{top_k{1}}; }, layers_of(sizes), options);
+    detail::step_resources<fibers::member, host> with;
+    std::deque<detail::reduced_layer<plain<>, fibers::member, float, host>> layers;
+    std::vector<detail::step_layer*> list;
+    for (auto const& l : layers_of(sizes)) list.push_back(&layers.emplace_back(with, plain{}, l, options));
     std::vector<std::size_t> counts;
-    for (auto const& m : detail::joined(layers, order, options)) counts.push_back(m.layers().size());
+    for (auto const& m : detail::joined(list, order, options, false)) counts.push_back(m.layers().size());
     return counts;
 }
 

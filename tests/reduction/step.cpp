@@ -39,7 +39,7 @@ TEST_CASE(
         reduction_step<with_errors, fibers::member> step(comm, [](layer const&) { return with_errors{top_k{1}}; },
                                                          layers_of({3}), {});
         auto const residual = [&] {
-            auto const e = step.layers().all()[0].feedback().residual();
+            auto const e = step.layers()[0].feedback().residual();
             return std::vector<float>(e.begin(), e.end());
         };
         std::vector<float> x{1, 5, 2};

@@ -2,7 +2,9 @@
 // A step's communicator passes on what is sent and counts it, and starts all-gathers over one that cannot overlap them.
 #include "laconic/reduction/step_communicator.hpp"
 
+#include "laconic/backend/host.hpp"
 #include "laconic/comm/fibers.hpp"
+#include "laconic/comm/metered.hpp"
 #include "support/test.hpp"
 
 using namespace laconic;
@@ -57,6 +59,36 @@ TEST_CASE("a step's communicator passes on what is sent and counts it, over any 
         check_all(comm);
         plain_ranks without_lanes{&comm};
         check_all(without_lanes);
+    });
+}
+
+TEST_CASE("a communicator that can be duplicated is, and another is used itself") {
+    fibers::run(2, [](fibers::member& comm) {
+        detail::own_communicator<fibers::member> own(comm);
+        CHECK(&own.comm() != &comm);
+        own.comm().start_all_gather({});
+        comm.all_gather({});  // which does not mix with it
+        own.comm().finish();
+        metered counted(comm);
+        CHECK(&detail::own_communicator<metered<fibers::member>>(counted).comm() == &counted);
+    });
+}
+
+TEST_CASE("a step sends over its own duplicate of a communicator, and counts messages apart from probes") {
+    fibers::run(2, [](fibers::member& comm) {
+        detail::step_resources<fibers::member, host> with;
+        with.connect(comm);
+        std::byte const mine[] = {std::byte{1}, std::byte(comm.rank())};
+        std::byte const other{7};
+        with.comm().all_gather({mine});
+        with.watching().all_gather({std::span(mine).first(1)});
+        comm.all_gather({std::span(&other, 1)});
+        CHECK(comm.from(0).bytes[0] == other);
+        CHECK(with.watching().from(1).bytes.size() == 1);  // the caller's all-gather is of another communicator
+        CHECK(with.comm().bytes_sent() == 2);
+        CHECK(with.watching().bytes_sent() == 1);
+        with.connect(comm);
+        CHECK(with.comm().bytes_sent() == 0);
     });
 }
 

@@ -31,6 +31,8 @@ TEST_CASE("a layer that has no message has a failure, and what ranks have alike 
         detail::reduced_layer<error_feedback<top_k<>>, fibers::member, float, host> typed(
             with, error_feedback{top_k{1}}, {"w", 4}, {});
         detail::step_layer& l = typed;
+        detail::reduced_layer<plain<>, fibers::member, float, host> const only(with, plain{}, {"", 4}, {});
+        CHECK(only.was_not_started() == "the vector was not started");
         CHECK(l.described() == "4 numbers, error_feedback(top_k(1))");
         CHECK_FALSE(l.uses_collective());
         CHECK(l.bytes_in_full() == 16);

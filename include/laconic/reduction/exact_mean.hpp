@@ -7,19 +7,15 @@
 #include <span>
 
 #include "laconic/backend/array.hpp"
+#include "laconic/collective/collective.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/message/full_vector.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/statistics.hpp"
-#include "laconic/transport/gathered.hpp"
-#include "laconic/transport/message_arrays.hpp"
-#include "laconic/transport/message_tag.hpp"
+#include "laconic/transport/full_mean.hpp"
 #include "laconic/wire/failure.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
 
@@ -60,43 +56,21 @@ blank_of_rank(int, Blank) -> blank_of_rank<Blank>;
 /// numbers, from its first use on.
 template <Scalar T, class B>
 class exact_mean {
-    using full_type = messages::full_vector<T, B>;
-
   public:
-    explicit exact_mean(std::size_t d) : d_(d), means_({}, d, position_code::smallest) {}
+    explicit exact_mean(std::size_t d) : means_({}, d), mean_(d) {}
 
     /// Gathers the mean of all ranks' scale x, whose numbers are finite; an absent x counts as zeros. Throws
     /// comm_error, and wire_error for bytes that are no message.
     template <Communicator C>
     [[gnu::cold, gnu::noinline]] void gather(B& on, C& comm, std::uint64_t round, T scale, caller_vector const& x) {
-        mean_.resize(d_);
+        round_context now;
+        now.round = round;
         std::span<T> const mean(mean_);
-        set(on, scale, x, mean);
-        identity{}(on, std::span<T const>(mean), key{}, mine_);
-        blank_in_full const blank{d_};
-        if constexpr (CarriesMessages<C, full_type, B>) {
-            round_context now;
-            now.round = round;
-            means_.send(on, comm, now, mine_, none_);
-            means_.receive(on, comm, now, mine_, none_, blank, nullptr, mean);
-        } else {
-            sink_.clear();
-            means_.write(sink_, on, mine_);
-            comm.all_gather({sink_.finish()});
-            fill(on, mean, T(0));
-            without_tags messages(comm, {});
-            if (means_.add_in_parts(on, messages, blank, mean)) return;
-            int r = 0;
-            try {
-                for (; r < comm.size(); ++r) {
-                    wire::bit_reader source(comm.from(r).bytes);
-                    means_.read_and_add(source, on, blank_of_rank{r, blank}, T(1) / static_cast<T>(comm.size()), mean);
-                    source.finish();
-                }
-            } catch (wire_error const& e) {
-                failure::unreadable(r, e.bit, e.why).raise();
-            }
-        }
+        means_(on, comm, now, mean, [&](failure&) {
+            if (!x.is_there() || scale == 0) return fill(on, mean, T(0));
+            if (auto const numbers = x.as_numbers(mean); numbers.data() != mean.data()) copy(on, numbers, mean);
+            if (scale != 1) multiply(on, scale, mean);
+        });
     }
     /// Adds the deviation of the estimate to `apart`, and overwrites the mean. Three passes.
     void compare(B& on, std::span<T const> estimate, deviation& apart) {
@@ -108,17 +82,7 @@ class exact_mean {
     }
 
   private:
-    static void set(B& on, T scale, caller_vector const& x, std::span<T> mean) {
-        if (!x.is_there() || scale == 0) return fill(on, mean, T(0));
-        if (auto const numbers = x.as_numbers(mean); numbers.data() != mean.data()) copy(on, numbers, mean);
-        if (scale != 1) multiply(on, scale, mean);
-    }
-
-    std::size_t d_;
-    gathered<full_type, T, B> means_;
-    full_type mine_;
-    wire::bit_writer sink_;
-    failure none_;
+    full_mean<gather_all, T, B> means_;
     typename B::template array<T> mean_;
 };
 

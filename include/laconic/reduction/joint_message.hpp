@@ -112,9 +112,10 @@ class joint_message {
 };
 
 /// The messages of a step, in the order of layers: small layers next to each other share one.
-template <class Layers>
-[[gnu::cold, gnu::noinline]] std::vector<joint_message> joined(Layers& layers, std::vector<std::size_t> const& order,
-                                                               reducer_options const& options) {
+[[gnu::cold, gnu::noinline]] inline std::vector<joint_message> joined(std::vector<step_layer*> const& layers,
+                                                                      std::vector<std::size_t> const& order,
+                                                                      reducer_options const& options,
+                                                                      bool uses_collective) {
     std::vector<joint_message> messages;
     std::vector<step_layer*> together;
     std::size_t numbers = 0;
@@ -123,9 +124,8 @@ template <class Layers>
         numbers = 0;
     };
     for (auto const l : order) {
-        auto& one = layers[l];
-        bool const shares =
-            one.size() < options.share_below && options.not_started != absent::skip && !layers.uses_collective();
+        auto& one = *layers[l];
+        bool const shares = one.size() < options.share_below && options.not_started != absent::skip && !uses_collective;
         if (!shares || numbers + one.size() > 16 * options.share_below) end();
         together.push_back(&one);
         numbers += one.size();

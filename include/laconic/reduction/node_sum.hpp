@@ -26,8 +26,8 @@
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/node_agreement.hpp"
 #include "laconic/reduction/options.hpp"
-#include "laconic/reduction/own_communicator.hpp"
 #include "laconic/reduction/step_agreement.hpp"
+#include "laconic/reduction/step_communicator.hpp"
 #include "laconic/wire/failure.hpp"
 #include "laconic/wire/stream.hpp"
 
@@ -41,7 +41,7 @@ class node_sum {
   public:
     /// Throws agreement_error where the ranks of a node, or the nodes, do not agree.
     node_sum(Inside& inside, A& across, std::vector<layer> const& layers, reducer_options const& options)
-        : own_(own_communicator<Inside>::of(inside)),
+        : own_(std::make_unique<own_communicator<Inside>>(inside)),
           inside_(own_->comm()),
           rank_(inside_.rank()),
           size_(inside_.size()),
@@ -81,7 +81,7 @@ class node_sum {
     /// Goes on over other nodes of the same size, in which each rank has the same number: throws agreement_error on
     /// all ranks where one has another, and then has changed nothing. Does not use the earlier communicators.
     void rebind(Inside& inside, A& across, agreed_items const& shares) {
-        auto own = own_communicator<Inside>::of(inside);
+        auto own = std::make_unique<own_communicator<Inside>>(inside);
         auto const place = [](int rank, int size) { return concat({rank, " of ", size}); };
         failure other_place;
         if (inside.size() != size_ || inside.rank() != rank_)
@@ -167,12 +167,17 @@ class node_sum {
     std::span<T> sum(std::size_t l, layer_vector const& x, double loss_scale) {
         auto const p = parts(layers_[l].size);
         auto const n = static_cast<std::size_t>(size_);
-        std::span<T> const all(numbers_.data(), p.d), mine(sums_[l]);
+        std::span<T> const room(numbers_.data(), p.d), mine(sums_[l]);
+        std::span<T const> all = room;  // x itself, unless it is scaled or not of T
         if (!x.is_started() || share_ == 0)
-            fill(on_, all, T(0));
-        else if (auto const numbers = x.held().as_numbers(all); numbers.data() != all.data())
-            copy(on_, numbers, all);
-        if (double const factor = share_ / loss_scale; factor != 1) multiply(on_, static_cast<T>(factor), all);
+            fill(on_, room, T(0));
+        else
+            all = x.held().as_numbers(room);
+        if (double const factor = share_ / loss_scale; factor != 1) {
+            if (all.data() != room.data()) copy(on_, all, room);
+            multiply(on_, static_cast<T>(factor), room);
+            all = room;
+        }
         for (std::size_t step = 1; step < n; ++step) {
             auto const to = (me() + step) % n;
             inside_.exchange(static_cast<int>(to), {std::as_bytes(p.of(all, to))}, no_rank);
@@ -182,7 +187,7 @@ class node_sum {
         auto const part = mine.first(piece_.size());
         for (std::size_t r = 0; r < n; ++r) {  // in the order of ranks, on all shares
             if (r != me()) read(inside_.exchange(no_rank, {}, static_cast<int>(r)), static_cast<int>(r), piece_);
-            std::span<T const> const theirs = r == me() ? p.of(all, me()) : std::span<T>(piece_);
+            std::span<T const> const theirs = r == me() ? p.of(all, me()) : std::span<T const>(piece_);
             if (auto const i = first_non_finite(on_, theirs); i < theirs.size() && !wrong_)
                 refuse(number_of(static_cast<int>(r)),
                        failure::not_finite(p.first(me()) + i).in(layers_[l].name.empty() ? "" : title(l)));

@@ -21,8 +21,8 @@
 #include "laconic/reduction/layer_memory.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduction.hpp"
+#include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_layer.hpp"
-#include "laconic/reduction/step_resources.hpp"
 #include "laconic/reduction/term_list.hpp"
 #include "laconic/reduction/writable_estimate.hpp"
 #include "laconic/transport/gathered.hpp"
@@ -161,7 +161,7 @@ class reduced_layer final : public step_layer {
         if (!skipped_) exact_->compare(on(), std::span<T const>(mean_), apart);
         apart.residual_squared += memory_.residual_squared(on());
     }
-    std::uint64_t digest_of_estimate() override {
+    std::uint64_t digest_of_estimate() const override {
         return skipped_ ? 0 : memory_.digest_with(on(), std::span<T const>(mean_));
     }
     std::size_t first_not_writable(std::uint64_t round) override {

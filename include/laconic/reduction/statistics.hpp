@@ -33,16 +33,6 @@ struct reducer_statistics {
 
 namespace detail {
 
-/// These statistics with the bytes that two metered communicators have counted, and no state.
-template <class Metered>
-reducer_statistics with_traffic(reducer_statistics all, Metered const& comm, Metered const& watching) {
-    all.bytes_sent += comm.bytes_sent() + comm.bytes_broadcast();
-    all.bytes_received += comm.bytes_received() + comm.bytes_gathered();
-    all.bytes_watching += watching.bytes_sent();
-    all.bytes_of_state = 0;
-    return all;
-}
-
 /// Adds the seconds of its lifetime to a sum.
 class timed {
   public:

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
+#include <deque>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,13 +11,19 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/communicator.hpp"
+#include "laconic/core/error.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
+#include "laconic/reduction/arguments.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/options.hpp"
-#include "laconic/reduction/reduced_layers.hpp"
-#include "laconic/reduction/restore.hpp"
+#include "laconic/reduction/reduced_layer.hpp"
 #include "laconic/reduction/statistics.hpp"
+#include "laconic/reduction/step_agreement.hpp"
+#include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_control.hpp"
+#include "laconic/wire/state.hpp"
 
 namespace laconic {
 
@@ -30,11 +36,12 @@ namespace laconic {
 ///     step.abandon()               ends the step without a change
 ///
 /// reducer.hpp says what each does and throws; finish() is prepare(), and commit() unless it has failed.
-template <class R, Communicator C, Scalar T = float, class B = host>
-class reduction_step {
+template <class R, class C, Scalar T = float, class B = host>
+class reduction_step final : public detail::step_control {
+    static_assert(detail::can_reduce<R, C, T, B>());
+
   public:
-    using layers_type = detail::reduced_layers<R, C, T, B>;
-    using layer_type = typename layers_type::layer_type;
+    using layer_type = detail::reduced_layer<R, C, T, B>;
 
     /// With the reduction rule(layer) for each layer. A collective call.
     template <class Rule>
@@ -47,66 +54,126 @@ class reduction_step {
     template <class Rule>
     [[gnu::cold]] reduction_step(B on, Rule const& rule, std::vector<layer> const& layers,
                                  reducer_options const& options, std::vector<layer> const* wholes = nullptr)
-        : layers_(std::move(on), rule, layers, options, wholes), control_(layers_, options) {}
-    reduction_step(reduction_step const&) = delete;
-    reduction_step& operator=(reduction_step const&) = delete;
-    /// To be called on all ranks before the first step, once.
-    void connect(C& comm) { layers_.connect(comm); }
-
-    /// Opens a step, which is done by the first of the calls below where it is not.
-    void open(step_options const& options = {}) { control_.open(options); }
-    void bind(std::size_t l, detail::caller_vector x) { control_.bind(l, x); }
-    void start(std::size_t l, detail::caller_vector x, step_options const& options = {}) {
-        control_.start(l, x, options);
+        : step_control(layers, options, sizeof(T)), with_{std::move(on)} {
+        for (auto const& l : layers) {
+            auto const* const whole = wholes ? &(*wholes)[all_.size()] : nullptr;
+            try {
+                check_dimension(l.size);  // before there is memory for it
+                list_.push_back(&all_.emplace_back(with_, rule(l), l, options));
+            } catch (argument_error const& e) {
+                throw argument_error(named(l, e, whole));
+            } catch (theory_error const& e) {
+                throw theory_error(named(l, e, whole));
+            }
+        }
+        check(layers);
     }
+    [[gnu::cold]] ~reduction_step() {
+        for (auto& l : all_) l.recover();  // ends what uses the communicators on another thread
+        with_.over.reset();                // which may be sending bytes of layers and messages
+    }
+    /// To be called on all ranks before the first step, once.
+    [[gnu::cold]] void connect(C& comm) {
+        with_.connect(comm);
+        agree();
+        for (auto& l : all_) l.start();
+    }
+
+    using step_control::start;
     template <Contiguous X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
         start(l, detail::caller_vector(view(x)), options);
     }
-    /// Marks that this rank cannot take the step: it fails with compression_error on all ranks, with this reason.
-    void refuse(std::string why, step_options const& options = {}) {
-        refuse(failure::no_message(std::move(why)), options);
-    }
-    /// The same, where it is known as a failure.
-    void refuse(failure why, step_options const& options = {}) { control_.refuse(std::move(why), options); }
-    /// Waits for the message beside which nothing else may be in flight, if there is one.
-    void receive_alone() { control_.receive_alone(); }
-    /// If it throws, the step has ended.
-    void prepare(step_options const& options = {}) { control_.prepare(options); }
-    std::exception_ptr failed() const { return control_.failed(); }
-    void commit() { control_.commit(); }
-    void abandon() { control_.abandon(); }
-    void finish(step_options const& options = {}) { control_.finish(options); }
-    void drop() { control_.drop(); }
 
     std::vector<std::byte> save() const {
+        require_no_step("save()"), require_consistent();
         auto& same = const_cast<reduction_step&>(*this);  // which is only read
-        return detail::saved(same.control_, same.layers_);
+        wire::state_writer archive(identity(comm().rank(), comm().size(), seed().value()), same.with_.on);
+        same.state(archive);
+        return archive.finish();
     }
-    void restore(std::span<std::byte const> saved) { detail::restore_own(control_, layers_, saved); }
-    void restore(std::span<std::vector<std::byte> const> saved) { detail::restore_any(control_, layers_, saved); }
+    void restore(std::span<std::byte const> saved) {
+        require_no_step("restore()");
+        auto const of_state = seed().for_state(saved);
+        auto archive = reader(saved, comm().rank(), comm().size(), of_state);
+        state(archive), archive.rewind(), state(archive);
+        replace_seed(of_state), recover();
+    }
+    void restore(std::span<std::vector<std::byte> const> saved) {
+        if (saved.empty()) throw argument_error("no rank's state to restore");
+        require_no_step("restore()");
+        int const ranks = static_cast<int>(saved.size());
+        auto const of_state = seed().for_state(saved[0]);
+        auto const of_rank = [&](int r) { return reader(saved[static_cast<std::size_t>(r)], r, ranks, of_state); };
+        std::uint64_t first = 0;
+        for (int r = 0; r < ranks; ++r) {
+            std::uint64_t round = 0;
+            auto archive = of_rank(r);
+            archive.skip_checks(), archive(round);
+            if (r == 0) first = round;
+            if (round != first)
+                throw agreement_error(
+                    r, detail::concat({"rank ", r, "'s state is of step ", round, ", rank 0's of step ", first}));
+        }
+        if (ranks == comm().size()) return restore(saved[static_cast<std::size_t>(comm().rank())]);
+        for (auto const& l : all_) l.memory().require_add();
+        for (int r = 0; r < ranks; ++r) {
+            auto archive = of_rank(r);
+            state(archive), archive.rewind();
+        }
+        broken_.rank_moves();
+        for (int r = 0; r < ranks; ++r) {
+            auto archive = of_rank(r);
+            archive.skip_checks(), state(archive);
+            for (auto& l : all_) l.add_state();
+        }
+        for (auto& l : all_) l.take_mean_state(ranks);
+        replace_seed(of_state), recover();
+    }
     void rebind(C& comm) {
         auto const so_far = statistics();
-        control_.rebind(layers_.reconnect(comm, control_.round()), so_far);
+        for (auto& l : all_) l.forget_ranks();
+        connect(comm);
+        auto const latest = detail::latest_round(with_.over->messages, round_);
+        for (auto& l : all_) l.renew_mean_shift(latest);
+        go_on(latest, so_far);
     }
     /// For a state of which these steps are a part.
     template <class Archive>
     void state(Archive& archive) {
-        detail::pass_state(control_, layers_, archive);
+        archive(round_);
+        for (auto const l : by_name()) all_[l].state(archive);
     }
-    void require_consistent() const { control_.require_consistent(); }
-    void recover() { control_.recover(); }
-    /// The order of layers is always that of their numbers.
-    void start_as_listed() { control_.set_order(detail::layer_order(layers_.size(), true)); }
 
-    std::uint64_t steps() const { return control_.round(); }
-    layers_type& layers() { return layers_; }
-    layers_type const& layers() const { return layers_; }
-    reducer_statistics statistics() const { return layers_.with_traffic(control_.statistics()); }
+    std::deque<layer_type> const& layers() const { return all_; }
+    /// Waits for a collective in the background, which counts its bytes on another thread.
+    reducer_statistics statistics() const {
+        for (auto const& l : all_) l.wait();
+        auto all = statistics_;
+        all.bytes_sent += with_.comm().bytes_sent() + with_.comm().bytes_broadcast();
+        all.bytes_received += with_.comm().bytes_received() + with_.comm().bytes_gathered();
+        all.bytes_watching += with_.watching().bytes_sent();
+        all.bytes_of_state = 0;
+        for (auto const& l : all_) all.bytes_of_state += l.memory().bytes();
+        return all;
+    }
 
   private:
-    layers_type layers_;
-    detail::step_control control_;  // ends first, and disconnects them
+    detail::step_communicator& comm() const override { return with_.over->messages; }
+    detail::step_communicator& watching() const override { return with_.over->watching; }
+    std::size_t at_once() const override { return OnHost<B> && Overlapping<C> ? detail::most_in_flight : 1; }
+    wire::state_reader reader(std::span<std::byte const> saved, int rank, int ranks, std::uint64_t of_state) {
+        return {saved, identity(rank, ranks, of_state), {}, with_.on};
+    }
+    // What does not suit a layer, or this rank's share of a whole one, with its name.
+    [[gnu::cold, gnu::noinline]] static std::string named(layer const& l, error const& e, layer const* whole) {
+        using detail::concat;
+        return concat({(l.name.empty() ? "" : concat({"layer ", l.name, ": "})), e.what(),
+                       (whole ? concat({", where this rank has ", l.size, " of its ", whole->size, " numbers"}) : "")});
+    }
+
+    detail::step_resources<C, B> with_;
+    std::deque<layer_type> all_;
 };
 
 }  // namespace laconic

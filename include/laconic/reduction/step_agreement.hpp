@@ -105,7 +105,7 @@ template <Communicator C, class Layers>
     tagged_texts texts(comm, round, tagged::differences);
     bool all = false;
     for (std::size_t n = 0; !all && n < 2 * most_in_flight; ++n) {
-        texts.gather_all_kinds(std::as_bytes(std::span(mine.lines())), static_cast<int>((sent + n) % at_once));
+        texts.gather_all_kinds({std::as_bytes(std::span(mine.lines()))}, static_cast<int>((sent + n) % at_once));
         all = texts.are_all(tagged::differences);
     }
     auto const text_of = [&](int r) { return text_of_bytes(texts.from(r).bytes); };
@@ -130,7 +130,7 @@ std::uint64_t latest_round(C& comm, std::uint64_t mine) {
 template <Communicator C, class Layers>
 [[gnu::cold, gnu::noinline]] void verify_estimates(C& comm, Layers const& layers, std::uint64_t round) {
     std::vector<std::uint64_t> mine{round};
-    for (auto* const l : layers) mine.push_back(l->digest_of_estimate());
+    for (std::size_t l = 0; l < layers.size(); ++l) mine.push_back(layers[l].digest_of_estimate());
     comm.all_gather({std::as_bytes(std::span(mine))});
     auto const words_of = [&](int r) { return bytes_from(comm, r, 8 * mine.size(), "a digest of each layer"); };
     for (int r = 0; r < comm.size(); ++r) words_of(r);  // a wrong length comes before a difference

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/metered.hpp"
+#include "laconic/core/kept.hpp"
 
 namespace laconic::detail {
 
@@ -30,7 +33,6 @@ class counted_communicator final : public step_communicator {
     explicit counted_communicator(C& of) : counted_(of) {}
 
     metered<C>& counted() { return counted_; }
-    metered<C> const& counted() const { return counted_; }
 
     int rank() const override { return counted_.rank(); }
     int size() const override { return counted_.size(); }
@@ -50,6 +52,46 @@ class counted_communicator final : public step_communicator {
 
   private:
     metered<C> counted_;
+};
+
+/// A reducer's own duplicate of a communicator, so that its messages do not mix with other traffic there; where the
+/// communicator cannot be duplicated, that communicator itself. To make one is a collective call.
+template <Communicator C>
+class own_communicator {
+  public:
+    explicit own_communicator(C& of) : comm_(of) {}
+    C& comm() { return *comm_; }
+
+  private:
+    kept<C> comm_;
+};
+template <Splitting C>
+class own_communicator<C> {
+  public:
+    explicit own_communicator(C& of) : comm_(of.duplicate()) {}
+    C& comm() { return comm_; }
+
+  private:
+    C comm_;
+};
+
+/// What the layers of a step compute and send with, on one rank: the backend and, once they are connected, the step's
+/// own communicator, with one count for messages and one for probes and comparisons.
+template <Communicator C, class B>
+struct step_resources {
+    struct connection {
+        own_communicator<C> own;
+        counted_communicator<C> messages, watching;
+
+        explicit connection(C& of) : own(of), messages(own.comm()), watching(own.comm()) {}
+    };
+
+    B on{};
+    std::unique_ptr<connection> over{};
+
+    void connect(C& of) { over = std::make_unique<connection>(of); }
+    metered<C>& comm() const { return over->messages.counted(); }
+    metered<C>& watching() const { return over->watching.counted(); }
 };
 
 }  // namespace laconic::detail

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,63 +18,55 @@
 #include "laconic/reduction/statistics.hpp"
 #include "laconic/reduction/step_agreement.hpp"
 #include "laconic/reduction/step_communicator.hpp"
-#include "laconic/reduction/step_failure.hpp"
 #include "laconic/reduction/step_layer.hpp"
 #include "laconic/reduction/step_layers.hpp"
+#include "laconic/reduction/step_state.hpp"
 
 namespace laconic::detail {
 
 /// What controls the steps of a reducer, on one rank: messages are made and sent as layers are started, in the order of
 /// the first step, and all state changes at the end, when every message of every rank is there. It is compiled once,
 /// for all reductions, numbers, backends and communicators.
-class step_control : step_failure {
+class step_control : public step_layers, step_state {
   public:
-    /// `layers` outlive it, and have been or will be connected before the first step.
-    [[gnu::cold, gnu::noinline]] step_control(step_layers& layers, reducer_options options)
-        : options_(std::move(options)), layers_(&layers), order_(layers.size()) {
-        set_order(order_.fresh());
-    }
-    step_control(step_control const&) = delete;
-    step_control& operator=(step_control const&) = delete;
-    [[gnu::cold]] ~step_control() {
-        layers_->recover();  // ends what uses the communicators on another thread
-        layers_->disconnect();
-    }
+    /// The number of steps that have succeeded.
+    std::uint64_t steps() const { return round_; }
+    using step_state::failed;
 
-    void bind(std::size_t l, caller_vector x) { layers_->at(l).bind(x); }
+    void bind(std::size_t l, caller_vector x) { at(l).bind(x); }
     /// Opens a step, which start(), prepare() and refuse() do where it is not done. Where the steps vary, the ranks
     /// compare their steps and weights.
-    [[gnu::cold]] void open(step_options const& options, begins how = begins::with_layers) {
+    [[gnu::cold]] void open(step_options const& options = {}, begins how = begins::with_layers) {
         now_.is_open = true;
         now_.given = options;
         attempt([&] {
-            if (may_differ_ && order_.is_known() && layers_->uses_collective() && !compares_later())
-                require_agreement(comm(), layers_->progress(round_)), may_differ_ = false;  // its messages have no tags
+            if (may_differ_ && order_.is_known() && uses_collective_ && !compares_later())
+                require_agreement(comm(), progress(round_)), may_differ_ = false;  // its messages have no tags
             if (!options_.steps_vary) return;
             auto const all = agree_on_step(comm(), round_, options, how);
             all.wrong.raise();
             now_.share = all.share, now_.is_dense = options.dense;
         });
         if (options_.steps_vary || failed_) return;
-        if (options.weight != 1 || options.dense) mistake_ = failure::no_message(weight_needs_steps_vary);
+        if (options.weight != 1 || options.dense) own_error_ = failure::no_message(weight_needs_steps_vary);
     }
-    [[gnu::cold]] void start(std::size_t l, caller_vector x, step_options const& options) {
+    [[gnu::cold]] void start(std::size_t l, caller_vector x, step_options const& options = {}) {
         if (!now_.is_open) require_consistent();
-        auto& vector = layers_->at(l).vector();
+        auto& vector = at(l).vector();
         if (!now_.is_open)
             open(options);
         else if (auto const* const why = trouble_between(now_.given, options, options_))
             return fail(failure::no_message(why));
-        if (order_.is_started(l)) return fail(failure::no_message(concat({layers()[l].title(), " is started twice"})));
+        if (order_.is_started(l)) return fail(failure::no_message(concat({list_[l]->title(), " is started twice"})));
         if (order_.is_known() && order_.is_over() && !failed_) return fail_as_out_of_order(l);  // throws, and x stays
         order_.start(l);
         vector.start(x);
         if (failed_) return;
         if (order_.is_known()) pass_over(l);
-        if (failed_ || mistake_) return;
+        if (failed_ || own_error_) return;
         {
             timed const time(statistics_.seconds_compressing);
-            layers()[l].make_message(round_, now_.share, options, is_dense());
+            list_[l]->make_message(round_, now_.share, options, is_dense());
         }
         if (order_.is_known()) advance();
     }
@@ -91,7 +84,7 @@ class step_control : step_failure {
         if (!now_.is_open) open(options);
         if (!order_.is_known() && !failed_) attempt([&] { agree_on_order(); });
         while (!ended_ && !order_.is_over()) {
-            if (auto const l = order_.due(); !mistake_ && !order_.is_started(l)) make_absent(layers()[l]);
+            if (auto const l = order_.due(); !own_error_ && !order_.is_started(l)) make_absent(*list_[l]);
             advance();
         }
         receive_all();
@@ -100,25 +93,26 @@ class step_control : step_failure {
         abandon();
         throw;
     }
-    std::exception_ptr failed() const { return failed_; }
     [[gnu::cold]] void commit() {
         ending const however_it_ends{this};
         broken_.rank_moves();
-        for (auto* const l : *layers_) l->commit(round_);
+        for (auto* const l : list_) l->commit(round_);
         if (is_every(options_.probe_every)) compare_exact();
         ++round_, ++statistics_.steps;
-        for (auto* const l : *layers_) statistics_.bytes_in_full += l->bytes_in_full();
+        for (auto* const l : list_) statistics_.bytes_in_full += l->bytes_in_full();
         broken_.recover();
-        for (auto* const l : *layers_) l->write_back();
+        for (auto* const l : list_) l->write_back();
     }
     [[gnu::cold]] void abandon() {
         if (now_.is_open) ++ended_steps_;
         order_.end_step();
-        for (auto* const l : *layers_) l->end_step();
-        step_failure::clear();
-        now_ = {};
+        for (auto* const l : list_) l->end_step();
+        step_state::clear();
     }
-    /// Marks that this rank cannot take the step: finish() throws compression_error on all ranks, with this reason.
+    /// Marks that this rank cannot take the step: it fails on all ranks with this reason, a text as compression_error.
+    void refuse(std::string why, step_options const& options = {}) {
+        refuse(failure::no_message(std::move(why)), options);
+    }
     [[gnu::cold]] void refuse(failure why, step_options const& options = {}) {
         if (!now_.is_open) open(options, begins::with_error);
         fail(std::move(why));
@@ -146,52 +140,57 @@ class step_control : step_failure {
     void require_no_step(char const* call) const {
         if (now_.is_open) throw argument_error(concat({"a step is under way: finish() or drop() comes before ", call}));
     }
-    void break_off() { broken_.rank_moves(); }
     [[gnu::cold]] void recover() {
         may_differ_ = true;
-        layers_->recover();
+        for (auto* const l : list_) l->recover();
         broken_.recover();
         abandon();
         if (!compares_later()) set_order(order_.fresh());  // other ranks may have no order yet
     }
-    [[gnu::cold, gnu::noinline]] void set_order(layer_order order) {
-        order_ = std::move(order);
-        messages_.clear();
-        if (order_.is_known()) messages_ = joined(layers(), order_.all(), options_);
-    }
     void require_consistent() const {
-        layers_->require_consistent();
-        broken_.require_consistent(layers_->comm().rank(), round_);
+        step_layers::require_consistent();
+        broken_.require_consistent(comm().rank(), round_);
     }
-    std::uint64_t round() const { return round_; }
-    /// Without the bytes that were sent and received.
-    reducer_statistics const& statistics() const { return statistics_; }
+    /// The order of layers is always that of their numbers.
+    void start_as_listed() { set_order(layer_order(size(), true)); }
+
+  protected:
+    using step_layers::step_layers;
+    ~step_control() = default;
+
+    /// To be called once list_ has all layers, before the first step.
+    [[gnu::cold]] void check(std::vector<layer> const& layers) {
+        step_layers::check(layers);
+        set_order(layer_order(size()));
+    }
     /// Goes on over other ranks, to which the layers are connected now, in this round.
-    [[gnu::cold, gnu::noinline]] void rebind(std::uint64_t round, reducer_statistics const& so_far) {
+    [[gnu::cold, gnu::noinline]] void go_on(std::uint64_t round, reducer_statistics const& so_far) {
         statistics_ = so_far, round_ = round;
         recover(), may_differ_ = false;
         set_order(order_.fresh()), ended_steps_ = 0;
     }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(round_);
-    }
+
+    std::uint64_t round_ = 0;
+    reducer_statistics statistics_;  // without the bytes that were sent and received
+    using step_state::broken_;
 
   private:
-    step_layers& layers() const { return *layers_; }
-    step_communicator& comm() const { return layers_->comm(); }
-    std::size_t at_once() const { return layers_->at_once(); }
     int lane(std::size_t message) const { return static_cast<int>(message % at_once()); }
     bool is_dense() const { return now_.is_dense || round_ < options_.dense_rounds; }
+    [[gnu::cold, gnu::noinline]] void set_order(layer_order order) {
+        order_ = std::move(order);
+        messages_.clear();
+        if (order_.is_known()) messages_ = joined(list_, order_.all(), options_, uses_collective_);
+    }
     [[gnu::cold]] void pass_over(std::size_t l) {
         if (options_.not_started != absent::raise && order_.is_later(l))
-            for (; !failed_ && !mistake_ && order_.due() != l; advance()) make_absent(layers()[order_.due()]);
-        if (!failed_ && !mistake_ && (order_.is_over() || order_.due() != l)) fail_as_out_of_order(l);
+            for (; !failed_ && !own_error_ && order_.due() != l; advance()) make_absent(*list_[order_.due()]);
+        if (!failed_ && !own_error_ && (order_.is_over() || order_.due() != l)) fail_as_out_of_order(l);
     }
     [[gnu::cold, gnu::noinline]] void fail_as_out_of_order(std::size_t l) {
         auto const where =
-            order_.is_over() ? "last" : concat({"where ", layers()[order_.due()].title(), " was in the first step"});
-        fail(failure::no_message(concat({layers()[l].title(), " is started ", where})));
+            order_.is_over() ? "last" : concat({"where ", list_[order_.due()]->title(), " was in the first step"});
+        fail(failure::no_message(concat({list_[l]->title(), " is started ", where})));
     }
     [[gnu::cold]] void make_absent(step_layer& l) {
         auto const why = options_.not_started == absent::raise ? failure::no_message : failure::left_out;
@@ -204,12 +203,12 @@ class step_control : step_failure {
     [[gnu::cold, gnu::noinline]] void fail(failure why) {
         if (order_.is_known() && order_.is_over())
             throw argument_error(concat({why.why, " after all messages of the step"}));
-        if (!mistake_) mistake_ = std::move(why);
+        if (!own_error_) own_error_ = std::move(why);
     }
     // Called when the layer that is due has its message, or this rank has made a mistake.
     [[gnu::cold]] void advance() {
-        auto& last = layers()[order_.due()];
-        if (mistake_) last.fail(own_failure(mistake_), is_dense());
+        auto& last = *list_[order_.due()];
+        if (own_error_) last.fail(own_failure(own_error_), is_dense());
         now_.made += 1;
         order_.advance();
         if (now_.made < messages_[now_.sent].layers().size()) return;
@@ -218,7 +217,7 @@ class step_control : step_failure {
         bool const alone = m.travels_alone();
         while (now_.sent - now_.received >= (alone || now_.travels_alone ? 1 : at_once())) receive_next();
         if (ended_) return;
-        if (mistake_) last.fail(own_failure(mistake_), is_dense());  // receive_next() may have made it
+        if (own_error_) last.fail(own_failure(own_error_), is_dense());  // receive_next() may have made it
         timed const time(statistics_.seconds_compressing);
         attempt([&] { m.send(comm(), round_, lane(now_.sent)); });
         ++now_.sent;
@@ -231,23 +230,25 @@ class step_control : step_failure {
     }
     [[gnu::cold]] void receive_all() {
         while (now_.received < now_.sent) receive_next();
-        if_they_differ([&] { name_difference(comm(), layers(), round_, now_.given, now_.sent, at_once()); });
+        if_they_differ([&] { name_difference(comm(), *this, round_, now_.given, now_.sent, at_once()); });
     }
     [[gnu::cold, gnu::noinline]] void agree_on_order() {
         now_.sent = now_.received = 1;  // for ranks whose order is known this meets their first message
         tagged_texts texts(comm(), round_, tagged::order);
-        options_.not_started == absent::raise ? require_order(texts, order_, layers(), round_, mistake_)
-                                              : learn_if_complete(texts, order_, layers_->progress(round_));
+        if (own_error_) own_error_ = own_failure(own_error_);
+        options_.not_started == absent::raise ? require_order(texts, order_, *this, round_, own_error_)
+                                              : learn_if_complete(texts, order_, progress(round_));
         may_differ_ = false, now_.sent = now_.received = 0;
-        if (order_.is_learned() || messages_.empty()) messages_ = joined(layers(), order_.all(), options_);
+        if (order_.is_learned() || messages_.empty())
+            messages_ = joined(list_, order_.all(), options_, uses_collective_);
     }
     // Before any state changes: whether the estimates can be written, probes, and comparisons between ranks.
     [[gnu::cold]] void watch() {
         attempt([&] {
-            layers_->require_writable(round_);
+            require_writable(round_);
             if (is_every(options_.probe_every))
-                for (auto* const l : *layers_) l->gather_exact(round_);
-            if (is_every(options_.verify_every)) verify_estimates(layers_->watching(), layers(), round_);
+                for (auto* const l : list_) l->gather_exact(round_);
+            if (is_every(options_.verify_every)) verify_estimates(watching(), *this, round_);
         });
     }
     // Steps are counted that all ranks take together, whatever each has restored.
@@ -255,13 +256,13 @@ class step_control : step_failure {
     bool is_watched() const { return is_every(options_.probe_every) || is_every(options_.verify_every); }
     [[gnu::cold, gnu::noinline]] void compare_exact() {
         deviation apart;
-        for (auto* const l : *layers_) l->compare_exact(apart);
+        for (auto* const l : list_) l->compare_exact(apart);
         statistics_.last_probe = apart.of_step(round_ + 1);
     }
     // Whether this rank, where it has restored its state, leaves it to verify_estimates() to compare the steps so far:
     // the others may have restored none, and be in the collective already.
     bool compares_later() const {
-        return options_.verify_every > 0 && ended_steps_ > 0 && layers_->uses_collective() && order_.is_learned();
+        return options_.verify_every > 0 && ended_steps_ > 0 && uses_collective_ && order_.is_learned();
     }
     [[gnu::cold, gnu::noinline]] void fail_step() {
         ending const however_it_ends{this};
@@ -269,31 +270,20 @@ class step_control : step_failure {
             std::rethrow_exception(failed_);
         } catch (non_finite_error const&) {
             if (options_.non_finite == on_non_finite::raise) throw;
-            layers_->write_nan(options_.not_started == absent::zero);
+            for (auto* const l : list_) {
+                if (options_.not_started == absent::zero) l->vector().hold_bound();
+                l->write_nan();
+            }
         }
     }
-    // Of the current step, beside its failure.
-    struct progress {
-        bool is_open = false, is_dense = false;
-        bool travels_alone = false;          // the message that was sent last
-        step_options given{};                // of the first layer that is started
-        double share = 1;                    // of this rank's gradient: its weight relative to the mean weight
-        std::size_t made = 0;                // layers that are ready of the message that is sent next
-        std::size_t sent = 0, received = 0;  // messages
-    };
     struct ending {
         step_control* step;
         ~ending() { step->abandon(); }
     };
-    reducer_options options_;
-    step_layers* layers_;
-    layer_order order_;
+    layer_order order_{0};
     std::vector<joint_message> messages_;  // once the order is known
-    std::uint64_t round_ = 0;
-    std::uint64_t ended_steps_ = 0;  // with success or without, over these ranks
-    bool may_differ_ = true;         // some ranks may have been restored, and others not
-    reducer_statistics statistics_;
-    progress now_;
+    std::uint64_t ended_steps_ = 0;        // with success or without, over these ranks
+    bool may_differ_ = true;               // some ranks may have been restored, and others not
 };
 
 }  // namespace laconic::detail

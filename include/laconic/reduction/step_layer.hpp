@@ -3,13 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "laconic/collective/agreement.hpp"
+#include "laconic/core/key.hpp"
+#include "laconic/core/text.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/exact_mean.hpp"
-#include "laconic/reduction/named_layer.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/transport/message_tag.hpp"
 #include "laconic/wire/failure.hpp"
@@ -19,11 +21,22 @@ namespace laconic::detail {
 
 /// One layer of a step as what controls the step sees it, whatever its reduction, its numbers and its backend are.
 /// Until commit() a step does not change the layer's state.
-class step_layer : public named_layer {
+class step_layer {
   public:
     step_layer(layer is, reducer_options const& options, std::size_t bytes_each)
-        : named_layer(std::move(is)), in_full_(is_in_full(is_, options)), bytes_each_(bytes_each) {}
+        : is_(std::move(is)), in_full_(is_in_full(is_, options)), bytes_each_(bytes_each) {}
 
+    std::string const& name() const { return is_.name; }
+    std::size_t size() const { return is_.size; }
+    [[gnu::cold, gnu::noinline]] std::string title() const {
+        return is_.name.empty() ? "the vector" : concat({"layer ", is_.name});
+    }
+    [[gnu::cold, gnu::noinline]] std::string was_not_started() const { return concat({title(), " was not started"}); }
+    /// Sets the key from which all layers of the reducer draw, before the first step.
+    void draw_from(key seed) {
+        // By the name, not the index: a later run may list the layers in another order.
+        seed_ = is_.name.empty() ? seed : seed.child(fingerprint(std::as_bytes(std::span(is_.name))));
+    }
     layer_vector& vector() { return x_; }
     void bind(caller_vector x) { x_.bind(x, is_.size); }
     std::size_t bytes_in_full() const { return x_.held().is_there() ? x_.held().size_bytes() : is_.size * bytes_each_; }
@@ -76,7 +89,7 @@ class step_layer : public named_layer {
     /// After commit(): adds the deviation of the estimate from it to `apart`.
     virtual void compare_exact(deviation& apart) = 0;
     /// Before commit(): a digest of what must be the same on all ranks.
-    virtual std::uint64_t digest_of_estimate() = 0;
+    virtual std::uint64_t digest_of_estimate() const = 0;
     /// Before commit(): the first number of the estimate that write_back() could not write as a finite one; size()
     /// where there is none. The same on all ranks whose vectors have one type of number and one loss scale.
     virtual std::size_t first_not_writable(std::uint64_t round) = 0;
@@ -100,6 +113,8 @@ class step_layer : public named_layer {
         skipped_ = false, has_made_ = true;
     }
 
+    layer is_;
+    key seed_;  // of this layer
     bool in_full_, uses_collective_ = false;
     std::size_t bytes_each_;
     std::string described_;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "laconic/collective/agreement.hpp"
@@ -26,35 +27,20 @@ namespace laconic::detail {
 /// The layers of a step as what controls it sees them, on one rank, in the order in which the caller lists them.
 class step_layers {
   public:
-    [[gnu::cold]] step_layers(std::vector<layer> const& layers, reducer_options const& options, std::size_t bytes_each)
-        : seed_(options.seed),
-          common_{{"the bytes of a number", bytes_each}, {"the version of the wire format", wire::wire_version}} {
-        if (layers.empty()) throw argument_error("a reducer of no layers");
-        require_names(layers);
-    }
     step_layers(step_layers const&) = delete;
     step_layers& operator=(step_layers const&) = delete;
 
     std::size_t size() const { return list_.size(); }
-    step_layer& operator[](std::size_t l) { return *list_[l]; }
     step_layer const& operator[](std::size_t l) const { return *list_[l]; }
-    /// Throws argument_error where there is no such layer.
-    step_layer& at(std::size_t l) {
-        if (l >= size()) throw argument_error(concat({"layer ", l, " of ", size()}));
-        return *list_[l];
+    shared_seed const& seed() const { return seed_; }
+    /// Draws from another seed, where none is given.
+    void replace_seed(std::uint64_t seed) {
+        seed_.replace(seed);
+        draw();
     }
-    auto begin() const { return list_.begin(); }
-    auto end() const { return list_.end(); }
-    /// Whether a collective adds up the messages of any layer.
-    bool uses_collective() const { return uses_collective_; }
-
-    /// Once they are connected: the communicator for messages, and the one for probes and comparisons.
-    virtual step_communicator& comm() = 0;
-    virtual step_communicator& watching() = 0;
-    /// The most messages that may be in flight.
-    virtual std::size_t at_once() const = 0;
-    /// Destroys the communicators, which may be sending bytes of layers and messages.
-    virtual void disconnect() = 0;
+    /// Where these are shares of layers, before agree(): the seed on which all shares have agreed, and the share's
+    /// number, that of the seed's child from which they draw.
+    void draw_as(shared_seed const& seed, std::uint64_t share) { seed_ = seed, share_ = share; }
 
     /// The items that must be the same on all ranks.
     [[gnu::cold, gnu::noinline]] agreed_items items() const {
@@ -81,15 +67,6 @@ class step_layers {
                 {"the loss scale", texts[1]},
                 {"the largest number that is written", texts[2]}};
     }
-    shared_seed const& seed() const { return seed_; }
-    /// Draws from another seed, where none is given.
-    void replace_seed(std::uint64_t seed) {
-        seed_.replace(seed);
-        draw();
-    }
-    /// Where these are shares of layers, before agree(): the seed on which all shares have agreed, and the share's
-    /// number, that of the seed's child from which they draw.
-    void draw_as(shared_seed const& seed, std::uint64_t share) { seed_ = seed, share_ = share; }
     /// The items on which ranks must agree before a step, where some may have been restored, or have other orders.
     agreed_items progress(std::uint64_t steps, std::optional<std::string_view> order = {}) const {
         agreed_items items{{"the steps so far", steps}, {"the seed", seed_.value()}};
@@ -114,41 +91,38 @@ class step_layers {
             if (!order.is_started(l)) text += concat({"; not started: ", escaped(list_[l]->name(), ",;")});
         return text.ends_with(", ") ? text.substr(0, text.size() - 2) : text;
     }
-    /// Throws non_finite_error where finish() would write a number that is not finite: on all ranks where they have the
-    /// same types of numbers and loss scales.
-    [[gnu::cold]] void require_writable(std::uint64_t round) {
-        for (auto* const l : list_)
-            if (auto const i = l->first_not_writable(round); i < l->size())
-                throw non_finite_error(-1, round, i, l->name().empty() ? "" : l->title());
-    }
-    /// Makes the callers' vectors NaN: those that are started and, with `bound`, those that are bound to the others.
-    [[gnu::cold]] void write_nan(bool bound) {
-        for (auto* const l : list_) {
-            if (bound) l->vector().hold_bound();
-            l->write_nan();
-        }
-    }
-    void wait() const {
-        for (auto const* l : list_) l->wait();
-    }
     void require_consistent() const {
         for (auto const* l : list_) l->require_consistent();
     }
-    void recover() {
-        for (auto* const l : list_) l->recover();
-    }
 
   protected:
+    /// For numbers of so many bytes each.
+    [[gnu::cold]] step_layers(std::vector<layer> const& layers, reducer_options options, std::size_t bytes_each)
+        : options_(std::move(options)),
+          seed_(options_.seed),
+          common_{{"the bytes of a number", bytes_each}, {"the version of the wire format", wire::wire_version}} {
+        if (layers.empty()) throw argument_error("a reducer of no layers");
+        require_names(layers);
+    }
     ~step_layers() = default;
-    /// Adds a layer, which stays where it is.
-    void add(step_layer& l) { list_.push_back(&l); }
-    /// To be called once all are added. Throws argument_error where the options do not suit them.
-    [[gnu::cold, gnu::noinline]] void check(std::vector<layer> const& layers, reducer_options const& options) {
+    /// Once they are connected: the communicator for messages, and the one for probes and comparisons.
+    virtual step_communicator& comm() const = 0;
+    virtual step_communicator& watching() const = 0;
+    /// The most messages that may be in flight.
+    virtual std::size_t at_once() const = 0;
+
+    /// Throws argument_error where there is no such layer.
+    step_layer& at(std::size_t l) const {
+        if (l >= size()) throw argument_error(concat({"layer ", l, " of ", size()}));
+        return *list_[l];
+    }
+    /// To be called once list_ has them all. Throws argument_error where the options do not suit them.
+    [[gnu::cold, gnu::noinline]] void check(std::vector<layer> const& layers) {
         uses_collective_ = std::any_of(list_.begin(), list_.end(), [](auto const* l) { return l->uses_collective(); });
-        if (options.not_started == absent::skip && uses_collective_)
+        if (options_.not_started == absent::skip && uses_collective_)
             throw argument_error("absent::skip goes with messages that are gathered, not with a collective");
-        require_matches(layers, options);
-        common_.add(detail::described(options));
+        require_matches(layers, options_);
+        common_.add(described(options_));
     }
     /// Throws agreement_error on all ranks where they disagree on the layers, the reductions, the options or the seed.
     [[gnu::cold]] void agree() {
@@ -161,6 +135,17 @@ class step_layers {
         std::sort(places.begin(), places.end(), [&](auto a, auto b) { return list_[a]->name() < list_[b]->name(); });
         return places;
     }
+    /// Throws non_finite_error where finish() would write a number that is not finite: on all ranks where they have the
+    /// same types of numbers and loss scales.
+    [[gnu::cold]] void require_writable(std::uint64_t round) {
+        for (auto* const l : list_)
+            if (auto const i = l->first_not_writable(round); i < l->size())
+                throw non_finite_error(-1, round, i, l->name().empty() ? "" : l->title());
+    }
+
+    reducer_options options_;
+    std::vector<step_layer*> list_;
+    bool uses_collective_ = false;  // for the messages of any layer
 
   private:
     [[gnu::cold, gnu::noinline]] static void require_names(std::vector<layer> const& layers) {
@@ -178,8 +163,6 @@ class step_layers {
     shared_seed seed_;
     std::optional<std::uint64_t> share_;
     agreed_items common_;
-    std::vector<step_layer*> list_;
-    bool uses_collective_ = false;
 };
 
 }  // namespace laconic::detail

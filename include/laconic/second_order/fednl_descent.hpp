@@ -124,7 +124,7 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
         return all;
     }
     hessian_reduction of_hessian() const { return {method_.compressor, method_.alpha, method_.over}; }
-    auto const& layer_of_hessian() const { return hessians_.layers().all().front(); }
+    auto const& layer_of_hessian() const { return hessians_.layers().front(); }
     auto const& feedback() const { return layer_of_hessian().feedback(); }
     static void prepare(auto& step) {
         step.prepare();

@@ -122,14 +122,14 @@ class tagged_texts : public without_tags<C> {
         : tagged_texts(comm, round_context{}.with_tag(message_tag(step, 0, what))) {}
 
     void all_gather(payload mine) {
-        gather_all_kinds(mine.bytes);
+        gather_all_kinds(mine);
         this->require_one();
     }
     /// The same in this lane, as a message goes, whatever stands in front of the other ranks' tags.
-    void gather_all_kinds(std::span<std::byte const> mine, int lane = 0) {
+    void gather_all_kinds(payload mine, int lane = 0) {
         sink_.clear();
-        sink_.put_bytes(mine);
-        start_all_gather(this->inner(), {with_tag(sink_, now_), false}, lane);
+        sink_.put_bytes(mine.bytes);
+        start_all_gather(this->inner(), {with_tag(sink_, now_), mine.is_error}, lane);
         finish_all_gather(this->inner(), lane);
     }
 

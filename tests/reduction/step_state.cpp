@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A failed step ends on all ranks, or is reported to the others first, or breaks the reducer.
-#include "laconic/reduction/step_failure.hpp"
+#include "laconic/reduction/step_state.hpp"
 
 #include <new>
 
@@ -10,9 +10,8 @@ using namespace laconic;
 
 namespace {
 
-struct kept_failure : detail::step_failure {
-    using step_failure::broken_, step_failure::clear, step_failure::ended_, step_failure::failed_,
-        step_failure::mistake_;
+struct kept_failure : detail::step_state {
+    using step_state::broken_, step_state::clear, step_state::ended_, step_state::failed_, step_state::own_error_;
 };
 template <class E>
 void check_throws(kept_failure const& f) {
@@ -29,30 +28,30 @@ TEST_CASE("what all ranks know of ends the step, and what one alone knows of is 
     f.attempt([] { throw wire_error(3, "damaged"); });
     check_throws<wire_error>(f);
     CHECK_FALSE(f.ended_);
-    CHECK(f.mistake_.why == "the step failed there");
+    CHECK(f.own_error_ == failure{.kind = detail::failure_kind::unreadable, .where = 3, .why = "damaged"});
     CHECK_NOTHROW(f.broken_.require_consistent(0, 0));
-    f.attempt([] { throw compression_error(1, 2, "the step failed there"); });
+    f.attempt([] { throw compression_error(1, 2, "no data"); });
     check_throws<wire_error>(f);  // the first
     CHECK(f.ended_);
     f.clear();
     CHECK_FALSE(f.failed_);
     CHECK_FALSE(f.ended_);
-    CHECK_FALSE(f.mistake_);
+    CHECK_FALSE(f.own_error_);
 
     f.attempt([] { throw comm_error(1, "lost"); });
     check_throws<comm_error>(f);
     CHECK(f.ended_);
-    CHECK_FALSE(f.mistake_);
+    CHECK_FALSE(f.own_error_);
     CHECK_NOTHROW(f.broken_.require_consistent(0, 0));
 }
 
 TEST_CASE("after what is none of the library's errors, other ranks may have taken the step") {
     kept_failure f;
-    f.mistake_ = failure::no_message("mine");
+    f.own_error_ = failure::no_message("mine");
     f.attempt([] { throw std::bad_alloc(); });
     check_throws<std::bad_alloc>(f);
     CHECK_FALSE(f.ended_);
-    CHECK(f.mistake_.why == "mine");
+    CHECK(f.own_error_.why == "mine");
     CHECK_THROWS_AS(f.broken_.require_consistent(0, 0), comm_error);
     f.clear();
     CHECK_THROWS_AS(f.broken_.require_consistent(0, 0), comm_error);
