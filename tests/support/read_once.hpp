@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What most tests include, read once: headers of others alone, so that no header of the library leans on another one of
-// it. cmake/check_layers.cmake finds those that lean on these.
+// What every test program is compiled behind: the library as a whole, and what tests need of others.
 #pragma once
 
-#include <Eigen/Core>
-#include <xsimd/xsimd.hpp>
-
-#include "support/test.hpp"
+#include "laconic/all.hpp"
+#include "support/read_others.hpp"
