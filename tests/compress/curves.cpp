@@ -10,7 +10,7 @@ using namespace laconic;
 namespace {
 
 // Many equal ones, gaps, and numbers too small to count.
-std::vector<double> mixture() {
+std::vector<double> mixed_numbers() {
     std::vector<double> x{1, -1, 1, 0, 0};
     for (int i = 1; i <= 300; ++i) x.push_back(std::pow(i, -1.5) * (i % 2 ? 1 : -1));
     for (int i = 0; i < 200; ++i) x.push_back(-0.01);
@@ -36,7 +36,7 @@ std::vector<double> kept_of(C const& c, std::vector<double> const& x) {
 
 TEST_CASE_TEMPLATE("a curve over its price is the share that is kept, to within (1 + 2^-8)^2 between any two levels", C,
                    top_k<>, top_k<scaled_sign>, proportional<identity, true>) {
-    auto const x = mixture();
+    auto const x = mixed_numbers();
     auto h = histogram_of(x);
     auto const q = kept_of(C{}, x);
     auto curve = levels<C>::curve(C{}, h);
@@ -53,7 +53,7 @@ TEST_CASE_TEMPLATE("a curve over its price is the share that is kept, to within 
 
 TEST_CASE_TEMPLATE("above(y) is the first level where the curve is above y", C, top_k<>, top_k<scaled_sign>,
                    proportional<identity, true>) {
-    auto const x = mixture();
+    auto const x = mixed_numbers();
     auto h = histogram_of(x);
     std::vector<double> values;
     for (auto curve = levels<C>::curve(C{}, h); values.size() < x.size();) {
@@ -78,7 +78,7 @@ TEST_CASE_TEMPLATE("above(y) is the first level where the curve is above y", C, 
 
 TEST_CASE_TEMPLATE("the best level by a curve is worth what the best of all is, to within the slack", C, top_k<>,
                    top_k<scaled_sign>, proportional<identity, true>) {
-    auto const x = mixture();
+    auto const x = mixed_numbers();
     auto h = histogram_of(x);
     auto const curve = levels<C>::curve(C{}, h);
     auto const never_less = [&](auto cost) {
@@ -100,7 +100,7 @@ TEST_CASE_TEMPLATE("the best level by a curve is worth what the best of all is, 
 }
 
 TEST_CASE("what costs nothing is sent at the lowest level, and what costs too much is not sent") {
-    auto h = histogram_of(mixture());
+    auto h = histogram_of(mixed_numbers());
     detail::largest_curve<true> const curve(h);
     CHECK(detail::best_on(curve, 300, [](std::size_t) { return 0.; }) == 1);
     CHECK(detail::best_on(curve, 300, [](std::size_t) { return HUGE_VAL; }) == 1);

@@ -28,7 +28,7 @@ struct not_a_number {
     void hessian(std::span<double const>, Eigen::MatrixXd& h) const { h.setIdentity(2, 2); }
 };
 
-struct reference {
+struct reference_optimum {
     nlohmann::json const& entry;
 
     double operator[](char const* name) const { return entry[name].get<double>(); }
@@ -150,8 +150,8 @@ TEST_CASE("the optima of real data, and gradient descent towards them, against o
         CAPTURE(tag);
         bool const descend = workers == 20 && tag == "1e-3";
         auto const run = [&](auto const& f) {
-            reference{entry}.check(f);
-            if (descend) reference{entry}.check_descent(f);
+            reference_optimum{entry}.check(f);
+            if (descend) reference_optimum{entry}.check_descent(f);
         };
         auto const whole = data.first(entry["rows_used"]);
         if (entry["objective"] == "logistic")

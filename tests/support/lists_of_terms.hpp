@@ -13,17 +13,17 @@
 namespace lists_of_terms {
 
 template <class T>
-struct term_list {
+struct drawn_list {
     std::vector<laconic::coordinate> at{};
     std::vector<T> values{};
 };
 
 /// Each of d places, from `first` on, with a chance, in blocks; a fifth to a third of the values are odd ones.
 template <class T>
-term_list<T> drawn(std::size_t first, std::size_t d, double share, std::size_t block, std::uint64_t seed,
+drawn_list<T> drawn(std::size_t first, std::size_t d, double share, std::size_t block, std::uint64_t seed,
                    std::initializer_list<T> odd) {
     using laconic::key;
-    term_list<T> list;
+    drawn_list<T> list;
     for (std::size_t i = 0; i < d; ++i) {
         if (key{seed}.uniform(i / block) >= share) continue;
         auto const n = key{seed}.child(1).below(i, 20);

@@ -8,20 +8,20 @@
 
 using namespace laconic;
 using namespace laconic::kernels;
-using lists_of_terms::term_list;
+using lists_of_terms::drawn_list;
 
 namespace {
 
 template <class T>
-term_list<T> some_terms(std::size_t d, double share, std::size_t block, std::uint64_t seed) {
+drawn_list<T> some_terms(std::size_t d, double share, std::size_t block, std::uint64_t seed) {
     return lists_of_terms::drawn<T>(0, d, share, block, seed, {0, T(-0.0), std::numeric_limits<T>::denorm_min()});
 }
 template <class T>
-listed_terms<T> as_spans(term_list<T> const& l) {
+listed_terms<T> as_spans(drawn_list<T> const& l) {
     return {l.at, l.values};
 }
 template <class T>
-void check_equal(term_list<T> const& a, term_list<T> const& b) {
+void check_equal(drawn_list<T> const& a, drawn_list<T> const& b) {
     REQUIRE(a.at == b.at);
     REQUIRE(std::as_bytes(std::span(a.values)).size() == std::as_bytes(std::span(b.values)).size());
     for (std::size_t j = 0; j < a.values.size(); ++j)
@@ -33,7 +33,7 @@ void check_equal(term_list<T> const& a, term_list<T> const& b) {
 TEST_CASE_TEMPLATE("sums, parts and differences of lists of every density are the reference's", T, float, double) {
     host on;
     reference plain;
-    term_list<T> here, there, left_here, left_there;
+    drawn_list<T> here, there, left_here, left_there;
     for (std::size_t const d : {0, 1, 17, 64, 700})
         for (double const share : {0., .05, .5, 1.})
             for (double const other : {0., .3, 1.})
@@ -70,7 +70,7 @@ TEST_CASE_TEMPLATE("sums, parts and differences of lists of every density are th
 TEST_CASE("terms that are far apart, and many lists of them, one of them empty") {
     host on;
     reference plain;
-    term_list<double> far, here, there, spare;
+    drawn_list<double> far, here, there, spare;
     for (coordinate i = 0; i < 200; ++i) far.at.push_back(20000000 * i), far.values.push_back(i / 3.0);
     far.at.push_back(largest_dimension - 1);
     far.values.push_back(1);
@@ -86,7 +86,7 @@ TEST_CASE("terms that are far apart, and many lists of them, one of them empty")
 TEST_CASE("a sum has no more room than there are coordinates between its ends") {
     host on;
     auto const all = some_terms<float>(1000, 1, 1, 1);
-    term_list<float> sum;
+    drawn_list<float> sum;
     sum.at.reserve(1000);
     sum.values.reserve(1000);
     auto const* const there = sum.values.data();

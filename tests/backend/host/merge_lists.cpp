@@ -6,7 +6,7 @@
 #include "support/test.hpp"
 
 using namespace laconic;
-using lists_of_terms::term_list;
+using lists_of_terms::drawn_list;
 
 namespace {
 
@@ -19,14 +19,14 @@ bool same(std::vector<T> const& a, std::vector<T> const& b) {
 
 // With room for all terms of both lists, and for no more than there are.
 template <class T>
-void check(term_list<T> const& a, term_list<T> const& b) {
+void check(drawn_list<T> const& a, drawn_list<T> const& b) {
     std::map<coordinate, T> sum;
     for (std::size_t j = 0; j < a.at.size(); ++j) sum[a.at[j]] = a.values[j];
     for (std::size_t j = 0; j < b.at.size(); ++j) {
         auto const [place, is_new] = sum.try_emplace(b.at[j], b.values[j]);
         if (!is_new) place->second += b.values[j];
     }
-    term_list<T> wanted;
+    drawn_list<T> wanted;
     for (auto const& [at, value] : sum) {
         wanted.at.push_back(at);
         wanted.values.push_back(value);
@@ -34,7 +34,7 @@ void check(term_list<T> const& a, term_list<T> const& b) {
     CAPTURE(a.at.size());
     CAPTURE(b.at.size());
     for (std::size_t const room : {a.at.size() + b.at.size(), wanted.at.size()}) {
-        term_list<T> found{std::vector<coordinate>(room), std::vector<T>(room)};
+        drawn_list<T> found{std::vector<coordinate>(room), std::vector<T>(room)};
         auto const n = laconic::detail::merge<T>{}({a.at, a.values}, {b.at, b.values}, found.at, found.values);
         REQUIRE(n == wanted.at.size());
         found.at.resize(n);
@@ -45,7 +45,7 @@ void check(term_list<T> const& a, term_list<T> const& b) {
 }
 
 template <class T>
-term_list<T> drawn(std::size_t d, double share, std::size_t block, std::uint64_t seed) {
+drawn_list<T> drawn(std::size_t d, double share, std::size_t block, std::uint64_t seed) {
     using limits = std::numeric_limits<T>;
     return lists_of_terms::drawn<T>(
         0, d, share, block, seed,
@@ -67,7 +67,7 @@ TEST_CASE_TEMPLATE("the sum of two lists, of every density and length, is that o
 }
 
 TEST_CASE("one list before the other, beside it, and within a gap of it") {
-    term_list<float> low, high, around;
+    drawn_list<float> low, high, around;
     for (coordinate i = 0; i < 300; ++i) {
         low.at.push_back(i), low.values.push_back(1);
         high.at.push_back(1000 + 2 * i), high.values.push_back(2);

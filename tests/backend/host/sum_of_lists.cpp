@@ -8,7 +8,7 @@
 
 using namespace laconic;
 using namespace laconic::kernels;
-using lists_of_terms::term_list;
+using lists_of_terms::drawn_list;
 
 namespace {
 
@@ -16,17 +16,17 @@ template <class T>
 using bits_type = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
 template <class T>
-term_list<T> some_terms(std::size_t first, std::size_t d, double share, std::size_t block, std::uint64_t seed) {
+drawn_list<T> some_terms(std::size_t first, std::size_t d, double share, std::size_t block, std::uint64_t seed) {
     return lists_of_terms::drawn<T>(first, d, share, block, seed,
                                     {0, T(-0.0), std::numeric_limits<T>::denorm_min(), T(1e30), T(-1e30)});
 }
 
 // Against merges of one list after another, to the bit.
 template <class T>
-void check_sum(host& on, std::vector<term_list<T>> const& all) {
+void check_sum(host& on, std::vector<drawn_list<T>> const& all) {
     std::vector<listed_terms<T>> lists;
     std::size_t count = 0;
-    term_list<T> wanted, next, found;
+    drawn_list<T> wanted, next, found;
     for (auto const& l : all) {
         lists.push_back({l.at, l.values});
         count += l.at.size();
@@ -56,7 +56,7 @@ TEST_CASE_TEMPLATE("the sum of many lists is that of merges, to the bit, in the 
         for (double const share : {.02, .4, 1.})
             for (std::size_t const block : {1, 5, 8, 64, 200})
                 for (std::size_t const n : {1, 2, 3, 9}) {
-                    std::vector<term_list<T>> all;
+                    std::vector<drawn_list<T>> all;
                     for (std::size_t l = 0; l < n; ++l)
                         all.push_back(some_terms<T>(37 * l, d, l == 1 ? 0.1 : share, block, 100 * d + l));
                     check_sum<T>(on, all);
@@ -66,7 +66,7 @@ TEST_CASE_TEMPLATE("the sum of many lists is that of merges, to the bit, in the 
 
 TEST_CASE("windows end where a list has too many terms, at their full length, and far from the next") {
     host on;
-    std::vector<term_list<float>> all;
+    std::vector<drawn_list<float>> all;
     for (std::size_t const first : {0, 1, 65535, 70000}) {
         all.push_back(some_terms<float>(first, 200000, 0.004, 1, first + 1));
         check_sum<float>(on, all);
@@ -76,7 +76,7 @@ TEST_CASE("windows end where a list has too many terms, at their full length, an
         check_sum<float>(on, all);
     }
     // Runs across the end of a window, the last coordinates that there are, and many lists.
-    term_list<float> ends;
+    drawn_list<float> ends;
     for (std::uint64_t const start : {std::uint64_t{65528}, std::uint64_t{131071}, std::uint64_t{0xffffffef}})
         for (coordinate i = 0; i < 16; ++i) {
             ends.at.push_back(static_cast<coordinate>(start + i));
@@ -84,13 +84,13 @@ TEST_CASE("windows end where a list has too many terms, at their full length, an
         }
     check_sum<float>(on, {ends});
     check_sum<float>(on, {ends, all[0], ends});
-    check_sum<float>(on, std::vector<term_list<float>>(300, some_terms<float>(5, 2000, .3, 3, 9)));
+    check_sum<float>(on, std::vector<drawn_list<float>>(300, some_terms<float>(5, 2000, .3, 3, 9)));
 }
 
 TEST_CASE("it is for three lists or more whose terms are not far apart") {
     using sum = detail::sum_of_lists<double>;
     auto const near = some_terms<double>(0, 3000, .1, 1, 4);
-    term_list<double> far;
+    drawn_list<double> far;
     for (coordinate i = 0; i < 100; ++i) far.at.push_back(10000000 * i), far.values.push_back(1);
     listed_terms<double> const close{near.at, near.values}, apart{far.at, far.values}, none{};
     auto const pays = [](std::vector<listed_terms<double>> const& lists) { return sum::pays_for(lists); };
