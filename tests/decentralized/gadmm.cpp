@@ -9,11 +9,10 @@
 #include "decentralized/symmetric_grid.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/radio.hpp"
-#include "laconic/method/gd.hpp"
-#include "laconic/method/lag_ps.hpp"
-#include "laconic/method/lag_wk.hpp"
+#include "laconic/compress/threshold.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/optimum.hpp"
+#include "support/tasks.hpp"
 #include "support/test.hpp"
 
 using namespace laconic;
@@ -260,6 +259,10 @@ TEST_CASE("1.4: Body Fat, D-GADMM, rho 3 and a new chain every 10 iterations, ta
     }
 }
 
+bool has_sent(toys::any_run const& run, std::size_t rank) {
+    return run.message_of_rank(rank).get<message_of<threshold<>>>().support.size() > 0;
+}
+
 TEST_CASE("1.9(a): Body Fat, the baselines: gradient descent, LAG, dual averaging" * doctest::test_suite("slow")) {
     auto const data = body_fat();
     if (!data) return;
@@ -269,7 +272,8 @@ TEST_CASE("1.9(a): Body Fat, the baselines: gradient descent, LAG, dual averagin
     auto const gap = [&](vec const& x) { return data->sum(std::vector<vec>(10, x)) - data->least; };
 
     // Iterations are counted as in the paper, from the starting point on.
-    toys::lockstep descend(gd{}.compose<double, host>(p), data->f, vec(14), 1);
+    toys::any_objectives const f(data->f.begin(), data->f.end());
+    toys::any_run descend(toys::named("gd", p), f, vec(14), 1);
     int iterations = 1;
     for (; gap(descend.x()) >= 1e-4; ++iterations) descend.round();
     CHECK(iterations == 5534);
@@ -277,26 +281,23 @@ TEST_CASE("1.9(a): Body Fat, the baselines: gradient descent, LAG, dual averagin
 
     // The authors' programs begin with made-up gradients and ten idle rounds, ours with all gradients. With xi = 1, far
     // outside its theorem, the server's rule gets by with 16088 uploads from their start, and diverges from ours.
-    auto const lazily = [&](auto const& recursions, int rounds, int most) {
-        toys::lockstep run(recursions, data->f, vec(14), 1);
+    auto const lazily = [&](char const* method, int rounds, int most) {
+        std::vector<any_recursion<>> recursions;
+        for (auto const& mine : f) {
+            p.own_smoothness = mine.smoothness();
+            recursions.push_back(toys::named(method, p));
+        }
+        toys::any_run run(recursions, f, vec(14), 1);
         int uploads = 0, k = 1;
         for (; gap(run.x()) >= 1e-4 && k < most; ++k) {
             run.round();
-            for (std::size_t i = 0; i < 10; ++i) uploads += !run.message_of_rank(i).support.empty();
+            for (std::size_t i = 0; i < 10; ++i) uploads += has_sent(run, i);
         }
         CHECK(std::abs(k - rounds) < rounds / 25);
         return units_of_star(uploads, k);
     };
-    using worker_rule = decltype(lag_wk{}.compose<double, host>(p));
-    lag_wk const worker{.xi = .1, .D = 10, .given = {.step = step_size(1, true)}};
-    double const by_workers = lazily(std::vector<worker_rule>(10, worker.compose<double, host>(p)), 5320, 9000);
-    using server_rule = decltype(lag_ps{}.compose<double, host>(p));
-    std::vector<server_rule> by_bounds;
-    for (auto const& f : data->f) {
-        p.own_smoothness = f.smoothness();
-        by_bounds.push_back(lag_ps{.xi = .1, .D = 10, .given = {.step = step_size(1, true)}}.compose<double, host>(p));
-    }
-    double const by_server = lazily(by_bounds, 5533, 9000);
+    double const by_workers = lazily("lag_wk(xi=0.1, D=10, step=1/L)", 5320, 9000);
+    double const by_server = lazily("lag_ps(xi=0.1, D=10, step=1/L)", 5533, 9000);
     CHECK(std::abs(by_workers - 6053) < 300);
     CHECK(by_server > 5 * by_workers);
 
@@ -355,15 +356,13 @@ TEST_CASE("1.9(b): 24 ranks, the baselines: gradient descent and LAG take some 5
         whole[0].h += h / 24;
         whole[0].b -= toys::eigen(g) / 24;
     }
-    toys::lockstep descend(toys::composed(gd{}, p), whole, vec(50), 1);
+    toys::any_run descend(toys::named("gd", p), {whole.begin(), whole.end()}, vec(50), 1);
     check_in(reached(descend, 80000, [] {}), 53200, 56100);
 
-    using worker_rule = decltype(lag_wk{}.compose<double, host>(p));
-    lag_wk const worker{.xi = .1, .D = 10, .given = {.step = step_size(1, true)}};
-    toys::lockstep lazy(std::vector<worker_rule>(24, worker.compose<double, host>(p)), w->f, vec(50), 1);
+    toys::any_run lazy(toys::named("lag_wk(xi=0.1, D=10, step=1/L)", p), {w->f.begin(), w->f.end()}, vec(50), 1);
     int uploads = 0;
     int const rounds = reached(lazy, 80000, [&] {
-        for (std::size_t i = 0; i < 24; ++i) uploads += !lazy.message_of_rank(i).support.empty();
+        for (std::size_t i = 0; i < 24; ++i) uploads += has_sent(lazy, i);
     });
     check_in(rounds, 44000, 47000);
     // The independent program begins with made-up gradients, and pays 87.7k to 90.2k.

@@ -2,7 +2,6 @@
 // SAGA by blocks is exact at first, unbiased whatever its table holds, and renews one row's drawn blocks a round.
 #include "laconic/estimate/block_saga.hpp"
 
-#include "laconic/compress/scaled_down.hpp"
 #include "support/sums.hpp"
 #include "support/test.hpp"
 
@@ -99,20 +98,6 @@ TEST_CASE("the table of another objective is refused") {
     e.update(on, std::span<double const>(x));
     CHECK_THROWS_WITH_AS(e(on, longer, round_context{}, std::span<double const>(x), std::span(g)),
                          "block_saga: the table is of another objective", shape_error);
-}
-
-TEST_CASE("a run that is saved and taken up goes on bit for bit") {
-    auto const f = random_sums(2, 4, {vec(3, 1.0), vec(3, 1.0)}, 1, 5);
-    rand_block<> const blocks{1, 2};
-    recursion<scaled_down<rand_block<>>, memory<>, gradient_step, fixed_level, block_saga<>> const r{
-        {blocks}, {}, {.1}, {}, block_saga<>(blocks)};
-    lockstep first(r, f, vec(3, 2.0), 7), second(r, f, vec(3, 0.0), 7);
-    first.rounds(5);
-    for (std::size_t i = 0; i < 2; ++i) second.rank(i).restore(first.rank(i).save());
-    first.rounds(5);
-    second.rounds(5);
-    CHECK(first.x() == second.x());
-    CHECK(to_string(r.estimator) == "block_saga of rand_block(1, block=2)");
 }
 
 }  // namespace tests_of_block_saga

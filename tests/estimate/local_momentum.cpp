@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local momentum is the mean by hand, keeps no trace of a round that was not sent, and is saved.
+// Local momentum is the mean by hand and keeps no trace of a round that was not sent.
 #include "laconic/estimate/local_momentum.hpp"
 
 #include "support/sums.hpp"
@@ -49,18 +49,6 @@ TEST_CASE("a round that was not sent leaves no trace") {
     e.update(on, std::span<double const>(x));
     estimated(e, f, {NAN, 1});
     CHECK(estimated(e, f, x) == vec{3, -6});
-}
-
-TEST_CASE("a run that is saved and taken up goes on bit for bit") {
-    auto const f = random_sums(2, 4, {vec(3, 1.0), vec(3, -1.0)}, 1, 5);
-    recursion<identity, memory<>, gradient_step, fixed_level, local_momentum<>> const r{
-        {}, {}, {.1}, {}, local_momentum<>(.9, 2)};
-    lockstep first(r, f, vec(3, 2.0), 7), second(r, f, vec(3, 0.0), 7);
-    first.rounds(5);
-    for (std::size_t i = 0; i < 2; ++i) second.rank(i).restore(first.rank(i).save());
-    first.rounds(5);
-    second.rounds(5);
-    CHECK(first.x() == second.x());
 }
 
 TEST_CASE("wrong arguments are refused with the reason, and its text has the right ones") {

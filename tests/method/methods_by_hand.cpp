@@ -284,7 +284,9 @@ TEST_CASE("gd_sec with safe numbers takes the rounds of gradient descent") {
 }
 
 TEST_CASE("dgc warms up: it sends 25 %, 6.25 %, 1.5625 %, 0.4 %, then k") {
-    auto run = run_of("dgc(k=0.001, momentum=0.9, warm_up=8, step=0.1)", around({vec(1000, 1.0)}), vec(1000));
+    auto const f = around({vec(1000, 1.0)});
+    auto const r = named("dgc(k=0.001, momentum=0.9, warm_up=8, step=0.1)", problem{1000, 1});
+    any_run run(r, any_objectives(f.begin(), f.end()), vec(1000), 1);
     for (std::size_t const count : {250u, 250u, 63u, 63u, 16u, 16u, 4u, 4u, 1u, 1u}) {
         run.round();
         CHECK(run.message_of_rank(0).get<message_of<top_k<>>>().support.size() == count);
