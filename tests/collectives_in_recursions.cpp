@@ -205,7 +205,7 @@ TEST_CASE("damaged bytes: a rank that throws goes on from a saved state or not a
         std::array<bool, 5> thrown{}, right{};
         threads::run(5, [&](threads::member& engine) {
             auto const me = static_cast<std::size_t>(engine.rank());
-            sparse_vectors::damaging line{&engine, 3, -1, +[](std::vector<std::byte>& b) { b.pop_back(); }};
+            sparse_vectors::damaging line{engine, 3, -1, +[](std::vector<std::byte>& b) { b.pop_back(); }};
             any_communicator comm(line);
             fragile mine{f[me]};
             vec x(d, 1.0);

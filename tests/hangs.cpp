@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where other codes of sparse collectives hang, crash or add up wrongly, each here ends with the sum or an error.
+// Where other codes of sparse collectives hang, crash or add up wrongly, each here ends with the sum or an error; for
+// any ranks, numbers and terms, for NaN and for ranks that differ in collective/collectives.cpp.
 #include <atomic>
 #include <chrono>
 #include <thread>
 
 #include "laconic/compress/about_top_k.hpp"
-#include "named_collectives.hpp"
-#include "support/sparse_vectors.hpp"
-#include "support/test.hpp"
+#include "support/collective_sums.hpp"
 
 namespace tests_of_hangs {
 
-using namespace laconic;
+using namespace collective_sums;
 using std::chrono::milliseconds;
 using vec = std::vector<double>;
-namespace sv = sparse_vectors;
 
 namespace {
 
@@ -27,45 +25,12 @@ std::vector<std::string> const collectives = [] {
     return all;
 }();
 
-// Of d numbers, that collective.
-any_collective<> parsed(std::string text, std::size_t d) {
-    if (auto const at = text.find("(all)"); at != std::string::npos) text.replace(at + 1, 3, std::to_string(d));
-    return parse_collective(text);
-}
-
-// x <- the sum of all ranks' x, or what is applied of it.
-struct summing {
-    any_collective<> collective;
-    any_sum<double, host> sum;
-
-    template <class C>
-    summing(C& comm, std::string const& text, std::size_t d)
-        : collective(parsed(text, d)), sum(make_sum<double>(collective, comm, d)) {}
-    template <class C>
-    void operator()(C& comm, vec& x, std::uint64_t round = 0) {
-        host on;
-        if (!sum.wants_terms()) return sum(on, comm, std::span<double>(x), round);
-        sparse_sum<double> v(x.size());
-        for (std::size_t i = 0; i < x.size(); ++i)
-            if (x[i] != 0) v.append(i, x[i]);
-        sum(on, comm, v, round);
-        x.assign(x.size(), 0);
-        for (std::size_t j = 0; j < v.size(); ++j) x[v.support()[j]] = v.values()[j];
-    }
-};
-
-// Whole vec, every third of which is not 0, on each rank others; and their sum over ranks.
+// Whole numbers, every third of which is not 0, on each rank others.
 vec brought(std::size_t d, int rank) {
     vec x(d);
     for (std::size_t i = 0; i < d; ++i)
         if ((i + std::size_t(rank)) % 3 == 0) x[i] = double(1 + (7 * i + 5 * std::size_t(rank)) % 100);
     return x;
-}
-vec sum_of(std::size_t d, int ranks) {
-    vec sum(d);
-    for (int r = 0; r < ranks; ++r)
-        for (std::size_t i = 0; auto const v : brought(d, r)) sum[i++] += v;
-    return sum;
 }
 
 // Whether every rank gets the sum of what own(d, rank) is.
@@ -73,38 +38,22 @@ template <class Own>
 bool all_get(vec const& sum, std::string const& collective, int ranks, Own own) {
     bool right = true;
     fibers::run(ranks, [&](fibers::member& comm) {
+        any_communicator any(comm);
         vec x = own(sum.size(), comm.rank());
-        summing add(comm, collective, x.size());
-        add(comm, x);
+        summing<double>(any, by_text<double>(collective), x.size())(any, x);
         right = right && x == sum;
     });
     return right;
 }
 
-// Whether the errors of all three ranks contain this.
-template <class Body>
-bool all_throw(std::string const& what, Body body) {
-    int right = 0;
-    for (auto const& text : sv::errors_on(3, body)) right += text.find(what) != std::string::npos;
-    if (right < 3) MESSAGE(sv::errors_on(3, body)[0]);
-    return right == 3;
-}
-
-// Does what(others) in place of this rank's next hand-over but `before`.
-struct interrupted {
-    threads::member* inner;
-    int before;
+// Does what() in place of rank 1's first hand-over.
+struct interrupted : threads::member {
     std::function<void()> what;
+    bool is_done = true;
 
-    int rank() const { return inner->rank(); }
-    int size() const { return inner->size(); }
-    void all_gather(payload mine) { inner->all_gather(mine); }
-    void gather(int root, payload mine) { inner->gather(root, mine); }
-    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
-    payload from(int r) const { return inner->from(r); }
     payload exchange(int to, payload mine, int from) {
-        if (rank() == 1 && before-- == 0) what();
-        return inner->exchange(to, mine, from);
+        if (rank() == 1 && !std::exchange(is_done, true)) what();
+        return threads::member::exchange(to, mine, from);
     }
 };
 struct goes {};
@@ -116,9 +65,11 @@ void without_rank_1(milliseconds deadline, std::function<void(std::atomic<int>&)
         CAPTURE(text);
         std::atomic<int> named{0}, ended{0};
         auto const body = [&](threads::member& inner) {
-            summing add(inner, text, 9);
+            interrupted line{inner, [&] { what(ended); }};
+            any_communicator comm(line);
+            summing<double> add(comm, by_text<double>(text), 9);
             vec x = brought(9, inner.rank());
-            interrupted comm{&inner, 0, [&] { what(ended); }};
+            line.is_done = false;
             try {
                 add(comm, x);
                 ++ended;
@@ -137,34 +88,6 @@ void without_rank_1(milliseconds deadline, std::function<void(std::atomic<int>&)
 }
 
 }  // namespace
-
-// Any number of ranks, of numbers, of terms.
-
-TEST_CASE("gTop-k (IndexError unless P = 2^m), SwitchML (32 workers at most), Ok-Topk (P = 1): any number of ranks") {
-    for (auto const& text : collectives)
-        for (int const ranks : {1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 33}) {
-            CAPTURE(text);
-            CAPTURE(ranks);
-            CHECK(all_get(sum_of(20, ranks), text, ranks, brought));
-        }
-}
-
-TEST_CASE(
-    "Ok-Topk (IndexError), gTop-k (an index twice), SparCML (assertion where full): d = 0, d < P, none, few, all") {
-    for (auto const& text : collectives) {
-        CAPTURE(text);
-        for (std::size_t const d : {0, 1, 4}) CHECK(all_get(sum_of(d, 7), text, 7, brought));
-        CHECK(all_get(vec(30), text, 5, [](std::size_t d, int) { return vec(d); }));
-        vec last(30);
-        last[29] = 2;
-        CHECK(all_get(last, text, 5, [&](std::size_t d, int rank) { return rank == 3 ? last : vec(d); }));
-        CHECK(all_get(vec(30, 5), text, 5, [](std::size_t d, int) { return vec(d, 1); }));
-    }
-    for (auto const* text : {"gtop_k(0)", "spar_reduce_scatter(0)", "ok_top_k(0)"})
-        CHECK(all_get(vec(20), text, 3, brought));
-    for (auto const* text : {"gtop_k(1000)", "spar_reduce_scatter(1000)", "ok_top_k(1000)"})
-        CHECK_THROWS_AS(parse_collective(text).check(20), argument_error);
-}
 
 TEST_CASE("SparCML (drops 1e-8), SwitchML (flushes blocks to 0), OmniReduce (threshold): small values stay") {
     for (auto const& text : collectives) {
@@ -191,33 +114,6 @@ TEST_CASE("Ok-Topk (float32 indices above 2^24, int32 boundaries where P d > 2^3
     }
 }
 
-// What ranks bring.
-
-TEST_CASE(
-    "OmniReduce (zeroed), SwitchML (finite garbage), gTop-k (spreads), Ok-Topk (stays), SIDCo (nothing ever again): "
-    "NaN") {
-    for (auto const& text : collectives) {
-        CAPTURE(text);
-        vec sums[3];
-        CHECK(all_throw("rank 1, round 6: the gradient is not finite at coordinate 7", [&](auto& comm) {
-            auto const me = std::size_t(comm.rank());
-            summing add(comm, text, 20);
-            auto x = brought(20, comm.rank());
-            if (me == 1) x = vec(20), x[7] = NAN;
-            if (me == 2) x[9] = -INFINITY;
-            try {
-                add(comm, x, 6);
-            } catch (non_finite_error const& e) {
-                x = brought(20, comm.rank());
-                add(comm, x, 7);
-                sums[me] = x;
-                throw;
-            }
-        }));
-        for (auto const& x : sums) CHECK(x == sum_of(20, 3));  // in the round after
-    }
-}
-
 TEST_CASE("SIDCo (0/0, division by a variance of 0, the least of none): gradients of zeros, and of equal numbers") {
     host on;
     about_top_k<> const about{3};
@@ -230,35 +126,14 @@ TEST_CASE("SIDCo (0/0, division by a variance of 0, the least of none): gradient
     }
 }
 
-TEST_CASE(
-    "NCCL (hangs, or data are incorrect), OmniReduce (hangs), SwitchML (adds anyway), SparCML (writes beyond): ranks "
-    "differ") {
-    for (std::size_t i = 0; i < collectives.size(); ++i) {
-        auto const text = collectives[i], other = collectives[(i + 1) % collectives.size()];
-        CAPTURE(text);
-        CHECK(all_throw("the dimension: 21\"", [&](auto& c) { summing(c, text, c.rank() == 2 ? 21 : 20); }));
-        CHECK(all_throw("the collective: ", [&](auto& c) { summing(c, c.rank() == 2 ? other : text, 20); }));
-        CHECK(all_throw("has a vector of 19 numbers, the collective is for 20", [&](auto& comm) {
-            summing add(comm, text, 20);
-            auto x = brought(comm.rank() == 0 ? 19 : 20, comm.rank());
-            add(comm, x);
-        }));
-    }
-    CHECK(all_throw("the bytes of a number: 4", [&](auto& comm) {
-        comm.rank() == 1 ? detail::agree_on_collective<float>(comm, 5, "")
-                         : detail::agree_on_collective<double>(comm, 5, "");
-    }));
-    CHECK(
-        all_throw("the collective: gtop_k(4)", [&](auto& c) { summing(c, c.rank() ? "gtop_k(3)" : "gtop_k(4)", 20); }));
-}
-
 TEST_CASE("ranks that never agreed on a collective: none waits for ever") {
     auto const begin = std::chrono::steady_clock::now();
     for (auto const& one : collectives)
         for (auto const& other : collectives) {
-            auto const body = [&](threads::member& comm) {
+            auto const body = [&](threads::member& engine) {
+                any_communicator comm(engine);
                 host on;
-                auto sum = make_sum<double>(parsed(comm.rank() == 1 ? other : one, 20), 20);
+                auto sum = make_sum<double>(by_text<double>(comm.rank() == 1 ? other : one)(20), 20);
                 auto x = brought(20, comm.rank());
                 sparse_sum<double> v(20);
                 for (std::size_t i = 0; i < 20; ++i) v.append(i, x[i]);
@@ -275,9 +150,10 @@ TEST_CASE("ranks that never agreed on a collective: none waits for ever") {
 TEST_CASE("a rank that hands over no bytes where a message should be: some rank throws, and none waits") {
     for (auto const& text : collectives) {
         CAPTURE(text);
-        auto const errors = sv::errors_on(3, [&](auto& inner) {
-            summing add(inner, text, 20);
-            sv::damaging comm{&inner, 1, 0, +[](std::vector<std::byte>& b) { b.clear(); }};
+        auto const errors = sv::errors_on(3, [&](any_communicator& inner) {
+            summing<double> add(inner, by_text<double>(text), 20);
+            sv::damaging line{inner, 1, 0, +[](std::vector<std::byte>& b) { b.clear(); }};
+            any_communicator comm(line);
             auto x = brought(20, inner.rank());
             add(comm, x);
         });

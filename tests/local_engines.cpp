@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads and fibers have in common: errors name the rank that throws or leaves, in pairs, lanes and groups.
+// What threads and fibers have in common, and what stands around them: messages arrive as they were sent, and errors name
+// the rank that throws or leaves, in pairs, lanes and groups.
 #include <atomic>
 #include <chrono>
 #include <thread>
 
+#include "laconic/any/communicator.hpp"
+#include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
+#include "laconic/comm/metered.hpp"
+#include "laconic/comm/recorded.hpp"
 #include "laconic/comm/threads.hpp"
 #include "support/failed_schedule.hpp"
 #include "support/schedules.hpp"
@@ -12,6 +17,103 @@
 #include "support/test.hpp"
 
 using namespace laconic;
+
+namespace tests_of_local_engines {
+
+namespace {
+
+// How much is wrong with what a rank may call; compiled once, for all engines.
+int laws(any_communicator comm) {
+    return schedules::all(comm) + schedules::refuses_ranks_that_do_not_exist(comm) +
+           schedules::refuses_what_comes_between(comm);
+}
+
+}  // namespace
+
+TEST_CASE("ranks gather, exchange in pairs and in lanes, by any schedule, however many there are and compute at once") {
+    std::atomic<int> wrong = 0;
+    for (int n = 1; n <= 9; ++n) {
+        CAPTURE(n);
+        fibers::run(n, [&](fibers::member& comm) { wrong += laws(comm); }, {.deadline = std::chrono::seconds(60)});
+        for (int const at_once : {0, 1, 3})
+            threads::run(n, [&](threads::member& comm) { wrong += laws(comm); },
+                         {.at_once = at_once, .deadline = std::chrono::seconds(60)});
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("through wrappers messages arrive as they were sent, and are counted as without them") {
+    for (int const ranks : {1, 4, 5}) {
+        std::atomic<int> wrong = 0;
+        // Not over fibers: the address sanitizer misunderstands those that go on after an exception.
+        threads::run(ranks, [&](threads::member& engine) {
+            auto const counts = [&](auto& wrapped) {
+                metered counted(wrapped);
+                wrong += laws(counted) + (&innermost(counted) != &engine);
+                return std::array{counted.bytes_sent(), counted.bytes_received(), counted.bytes_broadcast(),
+                                  counted.bytes_gathered()};
+            };
+            auto const bare = counts(engine);
+            delayed clocked(engine, network{1, 0x1p-7, 0.25});
+            recorded log(engine);
+            wrong += counts(clocked) != bare || counts(log) != bare;
+            wrong += (clocked.clock() > 0) != (ranks > 1) || log.take_log().empty();
+            double const before = clocked.clock();
+            any_communicator any(clocked);
+            schedules::with_oneself(any);
+            clocked.inner().all_gather({});
+            wrong += clocked.clock() != before;
+        });
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE_TEMPLATE("run throws what a rank throws, of any type; a call that was complete before counts for everyone",
+                   engine, threads, fibers) {
+    std::atomic<int> complete = 0;
+    auto const body = [&](typename engine::member& comm) {
+        comm.all_gather({});
+        ++complete;
+        if (comm.rank() == 1) throw file_error("data", 3, 1, "broken line");
+        comm.all_gather({});
+    };
+    CHECK_THROWS_WITH_AS(engine::run(3, body), "data:3:1: broken line", file_error);
+    CHECK(complete == 3);
+    CHECK_THROWS_AS(engine::run(2,
+                                [](typename engine::member& comm) {
+                                    if (comm.rank() == 0) throw 42;
+                                    comm.all_gather({});
+                                }),
+                    int);
+    CHECK_THROWS_WITH_AS(engine::run(0, [](auto&) {}), "0 ranks: at least one is needed", argument_error);
+    CHECK_THROWS_AS(engine::run(1, [](auto&) {}, {.deadline = std::chrono::milliseconds(-1)}), argument_error);
+}
+
+TEST_CASE_TEMPLATE("where all wait for each other the errors say who waits for whom, without a deadline", engine, threads,
+                   fibers) {
+    using failed_schedule = failed_schedule_over<engine>;
+    using member = typename engine::member;
+    failed_schedule const circle(3, [](member& comm) { comm.exchange(no_rank, {}, (comm.rank() + 1) % 3); });
+    CHECK(circle.errors[0].rank == 1);
+    CHECK(circle.thrown == "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0: no rank can go on");
+    for (auto const& error : circle.errors) CHECK(error.why == circle.thrown);
+    failed_schedule const gathers(3, [](member& comm) {
+        comm.all_gather({});
+        comm.rank() == 2 ? void(comm.exchange(no_rank, {}, 1)) : comm.all_gather({});
+    });
+    CHECK(gathers.errors[0].rank == 2);
+    CHECK(gathers.errors[0].why ==
+          "rank 0 waits for rank 2, which waits for rank 1, which waits for rank 2: no rank can go on");
+    failed_schedule const lanes(3, [&](member& comm) {
+        for (int lane = 0; lane < (comm.rank() == 2 ? 1 : 3); ++lane) comm.start_all_gather({}, lane);
+        comm.finish(0);
+        if (comm.rank() == 2) comm.exchange(no_rank, {}, 0);
+        comm.finish(1);
+    });
+    CHECK(lanes.errors[0].why == "rank 0 waits for rank 2, which waits for rank 0: no rank can go on");
+    failed_schedule const alone(1, [](member& comm) { comm.exchange(no_rank, {}, 0); });
+    CHECK(alone.thrown == "rank 0 waits for rank 0: no rank can go on");
+}
 
 TEST_CASE_TEMPLATE("a wait for a rank that throws or left is an error that names it, and earlier messages still arrive",
                    engine, threads, fibers) {
@@ -215,3 +317,5 @@ TEST_CASE_TEMPLATE("ranks are split by color and key, and what goes through one 
         threads::run(8, [&](threads::member& comm) { wrong += subgroups::all(comm); }, {.at_once = at_once});
     CHECK(wrong == 0);
 }
+
+}  // namespace tests_of_local_engines

@@ -9,7 +9,6 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/descent.hpp"
 #include "laconic/method/diana.hpp"
-#include "support/allocations.hpp"
 #include "support/test.hpp"
 
 using namespace laconic;
@@ -106,38 +105,4 @@ TEST_CASE("a round takes as long as its messages or as what is computed meanwhil
     CHECK(seconds(3, false) == rounds_of_overlap * 3.0);
     CHECK(seconds(5, false) == rounds_of_overlap * 5.0);
     CHECK(seconds(2, true) == rounds_of_overlap * (3.0 + 2.0));
-}
-
-TEST_CASE_TEMPLATE("what overlaps allocates nothing after the first rounds_of_overlap", Engine, threads, fibers) {
-    std::vector<int> last(4, -1);
-    Engine::run(4, [&](auto& engine) {
-        metered comm(engine);
-        std::vector<std::byte> const mine(300);
-        for (int round = 0; round < 20; ++round) {
-            auto const before = allocations();
-            comm.start_all_gather({std::span(mine).first(static_cast<std::size_t>(100 + round % 3 * 100))});
-            comm.finish();
-            if (allocations() != before) last[static_cast<std::size_t>(comm.rank())] = round;
-        }
-    });
-    CHECK(*std::max_element(last.begin(), last.end()) >= 0);
-    CHECK(*std::max_element(last.begin(), last.end()) < 4);
-}
-
-TEST_CASE_TEMPLATE("lanes in flight together allocate nothing after the first rounds_of_overlap", Engine, threads,
-                   fibers) {
-    std::vector<int> last(4, -1);
-    Engine::run(4, [&](auto& engine) {
-        metered comm(engine);
-        std::vector<std::byte> const mine(300);
-        for (int round = 0; round < 20; ++round) {
-            auto const before = allocations();
-            for (int lane = 0; lane < detail::most_in_flight; ++lane)
-                comm.start_all_gather({std::span(mine).first(static_cast<std::size_t>(100 + round % 3 * 100))}, lane);
-            for (int lane = 0; lane < detail::most_in_flight; ++lane) comm.finish(lane);
-            if (allocations() != before) last[static_cast<std::size_t>(comm.rank())] = round;
-        }
-    });
-    CHECK(*std::max_element(last.begin(), last.end()) >= 0);
-    CHECK(*std::max_element(last.begin(), last.end()) < 4);
 }

@@ -1,31 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that exchange in pairs allocate nothing once messages of every length have been sent.
+// Ranks that exchange in pairs, or gather in lanes, allocate nothing once messages of every length have been sent.
+#include <algorithm>
+
+#include "laconic/any/communicator.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "support/allocations.hpp"
 #include "support/test.hpp"
 
+namespace tests_of_point_to_point {
+
 using namespace laconic;
 
 namespace {
 
-// Exchanges with partners at distances 1, 2 and 4, of lengths that come again every third round, and with oneself; then
-// an all-gather. The last round in which some rank allocated.
+std::vector<std::byte> const bytes(400);
+payload of(int length) { return {std::span(bytes).first(static_cast<std::size_t>(length))}; }
+
+// With partners at distances 1, 2 and 4, of lengths that come again every third round, and with oneself; then with all.
+void in_pairs(any_communicator& comm, int round) {
+    for (int d = 1; d < 8; d *= 2) {
+        comm.exchange(comm.rank() ^ d, of(round % 3 * 100 + d), comm.rank() ^ d);
+        comm.exchange(comm.rank(), of(300), comm.rank());
+    }
+    comm.all_gather(of(300));
+}
+void started(any_communicator& comm, int round) {
+    comm.start_all_gather(of(100 + round % 3 * 100));
+    comm.finish();
+}
+void in_lanes(any_communicator& comm, int round) {
+    for (int lane = 0; lane < detail::most_in_flight; ++lane) comm.start_all_gather(of(100 + round % 3 * 100), lane);
+    for (int lane = 0; lane < detail::most_in_flight; ++lane) comm.finish(lane);
+}
+
+// The last of 30 rounds in which some rank allocated.
 template <class Engine>
-int last_round_that_allocates() {
+int last_round_that_allocates(void (*step)(any_communicator&, int)) {
     std::vector<int> last(8, -1);
     Engine::run(8, [&](auto& engine) {
-        metered comm(engine);
-        std::vector<std::byte> const mine(300);
+        metered counted(engine);
+        any_communicator comm(counted);
         for (int round = 0; round < 30; ++round) {
             auto const before = allocations();
-            for (int d = 1; d < 8; d *= 2) {
-                auto const length = static_cast<std::size_t>(round % 3 * 100 + d);
-                comm.exchange(comm.rank() ^ d, {std::span(mine).first(length)}, comm.rank() ^ d);
-                comm.exchange(comm.rank(), {mine}, comm.rank());
-            }
-            comm.all_gather({mine});
+            step(comm, round);
             if (allocations() != before) last[static_cast<std::size_t>(comm.rank())] = round;
         }
     });
@@ -34,9 +53,12 @@ int last_round_that_allocates() {
 
 }  // namespace
 
-TEST_CASE("ranks that exchange in pairs allocate nothing once every length was there") {
-    for (int const last : {last_round_that_allocates<threads>(), last_round_that_allocates<fibers>()}) {
-        CHECK(last >= 0);
-        CHECK(last < 6);
-    }
+TEST_CASE("ranks that exchange and gather allocate nothing once every length was there") {
+    for (auto* const step : {in_pairs, started, in_lanes})
+        for (int const last : {last_round_that_allocates<threads>(step), last_round_that_allocates<fibers>(step)}) {
+            CHECK(last >= 0);
+            CHECK(last < 6);
+        }
 }
+
+}  // namespace tests_of_point_to_point

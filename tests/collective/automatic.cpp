@@ -13,8 +13,10 @@
 
 #include "laconic/comm/delayed.hpp"
 #include "laconic/wire/state.hpp"
-#include "support/dense_sums.hpp"
-#include "support/sparse_sums.hpp"
+#include "support/sparse_vectors.hpp"
+#include "support/test.hpp"
+
+namespace tests_of_automatic {
 
 using namespace laconic;
 
@@ -23,31 +25,10 @@ namespace sv = sparse_vectors;
 
 namespace {
 
-// Over one a list is best, over the other a vector in full, for most of what the tests bring.
-automatic const cluster{{2e-5, 1e-9, 0}, {}, 1}, slow_reader{{0, 1e-9, 0}, {1, 0}, 1};
-
-constexpr auto make_automatic = []<class T>(auto& comm, std::size_t d) { return make_sum<T>(cluster, comm, d); };
-constexpr auto make_full = []<class T>(auto& comm, std::size_t d) { return make_sum<T>(slow_reader, comm, d); };
+// Where a list is best, for most of what the tests bring.
+automatic const cluster{{2e-5, 1e-9, 0}, {}, 1};
 
 }  // namespace
-
-TEST_CASE("sums of lists, whatever is chosen") {
-    for (int const n : {1, 2, 3, 7, 8, 20})
-        for (auto const how : sv::shapes)
-            for (std::size_t const d : {0, 1, 700}) {
-                auto const brought = sv::all_whole_numbers<float>(how, d, d / 6, n);
-                for (auto const& sums :
-                     {sv::after(brought, sparse_sums::with_dimension<float>(make_automatic, d)).first,
-                      sv::after(brought, sparse_sums::with_dimension<float>(make_full, d)).first}) {
-                    for (auto const& v : sums) CHECK(v == sums[0]);
-                    CHECK(sv::dense(sums[0]) == sv::sum_of(brought));
-                }
-            }
-}
-TEST_CASE("sums of vectors in full, whatever is chosen") {
-    dense_sums::sums_are_right<float>(make_automatic);
-    dense_sums::sums_are_right<double>(make_full);
-}
 
 TEST_CASE("all ranks choose the same sum for what they contribute together, and give the reason") {
     // One rank has much more than the others.
@@ -74,7 +55,7 @@ TEST_CASE("all ranks choose the same sum for what they contribute together, and 
 
 TEST_CASE("the choice is made anew after as many rounds as are set") {
     std::vector<std::string> chosen;
-    fibers::run(4, [&](fibers::member& comm) {
+    sv::run_over<fibers>(4, [&](any_communicator& comm) {
         host on;
         auto how = cluster;
         how.every = 3;
@@ -94,7 +75,7 @@ TEST_CASE("the choice is made anew after as many rounds as are set") {
 }
 
 TEST_CASE("a sum that fails changes no choice, not even the first one") {
-    threads::run(3, [](threads::member& comm) {
+    sv::run_over<threads>(3, [](any_communicator& comm) {
         host on;
         auto how = cluster;
         how.every = 4;
@@ -138,7 +119,7 @@ TEST_CASE("what is chosen can be saved, and is gone on with") {
         sum.state(writer);
         return writer.finish();
     };
-    fibers::run(4, [&](fibers::member& comm) {
+    sv::run_over<fibers>(4, [&](any_communicator& comm) {
         host on;
         auto first = make_sum<float>(how, 5000), second = make_sum<float>(how, 5000);
         auto const saved = after_two(comm, first);
@@ -156,7 +137,7 @@ TEST_CASE("what is chosen can be saved, and is gone on with") {
             }
     });
     std::vector<std::byte> saved;
-    fibers::run(4, [&](fibers::member& comm) {
+    sv::run_over<fibers>(4, [&](any_communicator& comm) {
         auto sum = make_sum<float>(how, 5000);
         auto const bytes = after_two(comm, sum);
         if (comm.rank() == 0) saved = bytes;
@@ -180,14 +161,15 @@ TEST_CASE("it takes as long as what it has chosen, and the count before") {
     for (std::size_t const k : {10, 300, 3000}) {
         double last = 0;
         std::optional<collective_choice> why;
-        fibers::run(8, [&](auto& engine) {
-            delayed comm(engine, net);
+        fibers::run(8, [&](fibers::member& engine) {
+            delayed clocked(engine, net);
+            any_communicator comm(clocked);
             host on;
             auto sum = make_sum<float>(automatic{net, {}, 1}, d);
             sparse_sum<float> v = sv::whole_numbers<float>(sv::shape::apart, d, k / 8, comm.rank(), 8);
             if (k == d) v.assign_in_full(on, sparse_sum<float>(v), 0, d);
             sum(on, comm, v);
-            last = std::max(last, comm.clock());
+            last = std::max(last, clocked.clock());
             if (comm.rank() == 0) why = sum.why();
         });
         double const count = 7 * (1e-3 + 16 * 8e-6) + 1e-3 + 7 * 8e-6;
@@ -195,17 +177,11 @@ TEST_CASE("it takes as long as what it has chosen, and the count before") {
     }
 }
 
-TEST_CASE("what an automatic sum refuses") {
-    sparse_sums::refuses(make_automatic, false);
-    dense_sums::refuses(make_full);
+TEST_CASE("numbers that an automatic sum refuses") {
     for (auto const& bad : {automatic{{-1, 0, 0}}, automatic{{}, {-1, 0}}, automatic{{}, {}, 0}}) {
         CHECK_THROWS_AS(make_sum<float>(bad, 4), argument_error);
         CHECK_THROWS_AS(bad.check(4), argument_error);
     }
-    for (auto const& text : sv::errors_on(3, [&](auto& comm) {
-             auto how = cluster;
-             if (comm.rank() == 1) how.net.latency = 3e-5;
-             make_sum<float>(how, comm, 5);
-         }))
-        CHECK(text.find("auto(latency=3e-05, seconds_per_bit=1e-09, every=1)") != std::string::npos);
 }
+
+}  // namespace tests_of_automatic

@@ -158,38 +158,4 @@ TEST_CASE("partners of an exchange are ranks, or none") {
     CHECK_THROWS_WITH_AS(detail::check_partners(3, 0, -2), "an exchange with rank -2 of 3", argument_error);
 }
 
-namespace {
-
-std::vector<std::byte> word(int rank, int turn) {
-    return std::vector<std::byte>(static_cast<std::size_t>(1 + (rank + turn) % 4), std::byte(16 * rank + turn));
-}
-bool same(std::span<std::byte const> a, std::vector<std::byte> const& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
-}
-
-}  // namespace
-
-TEST_CASE("gather gives the root everything, broadcast gives everyone the root's, in turns with all_gather") {
-    for (int const n : {1, 2, 5}) {
-        std::vector<char> right(static_cast<std::size_t>(n), 1);
-        threads::run(n, [&](threads::member& inner) {
-            metered comm(inner);  // through a counter as well
-            int const me = comm.rank();
-            auto& mine = right[static_cast<std::size_t>(me)];
-            for (int turn = 0; turn < 6; ++turn) {
-                int const root = turn % n;
-                comm.gather(root, {word(me, turn), me == 1});
-                for (int r = 0; r < n && me == root; ++r)
-                    mine = mine && same(comm.from(r).bytes, word(r, turn)) && comm.from(r).is_error == (r == 1);
-                comm.broadcast(root, {word(me, turn + 7), turn == 2});
-                mine = mine && same(comm.from(root).bytes, word(root, turn + 7)) &&
-                       comm.from(root).is_error == (turn == 2);
-                comm.all_gather({word(me, turn + 9)});
-                for (int r = 0; r < n; ++r) mine = mine && same(comm.from(r).bytes, word(r, turn + 9));
-            }
-        });
-        for (char const r : right) CHECK(r);
-    }
-}
-
 }  // namespace tests_of_communicator

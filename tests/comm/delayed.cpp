@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "laconic/any/communicator.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
@@ -91,7 +92,7 @@ TEST_CASE("a port serves one message at a time, in each direction") {
 }
 
 TEST_CASE("a ring takes 2 (P - 1) messages, and recursive doubling log2 P") {
-    for (int ranks = 1; ranks <= 9; ++ranks) {
+    for (int const ranks : {1, 2, 3, 8}) {
         CAPTURE(ranks);
         auto const ring = [&](auto& comm) {
             int const me = comm.rank();
@@ -100,13 +101,13 @@ TEST_CASE("a ring takes 2 (P - 1) messages, and recursive doubling log2 P") {
         CHECK(clocks(ranks, ring) == all(ranks, 2 * (ranks - 1) * (alpha + 96 * a_byte)));
         CHECK(clocks<threads>(ranks, ring) == all(ranks, 2 * (ranks - 1) * (alpha + 96 * a_byte)));
         if (std::has_single_bit(static_cast<unsigned>(ranks)))
-            CHECK(clocks(ranks, [](auto& comm) { CHECK(schedules::recursive_doubling_algorithm(comm) == 0); }) ==
+            CHECK(clocks(ranks, [](any_communicator any) { CHECK(schedules::recursive_doubling_algorithm(any) == 0); }) ==
                   all(ranks, std::countr_zero(static_cast<unsigned>(ranks)) * (alpha + 8 * a_byte)));
     }
-    auto const chain = clocks(300, [](auto& comm) {
-        for (int k = 0; k < 2 * 299; ++k) comm.exchange((comm.rank() + 1) % 300, of(4), (comm.rank() + 299) % 300);
+    auto const chain = clocks(60, [](auto& comm) {
+        for (int k = 0; k < 2 * 59; ++k) comm.exchange((comm.rank() + 1) % 60, of(4), (comm.rank() + 59) % 60);
     });
-    CHECK(chain == all(300, 2 * 299 * (alpha + 4 * a_byte)));
+    CHECK(chain == all(60, 2 * 59 * (alpha + 4 * a_byte)));
 }
 
 TEST_CASE("an all-gather is a ring of exchanges, whatever its lengths and when its ranks come") {
@@ -235,36 +236,13 @@ TEST_CASE("a server receives the ranks' messages one after the other, and sends 
     CHECK(round[3] > 3 + 2 * alpha);
 }
 
-TEST_CASE("messages arrive as they were sent, are counted without their times, and take none to oneself") {
-    for (int const ranks : {1, 4, 5}) {
-        std::atomic<int> wrong = 0;
-        // Not over fibers: the address sanitizer misunderstands those that go on after an exception.
-        threads::run(ranks, [&](threads::member& engine) {
-            metered bare(engine);
-            schedules::all(bare);
-            delayed comm(engine, net);
-            metered counted(comm);
-            wrong += schedules::all(counted) + schedules::refuses_ranks_that_do_not_exist(counted);
-            wrong += schedules::refuses_what_comes_between(comm);
-            wrong += counted.bytes_sent() != bare.bytes_sent() || counted.bytes_received() != bare.bytes_received();
-            wrong += counted.bytes_broadcast() != bare.bytes_broadcast() ||
-                     counted.bytes_gathered() != bare.bytes_gathered();
-            wrong += (comm.clock() > 0) != (ranks > 1);
-            double const before = comm.clock();
-            schedules::with_oneself(comm);
-            comm.inner().all_gather({});
-            wrong += comm.clock() != before || &innermost(counted) != &engine;
-        });
-        CHECK(wrong == 0);
-    }
-}
-
 TEST_CASE("the clocks are the same from any engine, however its ranks take turns") {
     network const odd{1e-3, 1e-6, 1e-4};
     auto const body = [](auto& comm) {
         comm.compute(1e-4 * comm.rank());
-        schedules::random_schedule(comm, 5, 12);
-        schedules::mixed_with_collectives(comm);
+        any_communicator any(comm);
+        schedules::random_schedule(any, 5, 12);
+        schedules::mixed_with_collectives(any);
     };
     auto const expected = clocks(6, body, odd);
     CHECK(*std::min_element(expected.begin(), expected.end()) > 0);

@@ -5,7 +5,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
-#include "support/schedules.hpp"
 #include "support/test.hpp"
 
 using namespace laconic;
@@ -92,23 +91,6 @@ TEST_CASE("work during an all-gather is written down with it, where it is not re
         CHECK(comm.log() ==
               std::vector<log_entry>{{none, none, 0, 1}, {all, all, mine.size(), 2.5, true, true}, {none, none, 0, 4}});
     });
-}
-
-TEST_CASE("messages arrive as they were sent, and are counted as without the log") {
-    for (int const ranks : {1, 4, 5}) {
-        std::vector<int> wrong(std::size_t(ranks), 0);
-        threads::run(ranks, [&](threads::member& engine) {
-            metered bare(engine);
-            schedules::all(bare);
-            recorded comm(engine);
-            metered counted(comm);
-            int& mine = wrong[std::size_t(engine.rank())];
-            mine += schedules::all(counted) + schedules::refuses_ranks_that_do_not_exist(counted);
-            mine += counted.bytes_sent() != bare.bytes_sent() || counted.bytes_received() != bare.bytes_received();
-            mine += &innermost(counted) != &engine;
-        });
-        CHECK(wrong == std::vector<int>(std::size_t(ranks), 0));
-    }
 }
 
 TEST_CASE("numbers that are no seconds are refused") {

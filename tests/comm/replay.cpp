@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "laconic/any/communicator.hpp"
 #include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
@@ -29,8 +30,9 @@ payload of(std::size_t bytes) { return {std::span(zeros).first(bytes)}; }
 // Work, pairs and collective calls, which the same numbers decide on all ranks.
 auto const busy_body = [](auto& comm) {
     comm.compute(1e-4 * comm.rank());
-    schedules::random_schedule(comm, 5, 12);
-    schedules::mixed_with_collectives(comm);
+    any_communicator any(comm);
+    schedules::random_schedule(any, 5, 12);
+    schedules::mixed_with_collectives(any);
     comm.all_gather(of(std::size_t(40 + 13 * comm.rank())));
     comm.start_all_gather(of(std::size_t(30 + 7 * comm.rank())));
     comm.compute(3e-2 * (comm.rank() % 3));
@@ -38,7 +40,7 @@ auto const busy_body = [](auto& comm) {
     comm.gather(2, of(std::size_t(80 - comm.rank())));
     comm.compute(2e-4);
     comm.broadcast(1, of(70));
-    schedules::with_oneself(comm);
+    schedules::with_oneself(any);
 };
 
 template <class Engine, class Body>

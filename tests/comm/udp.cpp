@@ -297,7 +297,7 @@ TEST_CASE("workers that are the switches, too, get the bits that threads of one 
 }
 
 TEST_CASE("a process that is killed, or never comes, is named by all others before the deadline") {
-    udp::settings const how{.deadline = milliseconds(500), .loss = 0.02};
+    udp::settings const how{.deadline = milliseconds(300), .loss = 0.02};
     std::vector<std::vector<float>> brought(4);  // before anybody waits for it
     for (int node = 0; node < 3; ++node) brought[std::size_t(node)] = whole_numbers(200000, node, 1);
     auto const check_victim = [&](int victim, int packets, auto make) {

@@ -170,8 +170,27 @@ int random_schedule(C& comm, std::uint64_t seed, int rounds) {
     return wrong + (posted != taken);
 }
 
-/// Exchanges and collective calls do not touch what the others showed, and a word may be on its way during collective
-/// calls.
+/// How many of what meetings should bring is wrong, over some turns of each kind; whether what is gathered reaches the
+/// root alone.
+template <class C>
+int collectives(C& comm, bool to_root_alone = true) {
+    int const n = comm.size(), me = comm.rank();
+    int wrong = 0;
+    for (int turn = 0; turn < 20; ++turn) {
+        comm.all_gather(test_message(me, n, turn).as_payload());
+        for (int r = 0; r < n; ++r) wrong += test_message(r, n, turn).wrong(comm.from(r));
+        int const root = turn % n;
+        comm.gather(root, test_message(me, n + 1, turn).as_payload());
+        for (int r = 0; r < n; ++r)
+            wrong += me == root ? test_message(r, n + 1, turn).wrong(comm.from(r))
+                                : to_root_alone && !comm.from(r).bytes.empty();
+        comm.broadcast(root, test_message(me, n + 2, turn).as_payload());
+        wrong += test_message(root, n + 2, turn).wrong(comm.from(root));
+    }
+    return wrong;
+}
+
+/// Exchanges and meetings do not touch what the others showed, and a word may be on its way during meetings.
 template <laconic::PointToPoint C>
 int mixed_with_collectives(C& comm) {
     int const n = comm.size(), me = comm.rank(), next = (me + 1) % n, last = (me + n - 1) % n;
@@ -277,7 +296,7 @@ int all(C& comm) {
     int wrong =
         ring_algorithm(comm) + recursive_doubling_algorithm(comm) + with_oneself(comm) + first_in_first_out(comm, 7);
     for (std::size_t const length : {0, 3, 40}) wrong += ring_all_reduce(comm, length);
-    wrong += mixed_with_collectives(comm);
+    wrong += collectives(comm, false) + mixed_with_collectives(comm);
     if constexpr (laconic::Overlapping<C>) wrong += started_and_finished(comm) + in_flight_together(comm, 10);
     for (std::uint64_t seed = 0; seed < 3; ++seed) wrong += random_schedule(comm, seed, 20);
     return wrong;
@@ -336,24 +355,6 @@ int refuses_what_comes_between(C& comm) {
     comm.finish(2);
     for (int r = 0; r < comm.size(); ++r) wrong += test_message(r, 0, 4).wrong(comm.from(r));
     return wrong + 11 - refused;
-}
-
-/// How many of what collective calls should bring is wrong, over some turns of each kind.
-template <class C>
-int collectives(C& comm) {
-    int const n = comm.size(), me = comm.rank();
-    int wrong = 0;
-    for (int turn = 0; turn < 20; ++turn) {
-        comm.all_gather(test_message(me, n, turn).as_payload());
-        for (int r = 0; r < n; ++r) wrong += test_message(r, n, turn).wrong(comm.from(r));
-        int const root = turn % n;
-        comm.gather(root, test_message(me, n + 1, turn).as_payload());
-        for (int r = 0; r < n; ++r)
-            wrong += me == root ? test_message(r, n + 1, turn).wrong(comm.from(r)) : !comm.from(r).bytes.empty();
-        comm.broadcast(root, test_message(me, n + 2, turn).as_payload());
-        wrong += test_message(root, n + 2, turn).wrong(comm.from(root));
-    }
-    return wrong;
 }
 
 }  // namespace schedules

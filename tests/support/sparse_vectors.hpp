@@ -5,11 +5,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "laconic/any/communicator.hpp"
 #include "laconic/collective/terms/sparse_sum.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/threads.hpp"
@@ -74,11 +75,23 @@ lists<T> all_whole_numbers(shape how, std::size_t d, std::size_t k, int ranks, s
     return all;
 }
 
+/// What each rank does, over any engine, so that collectives are compiled once for all of them.
+using rank_body = std::function<void(laconic::any_communicator&)>;
+using rank_runner = void (*)(int ranks, rank_body const&);
+template <class Engine>
+void run_over(int ranks, rank_body const& body) {
+    Engine::run(ranks, [&](auto& engine) {
+        laconic::any_communicator comm(engine);
+        body(comm);
+    });
+}
+
 /// What the collective that make(comm) gives leaves on each rank, and what it returns to it where it returns anything.
-template <class T, class Engine = laconic::fibers, class Make>
-std::pair<lists<T>, lists<T>> after(lists<T> const& brought, Make make) {
+template <class T, class Make>
+std::pair<lists<T>, lists<T>> after(lists<T> const& brought, Make make,
+                                    rank_runner run = run_over<laconic::fibers>) {
     std::pair<lists<T>, lists<T>> all{brought, lists<T>(brought.size())};
-    Engine::run(static_cast<int>(brought.size()), [&](auto& comm) {
+    run(static_cast<int>(brought.size()), [&](laconic::any_communicator& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
         laconic::host on;
         auto collective = make(comm);
@@ -90,10 +103,9 @@ std::pair<lists<T>, lists<T>> after(lists<T> const& brought, Make make) {
 
 /// The errors that the ranks throw, where body(comm) is what each does; "none" where it is none. With threads:
 /// the address sanitizer takes a stack that goes on after an exception for broken where it is a fiber's.
-template <class Body>
-std::vector<std::string> errors_on(int ranks, Body body) {
+inline std::vector<std::string> errors_on(int ranks, rank_body const& body) {
     std::vector<std::string> errors(std::size_t(ranks), "none");
-    laconic::threads::run(ranks, [&](auto& comm) {
+    run_over<laconic::threads>(ranks, [&](laconic::any_communicator& comm) {
         try {
             body(comm);
         } catch (laconic::error const& e) {
@@ -104,31 +116,28 @@ std::vector<std::string> errors_on(int ranks, Body body) {
 }
 
 /// A communicator on which what one rank hands over in its n-th collective is changed on the way.
-template <class C>
 struct damaging {
-    C* inner;
+    laconic::any_communicator inner;
     int culprit;
     int nth;
     void (*damage)(std::vector<std::byte>&);
     int collectives = 0;
     std::vector<std::byte> bytes{};
 
-    int rank() const { return inner->rank(); }
-    int size() const { return inner->size(); }
-    void all_gather(laconic::payload mine) { inner->all_gather(mine); }
-    void gather(int root, laconic::payload mine) { inner->gather(root, mine); }
-    void broadcast(int root, laconic::payload mine) { inner->broadcast(root, mine); }
-    laconic::payload from(int r) const { return inner->from(r); }
+    int rank() const { return inner.rank(); }
+    int size() const { return inner.size(); }
+    void all_gather(laconic::payload mine) { inner.all_gather(mine); }
+    void gather(int root, laconic::payload mine) { inner.gather(root, mine); }
+    void broadcast(int root, laconic::payload mine) { inner.broadcast(root, mine); }
+    laconic::payload from(int r) const { return inner.from(r); }
     laconic::payload exchange(int to, laconic::payload mine, int from) {
         if (rank() == culprit && to != laconic::no_rank && collectives++ == nth) {
             bytes.assign(mine.bytes.begin(), mine.bytes.end());
             damage(bytes);
             mine.bytes = bytes;
         }
-        return inner->exchange(to, mine, from);
+        return inner.exchange(to, mine, from);
     }
 };
-template <class C>
-damaging(C*, int, int, void (*)(std::vector<std::byte>&)) -> damaging<C>;
 
 }  // namespace sparse_vectors

@@ -253,7 +253,8 @@ TEST_CASE("a feedback that would lose what the collective leaves out is refused,
 TEST_CASE("a reducer of two layers by it, and what gTop-k leaves out comes back") {
     auto const estimates = [](auto over) {
         std::vector<double> all;
-        threads::run(3, [&](threads::member& comm) {
+        threads::run(3, [&](threads::member& engine) {
+            any_communicator comm(engine);
             auto reduce = reducer_of<double>(error_feedback{top_k{2}, 1, over}, comm, {{"a", 10}, {"b", 10}});
             for (int round = 0; round < 10; ++round) {
                 auto a = numbers(comm.rank(), round), b = numbers(comm.rank(), 2 * round);
@@ -303,7 +304,8 @@ TEST_CASE("in a reducer a layer's sum is made while the rank computes the next l
 
 TEST_CASE("in the middle of a reducer's step: statistics, a saved state, other ranks, and an end") {
     std::atomic<int> wrong = 0;
-    threads::run(3, [&](threads::member& comm) {
+    threads::run(3, [&](threads::member& engine) {
+        any_communicator comm(engine);
         error_feedback const how{top_k{2}, 1, in_background{gtop_k{2}}};
         std::vector<layer> const layers{{"a", 10}, {"b", 10}};
         auto reduce = reducer_of<double>(how, comm, layers);
@@ -383,8 +385,9 @@ TEST_CASE(
 TEST_CASE("one rank alone may ask a reducer for its statistics in the middle of a step") {
     auto const with = [](auto const& collective) {
         int wrong = 0;
-        fibers::run(2, [&](fibers::member& comm) {
-            auto traffic = comm.duplicate();
+        fibers::run(2, [&](fibers::member& engine) {
+            any_communicator comm(engine);
+            auto traffic = engine.duplicate();
             auto reduce = reducer_of<double>(error_feedback{top_k{2}, 1, collective}, comm,
                                              std::vector<layer>{{"a", 10}, {"b", 10}});
             auto a = numbers(comm.rank(), 1), b = numbers(comm.rank(), 2);

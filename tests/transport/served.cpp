@@ -196,24 +196,6 @@ TEST_CASE("the server's message is compressed, and what it leaves out is sent la
     CHECK(residual[1].empty());
 }
 
-TEST_CASE("a rank's failure is raised on all ranks, and the next round is whole") {
-    fibers::run(3, [](fibers::member& comm) {
-        rank_state at(comm);
-        if (comm.rank() == 2) at.own = failure::no_message("no paper").by(2, 7);
-        at.send(comm, vec{1, 2, 3});
-        std::string text;
-        try {
-            at.receive(comm, 7);
-        } catch (compression_error const& e) {
-            text = e.what();
-        }
-        CHECK(text == "rank 2, round 7: no paper");
-        at.by.require_consistent();
-        at.own = {};
-        CHECK(at.estimate(comm, vec{1, 2, 3}, 8) == vec{0, 0, 3});
-    });
-}
-
 TEST_CASE("the text of served, and a compressor that does not fit the dimension") {
     CHECK(to_string(served<top_k<>>{top_k{2}, {0, 1}}) == "served(top_k(2), memory(rate=0, decay=1))");
     CHECK_THROWS_AS((detail::served_mean<top_k<>, message, double>({top_k{4}, {}}, 3, position_code::smallest)),

@@ -6,9 +6,11 @@
 
 #include <cstring>
 
-#include "support/dense_sums.hpp"
+#include "support/collective_sums.hpp"
 
-using namespace laconic;
+namespace tests_of_engine_all_reduce {
+
+using namespace collective_sums;
 
 static_assert(Collective<engine_all_reduce>);
 
@@ -44,10 +46,6 @@ struct adding {
 };
 static_assert(AllReducer<adding<fibers>::member, float> && !AllReducer<fibers::member, float>);
 
-constexpr auto make_engine_all_reduce = []<class T>(auto& comm, std::size_t d) {
-    return make_sum<T>(engine_all_reduce{}, comm, d);
-};
-
 // The errors of three ranks that contribute `bad` in round 4, whether rank 0's vector is as it was, and how often the
 // engine added; the next round succeeds.
 struct outcome {
@@ -55,22 +53,22 @@ struct outcome {
     bool untouched;
     int sums;
 };
-outcome after_bad(std::vector<std::vector<float>> const& bad) {
+outcome after_bad(vectors<float> const& bad) {
     outcome all{std::vector<std::string>(3), true, 0};
-    adding<threads>::run(3, [&](auto& comm) {
-        host on;
-        auto sum = make_sum<float>(engine_all_reduce{}, comm, 4);
+    adding<threads>::run(3, [&](adding<threads>::member& engine) {
+        any_communicator comm(engine);
+        summing<float> sum(comm, by_text<float>("engine_all_reduce"), 4);
         auto const me = std::size_t(comm.rank());
         auto x = bad[me];
         try {
-            sum(on, comm, std::span(x), 4);
+            sum(comm, x, 4);
         } catch (error const& e) {
             all.errors[me] = e.what();
         }
-        if (me == 0) all.sums = *comm.sums;
+        if (me == 0) all.sums = *engine.sums;
         if (me == 0) all.untouched = x == bad[me];
         x = {1, 2, 3, 4};
-        sum(on, comm, std::span(x), 5);
+        sum(comm, x, 5);
         CHECK(x == std::vector<float>{3, 6, 9, 12});
     });
     CHECK(all.errors == std::vector(3, all.errors[0]));
@@ -82,23 +80,24 @@ outcome after_bad(std::vector<std::vector<float>> const& bad) {
 TEST_CASE_TEMPLATE("the engine's sums, on all ranks, counted as what is handed to it", T, float, double) {
     for (int const n : {1, 2, 5})
         for (std::size_t const d : {0, 1, 16}) {
-            auto const all = dense_sums::whole_numbers<T>(d, n);
+            auto const all = whole_numbers<T>(d, n);
             std::vector<T> sum(d);
             for (auto const& x : all)
                 for (std::size_t i = 0; i < d; ++i) sum[i] += x[i];
             std::vector<std::uint64_t> sent(std::size_t(n), 99);
-            for (auto const& x : dense_sums::after<T, adding<fibers>>(all, make_engine_all_reduce, &sent))
-                CHECK(x == sum);
+            CHECK(after(all, "engine_all_reduce", &sent, sv::run_over<adding<fibers>>) ==
+                  vectors<T>(std::size_t(n), sum));
             CHECK(sent == std::vector(std::size_t(n), std::uint64_t{d * sizeof(T)}));
         }
 }
 
 TEST_CASE("the order is the engine's") {
-    auto const sums = dense_sums::after<double, adding<fibers>>({{1e16}, {-1e16}, {1.}}, make_engine_all_reduce);
+    auto const sums = after(vectors<double>{{1e16}, {-1e16}, {1.}}, "engine_all_reduce", nullptr,
+                            sv::run_over<adding<fibers>>);
     CHECK(sums[0][0] == 0);  // 1 - 1e16 rounds to -1e16
 }
 
-TEST_CASE("what cannot be added is refused on all ranks before the engine adds") {
+TEST_CASE("what cannot be added is refused on all ranks before the engine adds, and x is as it was") {
     std::vector<float> const good{1, 2, 3, 4};
     for (std::size_t r = 0; r < 3; ++r) {
         auto const who = "rank " + std::to_string(r);
@@ -110,8 +109,10 @@ TEST_CASE("what cannot be added is refused on all ranks before the engine adds")
         CHECK(found.sums == 0);
         bad = std::vector(3, good);
         bad[r].pop_back();
-        CHECK(after_bad(bad).errors[0] == who + " has a vector of 3 numbers, the collective is for 4");
-        CHECK(after_bad(bad).sums == 0);
+        auto const shorter = after_bad(bad);
+        CHECK(shorter.errors[0] == who + " has a vector of 3 numbers, the collective is for 4");
+        CHECK(shorter.sums == 0);
+        CHECK(shorter.untouched);
     }
     auto const large = after_bad(std::vector(3, std::vector<float>{1, 3e38f, 1, 1}));
     CHECK(large.errors[0] == "round 4: the ranks' sum is not finite at coordinate 1");
@@ -119,14 +120,4 @@ TEST_CASE("what cannot be added is refused on all ranks before the engine adds")
     CHECK(after_bad(std::vector(3, good)).errors[0].empty());
 }
 
-TEST_CASE("where a rank brought what cannot be added, x is as it was") {
-    CHECK(after_bad({{1, 2, 3, 4}, {1, 2, 3}, {4, 5, 6, 7}}).untouched);
-}
-
-TEST_CASE("ranks that differ all throw what differs") {
-    for (auto const& text : sparse_vectors::errors_on(
-             3, [](auto& comm) { make_sum<float>(engine_all_reduce{}, comm, comm.rank() == 2 ? 6 : 5); }))
-        CHECK(text.find("the dimension: 6") != std::string::npos);
-    CHECK_THROWS_AS(make_sum<float>(engine_all_reduce{}, std::size_t{1} << 32), argument_error);
-    CHECK(to_string(engine_all_reduce{}) == "engine_all_reduce");
-}
+}  // namespace tests_of_engine_all_reduce

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// `halving_doubling` sums vectors of any number of ranks exactly, in its order, with as many bytes as documented.
+// `halving_doubling` adds up in its order of pairs, with as many bytes as documented, at most eight pieces ahead.
 #include "laconic/collective/dense/halving_doubling.hpp"
 
 #include <doctest/doctest.h>
 
-#include "support/dense_sums.hpp"
+#include "support/collective_sums.hpp"
 
-using namespace laconic;
+namespace tests_of_halving_doubling {
+
+using namespace collective_sums;
 
 static_assert(Collective<halving_doubling>);
 
 namespace {
 
-constexpr auto make_halving_doubling = []<class T>(auto& comm, std::size_t d) {
-    return make_sum<T>(halving_doubling{}, comm, d);
-};
-
 // Counts how many messages a rank is ahead: sent, more than received.
-template <Communicator C>
-struct counting : metered<C> {
-    explicit counting(C& inner) : metered<C>(inner) {}
+struct counting : metered<threads::member> {
+    using metered<threads::member>::metered;
     payload exchange(int to, payload mine, int from) {
         if (to != no_rank) most_ahead = std::max(most_ahead, ++sent);
-        auto const received = metered<C>::exchange(to, mine, from);
+        auto const received = metered<threads::member>::exchange(to, mine, from);
         if (from != no_rank) --sent;
         return received;
     }
@@ -31,12 +28,9 @@ struct counting : metered<C> {
 
 }  // namespace
 
-TEST_CASE("sums of floats by halves") { dense_sums::sums_are_right<float>(make_halving_doubling); }
-TEST_CASE("sums of doubles by halves") { dense_sums::sums_are_right<double>(make_halving_doubling); }
-
 TEST_CASE("the pairs in which ranks are added up") {
     std::size_t const d = 8;
-    auto const all = dense_sums::fractions<double>(d, 6), sums = dense_sums::after(all, make_halving_doubling);
+    auto const all = whole_numbers<double>(d, 6, 7), sums = after(all, "halving_doubling");
     for (std::size_t i = 0; i < d; ++i)  // 4 and 5 join 0 and 1, then 0 meets 2 and 1 meets 3
         CHECK(sums[3][i] == ((all[0][i] + all[4][i]) + all[2][i]) + ((all[1][i] + all[5][i]) + all[3][i]));
 }
@@ -44,8 +38,7 @@ TEST_CASE("the pairs in which ranks are added up") {
 TEST_CASE("each rank sends all parts but one twice; those beyond the power of two, and their partners, all once more") {
     for (int const n : {1, 2, 3, 4, 7, 8, 9})
         for (std::size_t const d : {0, 3, 48, 51}) {
-            std::vector<std::uint64_t> sent(std::size_t{16});
-            dense_sums::after(dense_sums::whole_numbers<double>(d, n), make_halving_doubling, &sent);
+            auto const sent = bytes_sent_by(whole_numbers<double>(d, n), "halving_doubling");
             auto const q = std::size_t(n < 2 ? 1 : n < 4 ? 2 : n < 8 ? 4 : 8);
             detail::partition const parts{d, q};
             for (std::size_t r = 0; r < std::size_t(n); ++r) {
@@ -62,19 +55,16 @@ TEST_CASE("each rank sends all parts but one twice; those beyond the power of tw
         }
 }
 
-TEST_CASE("what halving and doubling refuses") { dense_sums::refuses(make_halving_doubling); }
-
-TEST_CASE("long parts go in pieces") { dense_sums::long_parts(make_halving_doubling); }
-
 TEST_CASE("no rank is more than eight pieces ahead of its partner") {
-    std::size_t const d = 40 * laconic::detail::in_pieces<float>::longest + 5;
-    threads::run(4, [&](auto& comm) {
-        counting counted(comm);
-        host on;
-        auto collective = make_sum<float>(halving_doubling{}, counted, d);
+    std::size_t const d = 40 * detail::in_pieces<float>::longest + 5;
+    threads::run(4, [&](threads::member& engine) {
+        counting counted(engine);
+        any_communicator comm(counted);
         std::vector<float> x(d, 1);
-        collective(on, counted, std::span(x));
+        summing<float>(comm, by_text<float>("halving_doubling"), d)(comm, x);
         CHECK(counted.most_ahead == 8);
         CHECK(x == std::vector<float>(d, 4));
     });
 }
+
+}  // namespace tests_of_halving_doubling

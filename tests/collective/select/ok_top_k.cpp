@@ -6,18 +6,18 @@
 
 #include <numeric>
 
+#include "laconic/comm/metered.hpp"
 #include "laconic/wire/state.hpp"
-#include "support/sparse_sums.hpp"
+#include "support/sparse_vectors.hpp"
+
+namespace tests_of_ok_top_k {
 
 using namespace laconic;
-using namespace sparse_sums;
+namespace sv = sparse_vectors;
 
 static_assert(Collective<ok_top_k>);
 
 namespace {
-
-// In its first round it gathers all sums, and of d keeps all.
-constexpr auto keeping_all = []<class T>(auto& comm, std::size_t d) { return make_sum<T>(ok_top_k{d}, comm, d); };
 
 // What each rank brings in each round, and what came of it.
 template <class T>
@@ -28,23 +28,14 @@ struct story {
     std::vector<int> messages;
 };
 // How often a rank hands something over.
-template <class C>
-struct counting_pieces {
-    C* inner;
+struct counting_pieces : metered<fibers::member> {
+    using metered<fibers::member>::metered;
     int handed = 0;
-    int rank() const { return inner->rank(); }
-    int size() const { return inner->size(); }
-    void all_gather(payload mine) { inner->all_gather(mine); }
-    void gather(int root, payload mine) { inner->gather(root, mine); }
-    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
-    payload from(int r) const { return inner->from(r); }
     payload exchange(int to, payload mine, int from) {
         handed += to != no_rank;
-        return inner->exchange(to, mine, from);
+        return metered<fibers::member>::exchange(to, mine, from);
     }
 };
-template <class C>
-counting_pieces(C*) -> counting_pieces<C>;
 
 template <class T>
 story<T> hold(std::vector<sv::lists<T>> const& rounds, std::size_t k, reused_for how = {}) {
@@ -54,18 +45,18 @@ story<T> hold(std::vector<sv::lists<T>> const& rounds, std::size_t k, reused_for
     s.sent.assign(count, std::vector<std::uint64_t>(n));
     s.thresholds.resize(count);
     s.messages.resize(count);
-    fibers::run(int(n), [&](auto& inner) {
+    fibers::run(int(n), [&](fibers::member& inner) {
         host on;
         auto const me = std::size_t(inner.rank());
-        counting_pieces counts{&inner};
-        metered comm(counts);
+        counting_pieces counts(inner);
+        any_communicator comm(counts);
         auto collective = make_sum<T>(ok_top_k{k, how}, rounds[0][0].dimension());
         for (std::size_t t = 0; t < count; ++t) {
-            auto const before = comm.bytes_sent();
+            auto const before = counts.bytes_sent();
             counts.handed = 0;
             collective(on, comm, s.applied[t][me], t);
             s.returned[t][me] = collective.leftover();
-            s.sent[t][me] = comm.bytes_sent() - before;
+            s.sent[t][me] = counts.bytes_sent() - before;
             if (me == 0) {
                 s.regions[t] = collective.regions();
                 s.thresholds[t] = collective.threshold();
@@ -133,10 +124,6 @@ std::vector<sv::lists<double>> changing(std::size_t d, std::size_t k, int n, std
 
 }  // namespace
 
-TEST_CASE("sums of floats by regions") { sums_are_right<float>(keeping_all); }
-TEST_CASE("sums of doubles by regions") { sums_are_right<double>(keeping_all); }
-TEST_CASE("what sums by regions refuse") { refuses(keeping_all); }
-
 TEST_CASE("two ranks, by hand") {
     // Sums 5, 7, 1, -4, 2 at 0, 1, 3, 6, 7: the three largest. Half of what rank 0 brings is before 3, of rank 1 before
     // 7 (of two terms one before the second): the second region starts at 5.
@@ -180,7 +167,7 @@ TEST_CASE("the threshold follows how many pass, and is found anew where that is 
 
 TEST_CASE("round after round of other supports and scales, for any number of ranks, as by hand, and nothing is lost") {
     std::size_t const d = 60, k = 9;
-    for (int const n : {1, 2, 3, 4, 7, 8, 12})
+    for (int const n : {1, 2, 3, 7, 12})
         for (auto const how : {reused_for{}, reused_for{4, 3}, reused_for{1, 1}}) {
             CAPTURE(n);
             auto const rounds = changing(d, k, n, 30);
@@ -264,8 +251,8 @@ TEST_CASE("what is remembered can be saved, and the run goes on as if it had not
     std::size_t const d = 60, k = 9;
     auto const rounds = changing(d, k, 5, 24);
     auto const whole = hold(rounds, k, {5, 7});
-    for (std::size_t stop = 0; stop < rounds.size(); ++stop) {
-        fibers::run(5, [&](auto& comm) {
+    for (std::size_t const stop : {0, 1, 5, 6, 7, 11, 23}) {
+        sv::run_over<fibers>(5, [&](any_communicator& comm) {
             host on;
             auto const me = std::size_t(comm.rank());
             auto first = make_sum<double>(ok_top_k{k, {5, 7}}, d), second = make_sum<double>(ok_top_k{k, {5, 7}}, d);
@@ -290,7 +277,7 @@ TEST_CASE("what is remembered can be saved, and the run goes on as if it had not
 TEST_CASE("a state that is not that of the others, or of other ranks, is an error on all") {
     auto const saved = [](int n, std::uint64_t seed) {
         std::vector<std::byte> bytes;
-        fibers::run(n, [&](auto& comm) {
+        sv::run_over<fibers>(n, [&](any_communicator& comm) {
             host on;
             auto collective = make_sum<float>(ok_top_k{5}, 30);
             auto v = sv::whole_numbers<float>(sv::shape::spread, 30, 8, comm.rank(), n, seed);
@@ -321,17 +308,9 @@ TEST_CASE("a state that is not that of the others, or of other ranks, is an erro
           std::vector<std::string>(3, "this state is not of 3 ranks and 30 numbers"));
 }
 
-TEST_CASE("ranks that differ all throw") {
-    auto const differ = [](auto make) {
-        for (auto const& text : sv::errors_on(3, make)) CHECK(text.find("ranks disagree") == 0);
-    };
-    differ([](auto& comm) { make_sum<float>(ok_top_k{comm.rank() == 1 ? 4 : 5}, comm, 9); });
-    differ([](auto& comm) { make_sum<float>(ok_top_k{4, {32, comm.rank() == 1 ? 4u : 5u}}, comm, 9); });
-    CHECK(to_string(ok_top_k{4}) == "ok_top_k(4)");
-    CHECK(to_string(ok_top_k{4, {32, 7}}) == "ok_top_k(4, regions=7)");
+TEST_CASE("numbers of rounds that are none") {
     CHECK_THROWS_AS((make_sum<float>(ok_top_k{4, {0, 1}}, 9)), argument_error);
     CHECK_THROWS_AS((make_sum<float>(ok_top_k{4, {1, 0}}, 9)), argument_error);
-    CHECK_THROWS_AS(make_sum<float>(ok_top_k{1}, std::size_t{1} << 32), argument_error);
-    ok_top_k const x{.5, {3, 4}};
-    CHECK(to_string(x) == "ok_top_k(0.5, threshold=3, regions=4)");
 }
+
+}  // namespace tests_of_ok_top_k

@@ -1,35 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// `recursive_doubling` sums lists of any number of ranks in its order of pairs, each rank sending its partial sums.
+// `recursive_doubling` adds up lists in its order of pairs, each rank sending its partial sums.
 #include "laconic/collective/sparse/recursive_doubling.hpp"
 
 #include <doctest/doctest.h>
 
 #include "laconic/wire/message.hpp"
-#include "support/sparse_sums.hpp"
+#include "support/collective_sums.hpp"
 
-using namespace laconic;
-using namespace sparse_sums;
+namespace tests_of_recursive_doubling {
+
+using namespace collective_sums;
 
 static_assert(Collective<recursive_doubling>);
-
-namespace {
-
-constexpr auto make_recursive_doubling = []<class T>(auto& comm, std::size_t d) {
-    return make_sum<T>(recursive_doubling{}, comm, d);
-};
-
-}  // namespace
-
-TEST_CASE("sums of floats by recursive doubling") { sums_are_right<float>(make_recursive_doubling); }
-TEST_CASE("sums of doubles by recursive doubling") { sums_are_right<double>(make_recursive_doubling); }
 
 TEST_CASE("the pairs in which ranks are added up") {
     sv::lists<double> brought;
     for (double const v : {1e16, 1., -1e16, 3., 5., 1.}) brought.push_back(sv::of<double>(1, {{0, v}}));
     // 4 and 5 join 0 and 1: 1e16 + 5 is 1e16 + 4, ties to even; then 0 meets 1 and 2 meets 3.
     double const a = 1e16 + 5., b = 1. + 1., c = -1e16 + 3.;
-    for (auto const& v : sv::after(brought, with_dimension<double>(make_recursive_doubling, 1)).first)
-        CHECK(v.values()[0] == (a + b) + c);
+    for (auto const& v : after(brought, "recursive_doubling")) CHECK(v.values()[0] == (a + b) + c);
     CHECK((a + b) + c != 9);
 }
 
@@ -54,20 +43,11 @@ TEST_CASE("each rank sends all that it has added up so far") {
             }
         }
         for (std::size_t r = q; r < all; ++r) expected[r - q] += size(at[0]);
-        CHECK(bytes_sent_by(brought, make_recursive_doubling) == expected);
+        CHECK(bytes_sent_by(brought, "recursive_doubling") == expected);
     }
     // In full: nothing but a count of 9 bits and the numbers, log2 P times.
     auto const full = sv::all_whole_numbers<float>(sv::shape::all, d, 0, 8);
-    for (auto const bytes : bytes_sent_by(full, make_recursive_doubling)) CHECK(bytes == 3 * ((9 + 32 * d + 7) / 8));
+    for (auto const bytes : bytes_sent_by(full, "recursive_doubling")) CHECK(bytes == 3 * ((9 + 32 * d + 7) / 8));
 }
 
-TEST_CASE("independent supports fill in as they should") {
-    std::size_t const d = 20000, k = 200;
-    auto const sums = sv::after(sv::all_whole_numbers<float>(sv::shape::spread, d, k, 16),
-                                with_dimension<float>(make_recursive_doubling, d))
-                          .first;
-    CHECK(double(sums[0].size()) ==
-          doctest::Approx(double(d) * (1 - std::pow(1 - double(k) / double(d), 16))).epsilon(.03));
-}
-
-TEST_CASE("what recursive doubling refuses") { refuses(make_recursive_doubling, false); }
+}  // namespace tests_of_recursive_doubling

@@ -5,45 +5,51 @@
 #include <doctest/doctest.h>
 
 #include "laconic/wire/message.hpp"
-#include "support/dense_sums.hpp"
-#include "support/sparse_sums.hpp"
+#include "support/collective_sums.hpp"
 
-using namespace laconic;
+namespace tests_of_sum_by_server {
+
+using namespace collective_sums;
 
 static_assert(Collective<sum_by_server>);
 
 namespace {
 
-constexpr auto make_sum_by_server = []<class T>(auto& comm, std::size_t d) {
-    return make_sum<T>(sum_by_server{}, comm, d);
-};
+// Vectors in full, which a server adds up as well as lists.
+template <class T>
+vectors<T> after_in_full(vectors<T> all, std::vector<std::uint64_t>* sent = nullptr) {
+    sv::run_over<fibers>(int(all.size()), [&](any_communicator& engine) {
+        metered counted(engine);
+        any_communicator comm(counted);
+        host on;
+        auto const me = std::size_t(comm.rank());
+        auto sum = make_sum<T>(sum_by_server{}, comm, all[me].size());
+        auto const before = counted.bytes_sent();
+        sum(on, comm, std::span<T>(all[me]));
+        if (sent) (*sent)[me] = counted.bytes_sent() - before;
+    });
+    return all;
+}
 
 }  // namespace
 
-TEST_CASE("sums of sparse floats by a server") { sparse_sums::sums_are_right<float>(make_sum_by_server); }
-TEST_CASE("sums of doubles in full by a server") { dense_sums::sums_are_right<double>(make_sum_by_server); }
-TEST_CASE("what a server refuses of sparse vectors") { sparse_sums::refuses(make_sum_by_server, false); }
-
-TEST_CASE("ranks are added up in their order") {
-    double const sent[] = {1e16, 1., -1e16, 3., .1};
-    double const sum = (((1e16 + 1) - 1e16) + 3) + .1;
-    sparse_vectors::lists<double> sparse;
-    dense_sums::vectors<double> full;
+TEST_CASE("ranks are added up in their order, of lists and in full") {
+    double const sent[] = {1e16, 1., -1e16, 3., .1}, sum = (((1e16 + 1) - 1e16) + 3) + .1;
+    sv::lists<double> sparse;
+    vectors<double> full;
     for (double const x : sent) {
-        sparse.push_back(sparse_vectors::of<double>(3, {{1, x}}));
+        sparse.push_back(sv::of<double>(3, {{1, x}}));
         full.push_back({x, 0});
     }
-    for (auto const& v :
-         sparse_vectors::after(sparse, sparse_sums::with_dimension<double>(make_sum_by_server, 3)).first)
-        CHECK(v == sparse_vectors::of<double>(3, {{1, sum}}));
-    for (auto const& x : dense_sums::after(full, make_sum_by_server)) CHECK(x == std::vector<double>{sum, 0});
+    for (auto const& v : after(sparse, "sum_by_server")) CHECK(v == sv::of<double>(3, {{1, sum}}));
+    CHECK(after_in_full(full) == vectors<double>(5, {sum, 0}));
 }
 
 TEST_CASE("each rank sends its own to the server, which sends the sum to each") {
     host on;
     std::size_t const d = 100;
     for (int const n : {1, 2, 5}) {
-        auto const brought = sparse_vectors::all_whole_numbers<float>(sparse_vectors::shape::spread, d, 9, n);
+        auto const brought = sv::all_whole_numbers<float>(sv::shape::spread, d, 9, n);
         sparse_sum<float> sum(d);
         std::vector<std::uint64_t> expected, sent(std::size_t(n), 0);
         for (auto const& v : brought) {
@@ -51,15 +57,15 @@ TEST_CASE("each rank sends its own to the server, which sends the sum to each") 
             expected.push_back(bits(v.message()) / 8);
         }
         expected[0] = std::uint64_t(n - 1) * bits(sum.message()) / 8;
-        CHECK(sparse_sums::bytes_sent_by(brought, make_sum_by_server) == expected);
-        dense_sums::after(dense_sums::whole_numbers<float>(d, n), make_sum_by_server, &sent);
+        CHECK(bytes_sent_by(brought, "sum_by_server") == expected);
+        after_in_full(whole_numbers<float>(d, n), &sent);
         for (int r = 0; r < n; ++r) CHECK(sent[std::size_t(r)] == 4 * d * std::uint64_t(r == 0 ? n - 1 : 1));
     }
 }
 
 TEST_CASE("what a server refuses of vectors in full, in the same words on all ranks") {
     auto const with = [](std::size_t culprit, std::vector<float> const& bad) {
-        auto const errors = sparse_vectors::errors_on(4, [&](auto& comm) {
+        auto const errors = sv::errors_on(4, [&](any_communicator& comm) {
             host on;
             auto sum = make_sum<float>(sum_by_server{}, comm, 3);
             auto x = std::size_t(comm.rank()) == culprit || culprit == 4 ? bad : std::vector<float>{1, 2, 3};
@@ -84,3 +90,5 @@ TEST_CASE("what a server refuses of vectors in full, in the same words on all ra
     }
     CHECK(with(4, {1, 1, 2e38f}) == "round 4: the ranks' sum is not finite at coordinate 2");
 }
+
+}  // namespace tests_of_sum_by_server
