@@ -73,7 +73,8 @@ TEST_CASE("methods that reach the optimum, of workers that differ or that agree"
         {"dgc(k=3, momentum=0.7, nesterov=yes, step=0.1/L)", one_point, 3000, 1e-7},
         {"quantized_gd_sec(quantize(16), xi=2, step=0.5/L)", differing, 3000, 1e-9},
         {"sgd_sec(xi=1, step=0.3/L)", rows, 4000, 1e-16}};
-    for (auto const& [method, on, rounds, within] : all) {
+    for (auto const& [text, on, rounds, within] : all) {
+        std::string const& method = text;  // which a lambda may capture, also with clang++ 14
         CAPTURE(method);
         any_run run(named(method, on.p), on.f, on.start, 1);
         run.rounds(rounds);
@@ -116,7 +117,8 @@ TEST_CASE("with R = |x|_1 / 2 methods reach the soft-thresholded mean, with |x|^
                      {"isega(tau=0.25, block=1)", {.5, 0}, {.5, -1.5, 0, 0}, 800},
                      {"heavy_ball(gd(step=0.25), beta=0.5)", {.5, 0}, {.5, -1.5, 0, 0}, 200},
                      {"ef_sgd(top_k(4), step=0.25)", {.5, 0}, {.5, -1.5, 0, 0}, 200}};
-    for (auto const& [method, prox, answer, rounds] : all) {
+    for (auto const& [text, prox, answer, rounds] : all) {
+        std::string const& method = text;  // which a lambda may capture, also with clang++ 14
         CAPTURE(method);
         any_run run(named(method, p, prox), any, vec(4, 0.0), 1);
         run.rounds(rounds);
