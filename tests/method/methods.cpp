@@ -198,8 +198,8 @@ std::vector<numbers> by_hand() {
 }  // namespace
 
 TEST_CASE("each method's step, and its parts, by hand") {
-    for (auto const& [text, of, step, parts] : by_hand()) {
-        std::string const& method = text;  // which a lambda may capture, also with clang++ 14
+    for (auto const& [as_text, of, step, parts] : by_hand()) {
+        std::string const& method = as_text;  // which a lambda may capture, also with clang++ 14
         CAPTURE(method);
         auto const r = named(method, of);
         CHECK(r.scale * r.step.rate() == doctest::Approx(step).epsilon(1e-10));
@@ -316,8 +316,8 @@ TEST_CASE("what no theorem covers, and numbers that cannot be, are refused with 
         {"cat(ef_sgd(top_k))", {8, 1}, "cat(ef_sgd)"},
         {"cat(ef_sgd(top_k, batch=2))", p, "batch"},
         {"cat(diana(rand_k))", p, "min mu_i"}};
-    for (auto const& [text, of, why, by_theory] : all) {
-        std::string const& method = text;  // which a lambda may capture, also with clang++ 14
+    for (auto const& [as_text, of, why, by_theory] : all) {
+        std::string const& method = as_text;  // which a lambda may capture, also with clang++ 14
         CAPTURE(method);
         std::string text = "is composed";
         bool theory = false;
