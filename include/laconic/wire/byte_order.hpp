@@ -23,7 +23,9 @@ N load_little(std::byte const* from) {
     std::byte bytes[sizeof(N)];
     std::memcpy(bytes, from, sizeof bytes);
     if constexpr (std::endian::native != std::endian::little) std::reverse(bytes, bytes + sizeof bytes);
-    return std::bit_cast<N>(bytes);
+    N value;  // by std::memcpy, as nvcc ends in an error of its own at std::bit_cast of an array
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
 }
 inline void store_word(std::byte* to, std::uint64_t word) { store_little(to, word); }
 inline std::uint64_t load_word(std::byte const* from) { return load_little<std::uint64_t>(from); }
