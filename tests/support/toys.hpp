@@ -248,10 +248,18 @@ class lockstep {
     vec const& x() const { return x_[0]; }
     auto const& method(std::size_t i) const { return ranks_[i]->method(); }
     auto const& transport(std::size_t i) const { return ranks_[i]->transport(); }
-    // Behind a face they are not to be seen: part_of() of support/tasks.hpp reads them from its state.
-    std::span<double const> known(std::size_t i) const requires HasMemory<R> { return method(i).feedback.shift(); }
-    std::span<double const> mean_shift() const requires HasMemory<R> { return method(0).feedback.mean_shift(); }
-    std::span<double const> residual(std::size_t i) const requires HasMemory<R> {
+    // Behind a face they are not to be seen: part_of() of support/tasks.hpp reads them from its state. Templates, as
+    // clang++ 14 makes all members of a class that is instantiated explicitly, whatever these require.
+    template <HasMemory = R>
+    std::span<double const> known(std::size_t i) const {
+        return method(i).feedback.shift();
+    }
+    template <HasMemory = R>
+    std::span<double const> mean_shift() const {
+        return method(0).feedback.mean_shift();
+    }
+    template <HasMemory = R>
+    std::span<double const> residual(std::size_t i) const {
         return method(i).feedback.residual();
     }
     auto const& message_of_rank(std::size_t i) const { return ranks_[i]->message(); }
