@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 
