@@ -118,10 +118,10 @@ TEST_CASE("among many workers, messages that all must receive are more than two 
     CHECK(p.pays);
     CHECK(p.why().find("it pays where a bit takes less than") != std::string::npos);
     turns_at_the_break_even(p, link);
-    auto const never = payoff_of(affine_cost(1e-9, 0), 1000, 16);
-    CHECK_FALSE(never.pays);
-    CHECK_FALSE(never.break_even);
-    CHECK(never.why().find("; it does not, whatever a bit takes") != std::string::npos);
+    auto const unpaid = payoff_of(affine_cost(1e-9, 0), 1000, 16);
+    CHECK_FALSE(unpaid.pays);
+    CHECK_FALSE(unpaid.break_even);
+    CHECK(unpaid.why().find("; it does not, whatever a bit takes") != std::string::npos);
     auto const always = payoff_of(affine_cost(1e-9, 1), 1000, 2);
     CHECK(always.pays);
     CHECK_FALSE(always.break_even);
