@@ -57,11 +57,11 @@ std::uint64_t sums(omni_stream const& how, double share, packet_faults what, std
 }  // namespace
 
 TEST_CASE("the sums of vectors over a network that loses nothing") {
-    for (int const p : {1, 2, 3, 5, 8, 16})
-        for (int const a : {1, 2, 3, 4})
+    for (int const p : {1, 2, 5, 16})
+        for (int const a : {1, 2, 4})
             for (bool const co_located : {false, true}) {
                 if (co_located && a > p) continue;
-                for (double const share : {0.0, 0.05, 0.5, 1.0}) {
+                for (double const share : {0.0, 0.1, 1.0}) {
                     sums<float>({200, p, a, co_located, 4, 2, 3}, share, {}, 1);
                     sums<double>({201, p, a, co_located, 5, 1, 2}, share, {}, 2);
                 }
@@ -70,9 +70,9 @@ TEST_CASE("the sums of vectors over a network that loses nothing") {
 
 TEST_CASE("the sums of vectors over networks that lose, repeat, delay and damage packets") {
     std::uint64_t packets = 0, seed = 10;
-    for (double const share : {0.01, 0.05, 0.2})
-        for (int const p : {1, 2, 3, 5, 8, 16})
-            for (int const a : {1, 2, 3, 4})
+    for (double const share : {0.02, 0.2})
+        for (int const p : {1, 2, 5, 8})
+            for (int const a : {1, 2, 3})
                 for (bool const co_located : {false, true}) {
                     if (co_located && a > p) continue;
                     auto const fused = 1 + seed % 4, slots = 1 + seed % 7;
@@ -82,12 +82,12 @@ TEST_CASE("the sums of vectors over networks that lose, repeat, delay and damage
                                             {share, share / 2, 2 * share, share / 5}, seed + 1);
                     seed += 2;
                 }
-    CHECK(packets > 500000);
+    CHECK(packets > 50000);
 }
 
 TEST_CASE("vectors of nothing, of one block, and of a few numbers more than blocks") {
     for (packet_faults const what : {packet_faults{}, packet_faults{0.2, 0.2, 0.2, 0.2}})
-        for (std::size_t const d : {0, 1, 2, 3, 4, 5, 8, 9, 31})
+        for (std::size_t const d : {0, 1, 3, 4, 5, 9})
             for (std::size_t const block : {1, 4, 1000})
                 for (double const share : {0.0, 0.5, 1.0}) {
                     sums<float>({d, 3, 2, false, block, 3, 4}, share, what, d + 1);
@@ -98,9 +98,9 @@ TEST_CASE("vectors of nothing, of one block, and of a few numbers more than bloc
 // Without losses each worker sends each block of its own once and receives each that anybody has once, in as many turns
 // of a slot as its busiest column has such blocks; beside these it opens the slots and leaves.
 TEST_CASE("each block is sent once, and there are as many packets as turns") {
-    for (int const p : {1, 3, 8})
-        for (std::size_t const fused : {1, 3, 5})
-            for (double const share : {0.0, 0.01, 0.1, 1.0}) {
+    for (int const p : {1, 5})
+        for (std::size_t const fused : {1, 3})
+            for (double const share : {0.0, 0.1, 1.0}) {
                 omni_stream const how{1000, p, 2, false, 4, fused, 5};
                 auto x = block_vectors::fractions<float>(how.d, how.block, p, share);
                 auto const workers = std::size_t(p), blocks = how.blocks().count();
@@ -145,7 +145,7 @@ TEST_CASE("a number that is not finite is an error on all workers, and changes n
     for (packet_faults const what : {packet_faults{}, packet_faults{0.2, 0.2, 0.2, 0.2}})
         for (bool const co_located : {false, true})
             for (std::size_t const slots : {1, 30}) {
-                omni_stream const how{400, 5, 2, co_located, 2, 1, slots};
+                omni_stream const how{100, 5, 2, co_located, 2, 1, slots};
                 auto nodes = all_nodes<float>(how);
                 lossy_network network(key{slots}, what);
                 join(network, nodes);
@@ -155,7 +155,7 @@ TEST_CASE("a number that is not finite is an error on all workers, and changes n
                     auto x = good;
                     if (round % 2 == 0) {
                         x[3][7] = NAN;
-                        x[1][399] = INFINITY;
+                        x[1][99] = INFINITY;
                         x[1][60] = round == 0 ? -INFINITY : NAN;
                     }
                     auto const before = x;
@@ -263,7 +263,7 @@ TEST_CASE("rounds one after another, each node when it is done") {
         for (bool const co_located : {false, true}) {
             omni_stream const how{120, 4, 2, co_located, 4, 2, 3};
             std::vector<vectors<float>> all;
-            for (std::uint64_t round = 0; round < 30; ++round)
+            for (std::uint64_t round = 0; round < 12; ++round)
                 all.push_back(block_vectors::fractions<float>(how.d, how.block, how.workers, 0.2, round));
             std::vector<std::unique_ptr<rounds>> nodes;
             lossy_network network(key{3}, {share, share, share, share});
@@ -344,7 +344,7 @@ TEST_CASE("nodes that run different streams all throw") {
 // breaks.
 TEST_CASE("what a forger sends does no harm beyond the sum") {
     std::uint64_t all = 0;
-    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
         omni_stream const how{200, 3, 2, seed % 2 == 0, 4, 3, 4};
         auto x = block_vectors::fractions<float>(how.d, how.block, how.workers, 0.3);
         auto nodes = all_nodes<float>(how);
@@ -366,7 +366,7 @@ TEST_CASE("what a forger sends does no harm beyond the sum") {
         network.run(5);
         all += n;
     }
-    CHECK(all > 2000);
+    CHECK(all > 1000);
 }
 
 TEST_CASE("what is dropped: before the start, from nobody, too short") {

@@ -112,18 +112,18 @@ std::uint64_t sums_are_right(switch_layout how, packet_faults faults, int spread
 TEST_CASE("over a network that loses, repeats, overtakes and damages packets the sums are those of the integers") {
     static_assert(PacketMachine<switch_machine<double>>);
     std::uint64_t packets = 0;
-    for (double const share : {0.0, 0.01, 0.05, 0.2}) {
+    for (double const share : {0.0, 0.02, 0.2}) {
         packet_faults const faults{share, share, share, share / 2};
-        for (int const workers : {1, 2, 3, 5, 8, 33})
-            packets += sums_are_right<float>({.d = 1003, .workers = workers, .block = 7, .slot_count = 6}, faults, 20);
+        for (int const workers : {1, 2, 5, 17})
+            packets += sums_are_right<float>({.d = 303, .workers = workers, .block = 7, .slot_count = 6}, faults, 20);
         packets +=
-            sums_are_right<float>({.d = 1003, .workers = 5, .block = 16, .slot_count = 32, .switches = 3}, faults, 120);
-        for (int const workers : {2, 3, 8})
+            sums_are_right<float>({.d = 603, .workers = 5, .block = 16, .slot_count = 32, .switches = 3}, faults, 120);
+        for (int const workers : {2, 3})
             packets += sums_are_right<double>(
-                {.d = 500, .workers = workers, .block = 8, .slot_count = 1, .switches = workers, .apart = false},
+                {.d = 200, .workers = workers, .block = 8, .slot_count = 1, .switches = workers, .apart = false},
                 faults, 900);
     }
-    CHECK(packets > 100000);
+    CHECK(packets > 10000);
     // Nothing, less than a block, one block, one slot for all.
     for (std::size_t const d : {0, 1, 9, 10, 11, 30})
         for (int const switches : {1, 3})
@@ -131,7 +131,7 @@ TEST_CASE("over a network that loses, repeats, overtakes and damages packets the
 }
 
 TEST_CASE("any number of workers up to what the arithmetic allows") {
-    for (int const workers : {63, 64, 65, 200}) {
+    for (int const workers : {64, 65}) {
         switch_layout const how{.d = 8, .workers = workers, .block = 4, .slot_count = 2};
         sums_are_right<float>(how, {0.05}, 2);
     }
@@ -219,14 +219,14 @@ TEST_CASE("where ranks disagree all throw the same error") {
 }
 
 TEST_CASE("a node that falls silent is named") {
-    switch_layout const how{.d = 4000, .workers = 4, .block = 8, .slot_count = 4, .switches = 2};
-    for (double const from : {0.0, 0.03, 0.1})
+    switch_layout const how{.d = 2000, .workers = 4, .block = 8, .slot_count = 4, .switches = 2};
+    for (double const from : {0.0, 0.03})
         for (int const silent : {0, 2, 4, 5}) {
             CAPTURE(from);
             CAPTURE(silent);
             cluster<float> all(how, {0.05});
             all.network.silence(silent, from);
-            auto x = numbers<float>(4000, 4, 8, 3);
+            auto x = numbers<float>(2000, 4, 8, 3);
             CHECK(!all.run(x, 1, 3));
             CHECK(all.network.now() < from + 4);
             for (int n = 0; n < 6; ++n)
@@ -248,7 +248,7 @@ TEST_CASE("what no node would send is dropped") {
     switch_layout const how{.d = 40, .workers = 2, .block = 8, .slot_count = 2, .checksums = false};
     auto const x = numbers<float>(40, 2, 8, 3);
     auto const sum = model(x, how);
-    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    for (std::uint64_t seed = 0; seed < 25; ++seed) {
         cluster<float> all(how, {}, seed);
         // Whatever is sent, others receive it changed as well, with no checksum that would show it.
         std::uint64_t drawn = 0;
