@@ -263,7 +263,8 @@ TEST_CASE("gd_sec within the safe bound: its Lyapunov function falls by 1 - step
                 std::size_t held_back = 0;
                 auto const lyapunov = [&] {
                     before_last = std::exchange(last, std::exchange(now, run.x()));
-                    for (double const e : memory_of(run, 0).residual()) held_back += e != 0;
+                    auto const memory = memory_of(run, 0);
+                    for (double const e : memory.residual()) held_back += e != 0;
                     return t.gap(now) + b1 * distance2(now, last) + b2 * distance2(last, before_last);
                 };
                 CHECK(excess(run, lyapunov, c, 0, 200) <= 2e-12);
