@@ -13,7 +13,7 @@ namespace tests_of_vertical_allocations {
 
 template <class M>
 void allocates_in_the_first_round_only(M const& method) {
-    auto const all = parties::split<squared_loss>(parties::det6(), {0, 2, 3, 4}, .1, 0);
+    auto const all = parties::split<squared_loss>(det6::data(), {0, 2, 3, 4}, .1, 0);
     fibers::run(3, [&](fibers::member& comm) {
         auto const& mine = all[std::size_t(comm.rank())];
         std::vector<double> x(mine.dimension());

@@ -66,7 +66,7 @@ TEST_CASE("T1.1: three iterations by hand") {
 }
 
 TEST_CASE("DET6 is the data that the specification describes") {
-    auto const w = det6();
+    auto const w = six_workers();
     vec const best{-0.057736389575, -0.075322779672, 0.137868761553, 0.152527961002};
     for (std::size_t j = 0; j < 4; ++j) CHECK(std::abs(w.best[j] - best[j]) < 1e-11);
     CHECK(w.least == doctest::Approx(7.977236817871502).epsilon(1e-12));
@@ -74,7 +74,7 @@ TEST_CASE("DET6 is the data that the specification describes") {
 }
 
 TEST_CASE("T1.2: DET6, first values and iterations for each rho") {
-    auto const w = det6();
+    auto const w = six_workers();
     double const values[3] = {6.217786727771109, 7.1072511293819565, 7.382011186799381};
     double const first[4] = {-0.092084346615, 0.143668444448, 0.273202715211, 0.071756066812};
     run_until(chain_of(w, 1), w.f, 3, [&](int k, auto const& now) {
@@ -87,7 +87,7 @@ TEST_CASE("T1.2: DET6, first values and iterations for each rho") {
 }
 
 TEST_CASE("T1.4: DET6, Q-GADMM with deterministic rounding: iterations and bits") {
-    auto const w = det6();
+    auto const w = six_workers();
     CHECK(about(run_until(chain_of(w, 1), w.f, 1000, close_by(1e-6, w)), 147));
     auto const quantized = [&](int bits) {
         return ggadmm<symmetric_grid<rounding::nearest>>{.compressor = {bits}, .rho = 1 / w.rows};
@@ -152,7 +152,7 @@ double error_of_edge_duals(workers<ridge<>> const& w, double rho, std::vector<st
 }  // namespace
 
 TEST_CASE("T1.3: DET6, D-GADMM: iterations for each refresh; the duals of all ranks sum to 0") {
-    auto const w = det6();
+    auto const w = six_workers();
     std::vector<std::vector<int>> const chains{{0, 1, 2, 3, 4, 5}, {0, 3, 1, 5, 2, 4}, {0, 5, 4, 1, 3, 2}};
     for (auto const& [refresh, expected] : {std::pair{1, 74}, {2, 84}, {5, 95}, {10, 110}}) {
         int const tau = refresh;

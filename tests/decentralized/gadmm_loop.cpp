@@ -110,7 +110,7 @@ TEST_CASE("T1.5: the Lyapunov function falls by what the theorem says, and both 
 }
 
 TEST_CASE("T1.6: transmissions are N k, slots 2 k, bits 32 d N k, and metered counts each neighbour") {
-    auto const w = det6();
+    auto const w = six_workers();
     std::vector<ridge<float>> f;
     for (auto const& each : w.f) {
         dataset<float> data{"float", each.data().rows.cast<float>(), {}};
@@ -130,7 +130,7 @@ TEST_CASE("T1.6: transmissions are N k, slots 2 k, bits 32 d N k, and metered co
 }
 
 TEST_CASE("a new chain costs each rank with new neighbours its model in full, once") {
-    auto const w = det6();
+    auto const w = six_workers();
     std::vector<std::vector<int>> const chains{{0, 1, 2, 3, 4, 5}, {0, 1, 2, 5, 4, 3}};
     ggadmm<> const method{.rho = 1 / w.rows, .among = {.refresh = 3, .chains = chains}};
     run_until(method, w.f, 7, [&](int k, auto const& now) {
@@ -147,7 +147,7 @@ TEST_CASE("a new chain costs each rank with new neighbours its model in full, on
 }
 
 TEST_CASE("chains that are drawn anew reach the optimum, and the sum of the duals stays 0") {
-    auto const w = det6();
+    auto const w = six_workers();
     for (auto const how : {chain_by::nearest, chain_by::greedy}) {
         double dual = 0;
         int const rounds = run_until(d_gadmm{1 / w.rows, 5, how}, w.f, 400, [&](int, auto const& now) {
@@ -163,7 +163,7 @@ TEST_CASE("chains that are drawn anew reach the optimum, and the sum of the dual
 }
 
 TEST_CASE("C-GGADMM: a rank that has little to say is silent, and the run still reaches the optimum") {
-    auto const w = det6();
+    auto const w = six_workers();
     ggadmm<uniform<>> method{.compressor = {4}, .rho = 3 / w.rows};
     auto const transmissions = [&](auto const& how, int& rounds) {
         std::uint64_t sent = 0;
@@ -183,7 +183,7 @@ TEST_CASE("C-GGADMM: a rank that has little to say is silent, and the run still 
 }
 
 TEST_CASE("C-GGADMM: a change is sent in iteration k iff it is at least censor decay^k long") {
-    auto const w = det6();
+    auto const w = six_workers();
     ggadmm<> const method{.rho = 1 / w.rows, .censor = .5, .censor_decay = .8};
     std::vector<vec> old(6, vec(4));
     std::vector<std::uint64_t> before(6);
@@ -209,7 +209,7 @@ TEST_CASE("C-GGADMM: a change is sent in iteration k iff it is at least censor d
 }
 
 TEST_CASE("rho doubles and halves by the residuals of all ranks") {
-    auto const w = det6();
+    auto const w = six_workers();
     int doubled = 0, halved = 0, kept = 0;
     for (double const rho : {.01, 100.}) {
         double last = rho / w.rows;
@@ -230,7 +230,7 @@ TEST_CASE("rho doubles and halves by the residuals of all ranks") {
 }
 
 TEST_CASE("with balanced residuals a bad rho becomes a good one, the same on all ranks") {
-    auto const w = det6();
+    auto const w = six_workers();
     for (double const rho : {.01, 100.}) {
         ggadmm<> method{.rho = rho / w.rows};
         int const plain =
@@ -244,7 +244,7 @@ TEST_CASE("with balanced residuals a bad rho becomes a good one, the same on all
 }
 
 TEST_CASE("SGADMM: of one rank alone, its rounds are steps of Adam, one after the other") {
-    auto const w = det6();
+    auto const w = six_workers();
     threads::run(1, [&](threads::member& comm) {
         vec x(4), y(4), g(4);
         auto run = sgadmm(1, .01, {3, .02, 0}).start<double>(problem{}, w.f[0], comm, std::span<double>(x), 1);
@@ -280,7 +280,7 @@ TEST_CASE("SGADMM: steps of Adam on batches lower the mean loss of a perceptron,
 }
 
 TEST_CASE("a solution that is not finite on one rank is the same error on all, and nothing has changed") {
-    auto const w = det6();
+    auto const w = six_workers();
     for (bool const throws : {false, true})
         for (int const bad : {0, 3, 5})
             threads::run(6, [&](threads::member& comm) {
@@ -360,7 +360,7 @@ TEST_CASE("residuals are known beyond the range of their squares") {
 }
 
 TEST_CASE("a saved run goes on bit for bit, also in the middle of a chain's time") {
-    auto const w = det6();
+    auto const w = six_workers();
     auto const goes_on = [&](auto const& method) {
         threads::run(6, [&](threads::member& comm) {
             auto const& f = w.f[static_cast<std::size_t>(comm.rank())];
@@ -393,7 +393,7 @@ TEST_CASE("a saved run goes on bit for bit, also in the middle of a chain's time
 }
 
 TEST_CASE("wrong graphs and parameters are refused, by name, on every rank") {
-    auto const w = det6();
+    auto const w = six_workers();
     auto const refusal = [&](auto const& method) {
         std::string why;
         threads::run(6, [&](threads::member& comm) {
@@ -421,7 +421,7 @@ TEST_CASE("wrong graphs and parameters are refused, by name, on every rank") {
 }
 
 TEST_CASE("ranks that disagree throw the same error") {
-    auto const w = det6();
+    auto const w = six_workers();
     threads::run(6, [&](threads::member& comm) {
         vec x(4);
         int const me = comm.rank();
@@ -439,7 +439,7 @@ TEST_CASE("ranks that disagree throw the same error") {
 }
 
 TEST_CASE("one rank alone minimises its own objective") {
-    auto const w = det6();
+    auto const w = six_workers();
     threads::run(1, [&](threads::member& comm) {
         vec x(4);
         auto run = gadmm{1}.start<double>(problem{}, w.f[0], comm, std::span<double>(x), 1);

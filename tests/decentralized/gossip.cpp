@@ -90,7 +90,7 @@ graph tree() { return {6, {{0, 1}, {0, 2}, {0, 3}, {3, 4}, {4, 5}}}; }
 }  // namespace
 
 TEST_CASE("CHOCO: the mean of the models moves as gradient descent does, whatever the compressor") {
-    auto const w = det6();
+    auto const w = six_workers();
     auto const check = [&](auto const& method) {
         std::vector<vec> before(6, vec(4));
         run_until(method, w.f, 30, [&](int, auto const& now) {
@@ -112,7 +112,7 @@ TEST_CASE("CHOCO: the mean of the models moves as gradient descent does, whateve
 
 TEST_CASE(
     "CHOCO: with a constant step it ends at the fixed point of decentralized gradient descent, for any compressor") {
-    auto const w = det6();
+    auto const w = six_workers();
     auto const ends = [&](auto const& method, graph const& g, int rounds) {
         auto const best = fixed_point(w.f, g, method.step, method.gamma);
         double error = 1;
@@ -177,7 +177,7 @@ TEST_CASE("CHOCO: with the default gamma ranks agree on every graph, far faster 
 }
 
 TEST_CASE("CHOCO: by default it comes near the optimum on every graph, far nearer than with what is proved") {
-    auto const w = det6();
+    auto const w = six_workers();
     problem p;
     for (auto const& each : w.f) {
         p.largest_smoothness = std::max(p.largest_smoothness, each.smoothness());
@@ -210,7 +210,7 @@ TEST_CASE("CHOCO: by default it comes near the optimum on every graph, far neare
 }
 
 TEST_CASE("CHOCO: with decreasing steps top_k reaches the optimum, with fewer bits than models in full") {
-    auto const w = det6();
+    auto const w = six_workers();
     auto const bits_to = [&](auto const& method) {
         std::uint64_t bits = 0;
         int const rounds = run_until(method, w.f, 20000, [&](int, auto const& now) {
@@ -226,7 +226,7 @@ TEST_CASE("CHOCO: with decreasing steps top_k reaches the optimum, with fewer bi
 }
 
 TEST_CASE("CHOCO: the step and gamma of the theorems, and what they need") {
-    auto const w = det6();
+    auto const w = six_workers();
     threads::run(6, [&](threads::member& comm) {
         auto const& f = w.f[std::size_t(comm.rank())];
         vec x(4);
@@ -254,7 +254,7 @@ TEST_CASE("CHOCO: the step and gamma of the theorems, and what they need") {
 }
 
 TEST_CASE("CHOCO over one edge sends what it counts") {
-    auto const w = det6();
+    auto const w = six_workers();
     run_until(choco<>{.step = .1, .gamma = .5, .over = tree()}, w.f, 10, [&](int k, auto const& now) {
         auto const rounds = static_cast<std::uint64_t>(k);
         CHECK(now.all_sent() == traffic{6 * rounds, rounds, 6 * 256 * rounds, 0, 0});
@@ -265,7 +265,7 @@ TEST_CASE("CHOCO over one edge sends what it counts") {
 }
 
 TEST_CASE("pairs: with the defaults both hold the mean of their results; with an odd number one rank is alone") {
-    auto const w = det6();
+    auto const w = six_workers();
     for (std::size_t const n : {2, 5, 6}) {
         std::vector<ridge<>> const f(w.f.begin(), w.f.begin() + std::ptrdiff_t(n));
         std::vector<vec> old(n, vec(4));
@@ -297,7 +297,7 @@ TEST_CASE("pairs: with the defaults both hold the mean of their results; with an
 
 TEST_CASE(
     "pairs: with momentum and pull, the mean of the models follows slow momentum, and all come near the optimum") {
-    auto const w = det6();
+    auto const w = six_workers();
     pair_gossip const method{.step = .02, .local = 5, .momentum = .5, .outer = .7, .pull = .9};
     std::vector<vec> old(6, vec(4));
     vec velocity(4);
@@ -329,7 +329,7 @@ TEST_CASE(
 }
 
 TEST_CASE("pairs: each local step draws rows of its own") {
-    auto const w = det6();
+    auto const w = six_workers();
     threads::run(1, [&](threads::member& comm) {
         vec x(4), y(4), g(4);
         auto run = pair_gossip{.step = .1, .local = 3, .batch = 1}.start<double>(problem{}, w.f[0], comm,
@@ -346,7 +346,7 @@ TEST_CASE("pairs: each local step draws rows of its own") {
 }
 
 TEST_CASE("a gradient that is not finite on one rank is the same error on all, and nothing has changed") {
-    auto const w = det6();
+    auto const w = six_workers();
     auto const check = [&](auto const& method) {
         for (int const bad : {0, 5})
             threads::run(6, [&](threads::member& comm) {
@@ -372,7 +372,7 @@ TEST_CASE("a gradient that is not finite on one rank is the same error on all, a
 }
 
 TEST_CASE("a saved run goes on bit for bit") {
-    auto const w = det6();
+    auto const w = six_workers();
     auto const check = [&](auto const& method) {
         threads::run(6, [&](threads::member& comm) {
             auto const& f = w.f[std::size_t(comm.rank())];

@@ -19,6 +19,7 @@
 #include "laconic/objective/ridge.hpp"
 #include "laconic/session_loop.hpp"
 #include "support/data.hpp"
+#include "support/det6.hpp"
 #include "support/toys.hpp"
 
 // Workers whose optima are known, and runs that show all of them after each round.
@@ -69,21 +70,8 @@ inline workers<ridge<>> scalars(vec const& a) {
     data.rows.makeCompressed();
     return least_squares(data, 1);
 }
-/// DET6: six workers with 8 rows of 4 numbers each, from a linear congruential generator.
-inline workers<ridge<>> det6() {
-    std::uint64_t s = 42;
-    auto const u = [&] {
-        s = s * 6364136223846793005u + 1442695040888963407u;
-        return 2 * (static_cast<double>(s >> 11) * 0x1p-53) - 1;
-    };
-    dataset<double> data{"det6", dataset<double>::matrix(48, 4), {}};
-    for (std::ptrdiff_t i = 0; i < 48; ++i) {
-        for (std::ptrdiff_t j = 0; j < 4; ++j) data.rows.insert(i, j) = u();
-        data.labels.push_back(u());
-    }
-    data.rows.makeCompressed();
-    return least_squares(data, 8);
-}
+/// DET6: six workers with 8 rows of 4 numbers each.
+inline workers<ridge<>> six_workers() { return least_squares(det6::data(), det6::rows); }
 /// Body Fat: ten workers with 25 rows each; nothing where there are no data.
 inline std::optional<workers<ridge<>>> body_fat() {
     auto const data = test_data("bodyfat");

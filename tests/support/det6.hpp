@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "laconic/objective/dataset.hpp"
+
 /// Data that any program makes to the last bit: numbers of a linear congruential generator, and of these six workers
 /// with eight rows of four numbers and a label each.
 namespace det6 {
@@ -38,6 +40,20 @@ inline std::array<part, workers> parts() {
             for (Eigen::Index j = 0; j < Eigen::Index(d); ++j) p.x(i, j) = draw.next();
             p.y(i) = draw.next();
         }
+    return all;
+}
+
+/// All 48 rows with their labels, worker after worker.
+template <class T = double>
+laconic::dataset<T> data() {
+    generator draw{42};
+    laconic::dataset<T> all{"det6", {}, {}};
+    all.rows.resize(workers * rows, d);
+    for (std::ptrdiff_t i = 0; i < all.rows.rows(); ++i) {
+        for (std::ptrdiff_t j = 0; j < all.rows.cols(); ++j) all.rows.insert(i, j) = static_cast<T>(draw.next());
+        all.labels.push_back(static_cast<T>(draw.next()));
+    }
+    all.rows.makeCompressed();
     return all;
 }
 

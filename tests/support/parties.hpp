@@ -15,6 +15,7 @@
 #include "laconic/objective/ridge.hpp"
 #include "laconic/optim/divergence_guard.hpp"
 #include "laconic/vertical/fed_bcd.hpp"
+#include "support/det6.hpp"
 
 /// Parties whose answers are known, and how many rounds a method takes on them.
 namespace parties {
@@ -57,24 +58,6 @@ inline std::vector<coordinate_party> correlated(int n) {
 inline vec optimum_of(std::vector<coordinate_party> const& all) {
     Eigen::VectorXd const x = all[0].h.ldlt().solve(all[0].b);
     return {x.begin(), x.end()};
-}
-
-/// DET6: 48 rows of 4 columns with labels, from a generator that any language has.
-template <class T = double>
-laconic::dataset<T> det6() {
-    std::uint64_t s = 42;
-    auto const next = [&] {
-        s = s * 6364136223846793005u + 1442695040888963407u;
-        return static_cast<T>(2 * (double(s >> 11) * 0x1p-53) - 1);
-    };
-    laconic::dataset<T> data{"det6", {}, {}};
-    data.rows.resize(48, 4);
-    for (std::ptrdiff_t i = 0; i < 48; ++i) {
-        for (std::ptrdiff_t j = 0; j < 4; ++j) data.rows.insert(i, j) = next();
-        data.labels.push_back(next());
-    }
-    data.rows.makeCompressed();
-    return data;
 }
 
 /// Parties that have the columns from one of these bounds to the next; all labels, or the party `active` has them.

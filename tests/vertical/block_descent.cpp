@@ -22,7 +22,7 @@ namespace tests_of_block_descent {
 using namespace parties;
 
 dataset<double> det6_signs() {
-    auto data = det6();
+    auto data = det6::data();
     for (auto& y : data.labels) y = y < 0 ? -1 : 1;
     return data;
 }
@@ -82,7 +82,7 @@ struct spoiled : linear_party<squared_loss, double> {
 
 template <class M>
 void errors_change_nothing(M const& method, std::size_t rows, bool in_turns = false) {
-    auto const parties = split<squared_loss>(det6(), {0, 2, 3, 4}, .1, 0);
+    auto const parties = split<squared_loss>(det6::data(), {0, 2, 3, 4}, .1, 0);
     auto const undisturbed = run_until(
         method, parties, [](vec const&) { return false; }, 9, 4);
     std::vector<vec> blocks(3);
@@ -130,7 +130,7 @@ TEST_CASE("a number that is not finite is an error on all ranks, and the run is 
 }
 
 TEST_CASE("in the exchange of the starting point, too, and blocks never move to what is not finite") {
-    auto const parties = split<squared_loss>(det6(), {0, 2, 4}, .1, 0);
+    auto const parties = split<squared_loss>(det6::data(), {0, 2, 4}, .1, 0);
     fibers::run(2, [&](fibers::member& comm) {
         vec x(2);
         if (comm.rank() == 1) x[0] = HUGE_VAL;
@@ -268,7 +268,7 @@ TEST_CASE("growth is that of f, and not of the loss without the penalty or of ro
     no_false_alarms(det6_signs(), .3);
     if (auto data = test_data("heart_scale")) binary_labels(*data), no_false_alarms(*data, .1);
     // Nothing is left of the loss but rounding.
-    auto exact = det6();
+    auto exact = det6::data();
     Eigen::Map<Eigen::VectorXd>(exact.labels.data(), 48) = exact.rows * Eigen::Vector4d(1, -2, 3, .1);
     for (int const active : {-1, 0, 1}) {
         auto const all = split<squared_loss>(exact, {0, 2, 4}, 0, active);
@@ -278,14 +278,14 @@ TEST_CASE("growth is that of f, and not of the loss without the penalty or of ro
 }
 
 TEST_CASE("frozen residuals that diverge are an error, as rank 0's loss shows") {
-    auto const all = split<squared_loss>(det6(), {0, 2, 4}, .01, 0);
+    auto const all = split<squared_loss>(det6::data(), {0, 2, 4}, .01, 0);
     fed_bcd<party_order::frozen> const wild{.local_steps = 30, .step = .5, .unproved = true};
     CHECK(from_there(wild, all, {1, 1, 1, 1}, on_growth::raise).raised);
     CHECK(from_there(wild, all, {1, 1, 1, 1}, on_growth::halve_steps).local_steps < 30);
 }
 
 TEST_CASE("a forged number of local steps, with a right checksum, is a wire_error") {
-    auto const all = split<squared_loss>(det6(), {0, 2, 4}, .1, 0);
+    auto const all = split<squared_loss>(det6::data(), {0, 2, 4}, .1, 0);
     fibers::run(2, [&](fibers::member& comm) {
         vec x(2);
         fed_bcd<> const method{.local_steps = 5, .step = .3};
@@ -351,7 +351,7 @@ void goes_on(M const& method, std::vector<P> const& all) {
 }
 
 TEST_CASE("a saved run goes on, bit for bit, over fibers and threads") {
-    auto const all = split<squared_loss>(det6(), {0, 2, 3, 4}, .1, 0);
+    auto const all = split<squared_loss>(det6::data(), {0, 2, 3, 4}, .1, 0);
     auto const logistic = split<logistic_loss>(det6_signs(), {0, 2, 3, 4}, .1);
     goes_on(fed_bcd<>{.local_steps = 2, .step = .5}, all);
     goes_on(fed_bcd<>{.local_steps = 2, .step = .5, .prox = .3, .batch = 7}, logistic);
@@ -364,7 +364,7 @@ TEST_CASE("a saved run goes on, bit for bit, over fibers and threads") {
             all);
     goes_on(fed_bcd<party_order::frozen>{.local_steps = 2, .step = .1, .batch = 20, .unproved = true}, logistic);
     goes_on(fed_bcd<>{.local_steps = 40, .step = .1, .growth = on_growth::halve_steps}, correlated(3));
-    auto const floats = split<squared_loss>(det6<float>(), {0, 2, 3, 4}, .1, 0);
+    auto const floats = split<squared_loss>(det6::data<float>(), {0, 2, 3, 4}, .1, 0);
     goes_on<float>(fed_bcd<>{.local_steps = 2, .step = .5}, floats);
     goes_on<float>(fed_bcd<party_order::sequential>{.local_steps = 2, .step = .5, .batch = 7}, floats);
 }

@@ -101,7 +101,7 @@ vec least_squares(dataset<double> const& data) {
 }
 
 TEST_CASE("T2.3: DET6 between two parties, of which any has the labels, or both") {
-    auto const data = det6();
+    auto const data = det6::data();
     auto const best = least_squares(data);
     CHECK(best[0] == doctest::Approx(-.057736389575));
     double const step = 48 / 22.55188895983597;
@@ -154,15 +154,15 @@ struct in_pairs : linear_party<squared_loss, double> {
 };
 
 TEST_CASE("samples with two outputs") {
-    auto const rows = split<squared_loss>(det6(), {0, 1, 4}, 0, 0);
+    auto const rows = split<squared_loss>(det6::data(), {0, 1, 4}, 0, 0);
     std::vector<in_pairs> const pairs{{rows[0]}, {rows[1]}};
-    auto const done = within(least_squares(det6()));
+    auto const done = within(least_squares(det6::data()));
     fed_bcd<party_order::sequential> const of_rows{.local_steps = 3, .step = 1}, of_pairs{.local_steps = 3, .step = .5};
     auto const one = run_until(of_rows, rows, done), two = run_until(of_pairs, pairs, done);
     CHECK(one.reached);
     CHECK(two.rounds == one.rounds);
     CHECK(within(one.x, 1e-12)(two.x));
-    auto const batches = run_until(fed_bcd<>{.step = .2, .batch = 20}, pairs, within(least_squares(det6()), .05), 200);
+    auto const batches = run_until(fed_bcd<>{.step = .2, .batch = 20}, pairs, within(least_squares(det6::data()), .05), 200);
     CHECK(batches.reached);
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("T2.6: batches of 64: fewer rounds with more local steps, up to the no
 
 // Squares of DET6 between two parties, with the batches of that seed, by dense matrices.
 vec with_batches(bool in_turns, std::uint64_t rounds, std::uint64_t seed, int local_steps, double step) {
-    auto const data = det6();
+    auto const data = det6::data();
     Eigen::MatrixXd const a(data.rows);
     Eigen::VectorXd x = Eigen::VectorXd::Zero(4);
     host on;
@@ -277,7 +277,7 @@ vec with_batches(bool in_turns, std::uint64_t rounds, std::uint64_t seed, int lo
 }
 
 TEST_CASE("batches: the same blocks as an independent loop has") {
-    auto const all = split<squared_loss>(det6(), {0, 2, 4}, .1, 1);
+    auto const all = split<squared_loss>(det6::data(), {0, 2, 4}, .1, 1);
     for (std::uint64_t const seed : {3u, 4u}) {
         auto const p = after(fed_bcd<>{.local_steps = 3, .step = .4, .batch = 10}, all, 12, seed);
         auto const s =
@@ -365,7 +365,7 @@ vec embedding_of(linear_party<squared_loss, double> const& p, vec const& x) {
 }
 
 TEST_CASE("nothing but the embeddings is on the wire") {
-    auto const all = split<squared_loss>(det6(), {0, 2, 3, 4}, .1, 2);
+    auto const all = split<squared_loss>(det6::data(), {0, 2, 3, 4}, .1, 2);
     on_the_wire(fed_bcd<>{.local_steps = 3, .step = .4}, all, [&](std::size_t r, auto const& sent, auto const& x) {
         REQUIRE(sent.size() == 5);
         for (std::size_t n = 0; n < 5; ++n) {
@@ -418,7 +418,7 @@ TEST_CASE("nothing but the embeddings is on the wire") {
             CHECK(sent[2 * n + 1] == as_sent(mean));
         }
     });
-    auto const first = split<squared_loss>(det6(), {0, 2, 3, 4}, .1, 0);
+    auto const first = split<squared_loss>(det6::data(), {0, 2, 3, 4}, .1, 0);
     on_the_wire(fed_bcd<party_order::frozen>{.step = .4}, first, [&](std::size_t r, auto const& sent, auto const& x) {
         REQUIRE(sent.size() == (r == 0 ? 10 : 5));
         for (std::size_t n = 0; n < 5; ++n) {
@@ -473,8 +473,8 @@ TEST_CASE("2.5: bits of the star: 64 (K - 1) S c a round in float") {
 }
 
 TEST_CASE("compressed embeddings reach the optimum by differences, and not without") {
-    auto const all = split<squared_loss>(det6(), {0, 2, 3, 4}, 0, 1);
-    auto const done = within(least_squares(det6()));
+    auto const all = split<squared_loss>(det6::data(), {0, 2, 3, 4}, 0, 1);
+    auto const done = within(least_squares(det6::data()));
     auto const reaches = [&](auto const& method) { return run_until(method, all, done, 3000).reached; };
     CHECK(reaches(
         fed_bcd<party_order::parallel, ef21_shift<top_k<>>>{.local_steps = 2, .step = .3, .send = {top_k<>{6}}}));
@@ -486,7 +486,7 @@ TEST_CASE("compressed embeddings reach the optimum by differences, and not witho
 }
 
 TEST_CASE("logistic loss by its Taylor polynomial: one party has the labels") {
-    auto data = det6();
+    auto data = det6::data();
     for (auto& y : data.labels) y = y < 0 ? -1 : 1;
     linear_model<taylor_logistic_loss, double> const f(data, .01);
     auto const all = split<taylor_logistic_loss>(data, {0, 1, 4}, .01, 1);
@@ -512,7 +512,7 @@ std::string refusal(M const& method, std::vector<P> const& all, problem const& p
 }
 
 TEST_CASE("what is refused, on all ranks alike") {
-    auto const data = det6();
+    auto const data = det6::data();
     auto const one = split<squared_loss>(data, {0, 2, 4}, .1, 1);
     CHECK(refusal<theory_error>(fed_bcd<>{}, one).find("give the step yourself") != std::string::npos);
     CHECK(refusal<theory_error>(fed_bcd<>{.batch = 5}, one, {.workers = 2, .smoothness = 1}) ==
@@ -555,7 +555,7 @@ TEST_CASE("what is refused, on all ranks alike") {
 }
 
 TEST_CASE("parties that would treat growth differently are refused") {
-    auto const one = split<squared_loss>(det6(), {0, 2, 4}, .1, 1);
+    auto const one = split<squared_loss>(det6::data(), {0, 2, 4}, .1, 1);
     std::atomic<int> refused = 0;
     fibers::run(2, [&](fibers::member& comm) {
         auto const me = std::size_t(comm.rank());
@@ -571,7 +571,7 @@ TEST_CASE("parties that would treat growth differently are refused") {
 }
 
 TEST_CASE("frozen residuals: several local steps only where they are one step in small parts") {
-    auto signs = det6();
+    auto signs = det6::data();
     for (auto& y : signs.labels) y = y < 0 ? -1 : 1;
     auto const all = split<logistic_loss>(signs, {0, 2, 4}, .1, 0);
     problem const p{.workers = 2, .smoothness = .5};  // L = 1
@@ -586,7 +586,7 @@ TEST_CASE("frozen residuals: several local steps only where they are one step in
 }
 
 TEST_CASE("the step of theory: 1 / (Q L + prox) at once, 1 / (L + prox) in turns, with the sum of all L_k as L") {
-    auto const all = split<squared_loss>(det6(), {0, 2, 4}, .1, 1);
+    auto const all = split<squared_loss>(det6::data(), {0, 2, 4}, .1, 1);
     fibers::run(2, [&](fibers::member& comm) {
         auto const& mine = all[std::size_t(comm.rank())];
         auto const p = agree_on_problem(comm, mine);

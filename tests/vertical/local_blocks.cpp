@@ -26,7 +26,7 @@ auto work_of(P const& p, slope_source source, std::size_t batch = 0, std::uint64
 }
 
 dataset<double> signs_of_det6() {
-    auto data = det6();
+    auto data = det6::data();
     for (auto& y : data.labels) y = y < 0 ? -1 : 1;
     return data;
 }
