@@ -4,4 +4,5 @@
 #pragma once
 
 #include "laconic/all.hpp"
+#include "eigen_solvers.hpp"
 #include "support/read_others.hpp"

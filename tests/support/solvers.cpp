@@ -6,11 +6,6 @@
 
 #include "laconic/objective/optimum.hpp"
 
-template class Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
-template Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>::compute(
-    Eigen::EigenBase<Eigen::MatrixXd> const&, int);
-template class Eigen::LLT<Eigen::MatrixXd>;
-template Eigen::LLT<Eigen::MatrixXd>& Eigen::LLT<Eigen::MatrixXd>::compute(Eigen::EigenBase<Eigen::MatrixXd> const&);
 template class laconic::shared_rows<double>;
 template class laconic::linear_model<laconic::logistic_loss>;
 template class laconic::detail::libsvm_reader<double>;

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-
+#include "eigen_solvers.hpp"
 #include "laconic/objective/libsvm.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 
 /// What takes long to compile, compiled once: Eigen's decompositions, and logistic regression.
-extern template class Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
-extern template Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>::compute(
-    Eigen::EigenBase<Eigen::MatrixXd> const&, int);
-extern template class Eigen::LLT<Eigen::MatrixXd>;
-extern template Eigen::LLT<Eigen::MatrixXd>& Eigen::LLT<Eigen::MatrixXd>::compute(
-    Eigen::EigenBase<Eigen::MatrixXd> const&);
 extern template class laconic::shared_rows<double>;
 extern template class laconic::linear_model<laconic::logistic_loss>;
 extern template class laconic::detail::libsvm_reader<double>;
