@@ -2,7 +2,7 @@
 // Every header of the library can be included at once.
 #include "laconic/all.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // No pipeline allocates after its first message, and a message holds the multiple of its vector that docs state.
-#include "support/allocations.hpp"
-
 #include <cstdlib>
 #include <new>
 
+#include "support/allocations.hpp"
+#include "support/everything.hpp"
 #include "support/laws/definitions.hpp"
 #include "support/laws/messages.hpp"
 #include "support/laws/pipelines.hpp"
-#include "support/test.hpp"
 
 namespace {
 thread_local std::size_t so_far = 0;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host can read the memory of `apart` only while a kernel runs, and compressors encode there as on the host.
-#include "support/apart.hpp"
-
 #include <unistd.h>
-
 #include <cerrno>
 
+#include "support/apart.hpp"
+#include "support/everything.hpp"
 #include "support/laws/messages_on.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using laconic_test::apart;

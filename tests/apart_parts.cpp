@@ -1,36 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimators, steps, feedbacks and levels compute on `apart` the bits that they compute on the host.
 #include "laconic/adapt/follow_last_move.hpp"
-#include "laconic/adapt/lag.hpp"
-#include "laconic/adapt/warm_start.hpp"
-#include "laconic/compress/low_rank.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/scaled_down.hpp"
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/estimate/block_saga.hpp"
-#include "laconic/estimate/clipped.hpp"
-#include "laconic/estimate/l_svrg.hpp"
-#include "laconic/estimate/local_momentum.hpp"
-#include "laconic/estimate/local_steps.hpp"
-#include "laconic/estimate/saga.hpp"
-#include "laconic/feedback/last_gradient.hpp"
-#include "laconic/feedback/memory.hpp"
-#include "laconic/feedback/momentum_correction.hpp"
-#include "laconic/optim/accelerated_step.hpp"
-#include "laconic/optim/decreasing_step.hpp"
-#include "laconic/optim/dual_averaging_step.hpp"
-#include "laconic/optim/gradient_step.hpp"
-#include "laconic/optim/momentum.hpp"
-#include "laconic/optim/prox.hpp"
-#include "laconic/wire/state.hpp"
+
 #include "support/apart.hpp"
+#include "support/everything.hpp"
 #include "support/laws/messages.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_apart_parts {
 
 using laconic_test::apart;
 
@@ -263,5 +239,3 @@ TEST_CASE("levels") {
     CHECK(levelled_rounds<apart>(warm_start<double, apart>(), pieces) ==
           levelled_rounds<host>(warm_start<double>(), pieces));
 }
-
-}  // namespace tests_of_apart_parts

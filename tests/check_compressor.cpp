@@ -2,13 +2,7 @@
 // `check_compressor` accepts the library's compressors and reports which law a user's own compressor breaks.
 #include "laconic/check_compressor.hpp"
 
-#include "laconic/any/compressor.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

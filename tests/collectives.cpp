@@ -4,8 +4,6 @@
 #include "support/allocations.hpp"
 #include "support/collective_sums.hpp"
 
-namespace tests_of_collectives {
-
 using namespace collective_sums;
 
 namespace {
@@ -289,5 +287,3 @@ TEST_CASE("over a network the last rank is done when the formulas predict") {
     CHECK(extra("spar_reduce_scatter(1, as_published=yes)") == std::vector<double>{4, 6});
     CHECK(extra("split_all_gather") == std::vector<double>{3, 4});
 }
-
-}  // namespace tests_of_collectives

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A descent over any collective reaches what it reaches over gathered messages, and loses nothing of a sum.
 #include "laconic/any/recursion.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/descent.hpp"
+
 #include "named_collectives.hpp"
 #include "support/allocations.hpp"
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
-#include "support/test.hpp"
 #include "support/toys.hpp"
 
 // Descents whose messages are added up on their way.
 using namespace laconic;
-
-namespace tests_of_collectives_in_recursions {
 
 using toys::vec;
 
@@ -380,5 +375,3 @@ TEST_CASE("ranks with another collective, and what goes with none, are refused b
                 "a reducer, memory(0, 1) or momentum_correction in a recursion");
     for (auto const& text : all_collectives()) CHECK(errors_of(2, [&](int) { return with_errors(text); })[1] == "none");
 }
-
-}  // namespace tests_of_collectives_in_recursions

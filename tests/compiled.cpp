@@ -2,17 +2,7 @@
 // What laconic::compiled holds computes the same bits, and sends the same bytes, as the headers do.
 #include "laconic/compiled.hpp"
 
-#include <Eigen/Core>
-
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/method/diana.hpp"
-#include "laconic/reducer.hpp"
-#include "laconic/run.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

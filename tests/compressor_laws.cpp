@@ -2,7 +2,7 @@
 // The statistics behind the compressor laws are right by hand, and find broken bounds and damage that is accepted.
 #include "laconic/compressor_laws.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic::compressor_laws;
 

@@ -2,29 +2,12 @@
 // `descent` gives one run for one seed, goes on from saved states bit for bit, and undoes a round that throws.
 #include "laconic/descent.hpp"
 
-#include "laconic/adapt/warm_start.hpp"
-#include "laconic/any/recursion.hpp"
-#include "laconic/compress/low_rank.hpp"
-#include "laconic/compress/rand_block.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/scaled_down.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/estimate/block_saga.hpp"
-#include "laconic/estimate/clipped.hpp"
-#include "laconic/estimate/l_svrg.hpp"
-#include "laconic/estimate/local_momentum.hpp"
-#include "laconic/estimate/local_steps.hpp"
-#include "laconic/estimate/saga.hpp"
-#include "laconic/method/gd_sec.hpp"
-#include "laconic/optim/momentum.hpp"
 #include "support/allocations.hpp"
+#include "support/everything.hpp"
 #include "support/samples.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_descent {
 
 using namespace toys;
 
@@ -674,5 +657,3 @@ TEST_CASE("after its first round a method allocates nothing over threads") {
         for (auto const k : last) CHECK(k <= 1);
     });
 }
-
-}  // namespace tests_of_descent

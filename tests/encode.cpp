@@ -2,17 +2,7 @@
 // encode() gives the bytes that a reducer would send, decode() and add_decoded() read them, and nothing else.
 #include "laconic/encode.hpp"
 
-#include <Eigen/Core>
-
-#include "laconic/any/compressor.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "support/test.hpp"
-
-namespace tests_of_encode {
+#include "support/everything.hpp"
 
 using namespace laconic;
 
@@ -118,5 +108,3 @@ TEST_CASE("vectors that a compressor cannot encode are refused") {
     std::vector<float> x(2);
     CHECK_THROWS_AS(decode(top_k{-1}, {}, x), argument_error);
 }
-
-}  // namespace tests_of_encode

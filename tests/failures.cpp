@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of failures over threads and fibers; tests/mpi/failures.cpp has the same over MPI.
-#include "support/failures.hpp"
-
 #include <chrono>
 
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/threads.hpp"
-#include "support/test.hpp"
-
-namespace tests_of_failures {
+#include "support/everything.hpp"
+#include "support/failures.hpp"
 
 using namespace laconic;
 
@@ -38,5 +34,3 @@ TEST_CASE("a failure is the same on all ranks, changes nothing, and the next ste
 TEST_CASE("a failure is the same on all ranks, changes nothing, and the next step works: over threads") {
     check_table<threads>("threads");
 }
-
-}  // namespace tests_of_failures

@@ -2,13 +2,9 @@
 // Methods with loops of their own are read from texts, run by descend() as typed ones are, and reach the optimum.
 #include "laconic/families.hpp"
 
-#include "laconic/any/objective.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/run.hpp"
 #include "named_methods.hpp"
+#include "support/everything.hpp"
 #include "support/samples.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -5,10 +5,8 @@
 #include <chrono>
 #include <thread>
 
-#include "laconic/compress/about_top_k.hpp"
 #include "support/collective_sums.hpp"
-
-namespace tests_of_hangs {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 using std::chrono::milliseconds;
@@ -176,5 +174,3 @@ TEST_CASE("NCCL (a watchdog only): a rank that comes no further") {
         for (int n = 0; n < 5000 && ended < 2; ++n) std::this_thread::sleep_for(milliseconds(1));
     });
 }
-
-}  // namespace tests_of_hangs

@@ -2,32 +2,13 @@
 // A `reducer` over a hierarchy of nodes has the flat mean where sums are exact, and its steps are transactions.
 #include "laconic/hierarchy.hpp"
 
-#include <doctest/doctest.h>
-
-#include <Eigen/Core>
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <limits>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <vector>
 
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/core/key.hpp"
 #include "support/allocations.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_hierarchy {
 
 namespace {
 
@@ -469,5 +450,3 @@ TEST_CASE("hierarchy: nodes of different sizes are refused on all ranks") {
         CHECK_THROWS_AS(reducer(plain{}, both, std::size_t{8}), error);
     });
 }
-
-}  // namespace tests_of_hierarchy

@@ -1,21 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mistake, damage or a drop on any rank of a hierarchy is an error on all of its ranks or changes nothing.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/hierarchy.hpp"
+#include "support/everything.hpp"
 
 // That one rank of one node alone has made a mistake, is at another step or has a broken collective: all ranks of all
 // nodes know, and none waits for another.

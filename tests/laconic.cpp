@@ -2,9 +2,7 @@
 // One include of laconic.hpp is all that two ranks need to reach the optimum of their mean.
 #include "laconic/laconic.hpp"
 
-#include <Eigen/Core>
-
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

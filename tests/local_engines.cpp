@@ -5,20 +5,13 @@
 #include <chrono>
 #include <thread>
 
-#include "laconic/any/communicator.hpp"
-#include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/recorded.hpp"
-#include "laconic/comm/threads.hpp"
+#include "support/everything.hpp"
 #include "support/failed_schedule.hpp"
 #include "support/schedules.hpp"
 #include "support/subgroups.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_local_engines {
 
 namespace {
 
@@ -317,5 +310,3 @@ TEST_CASE_TEMPLATE("ranks are split by color and key, and what goes through one 
         threads::run(8, [&](threads::member& comm) { wrong += subgroups::all(comm); }, {.at_once = at_once});
     CHECK(wrong == 0);
 }
-
-}  // namespace tests_of_local_engines

@@ -3,17 +3,11 @@
 // states.
 #include "laconic/loop.hpp"
 
-#include "laconic/comm/threads.hpp"
-#include "laconic/descent.hpp"
-#include "laconic/method/gd.hpp"
-#include "laconic/run.hpp"
+#include "support/everything.hpp"
 #include "support/pulled_left.hpp"
-#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;
-
-namespace tests_of_loop {
 
 using namespace toys;
 
@@ -77,5 +71,3 @@ TEST_CASE("it goes on from a saved state, bit for bit") {
         CHECK(later[r].trace.size() == 6);
     }
 }
-
-}  // namespace tests_of_loop

@@ -3,18 +3,8 @@
 // their first round.
 #include "laconic/loop_base.hpp"
 
-#include <Eigen/Core>
-
-#include "laconic/any/communicator.hpp"
-#include "laconic/any/objective.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/descent.hpp"
-#include "laconic/second_order/ds_lsr1.hpp"
-#include "laconic/second_order/fednl.hpp"
 #include "support/allocations.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

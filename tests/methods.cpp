@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every method in the list survives saving, forged states, gradients that are not finite and numbers that overflow.
-#include "support/methods.hpp"
-
 #include <atomic>
 
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/feedback/last_gradient.hpp"
-#include "laconic/feedback/momentum_correction.hpp"
-#include "laconic/parse_method.hpp"
-#include "laconic/run.hpp"
 #include "named_methods.hpp"
 #include "support/allocations.hpp"
+#include "support/everything.hpp"
+#include "support/methods.hpp"
 #include "support/samples.hpp"
 #include "support/states.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 // What every method promises, whatever it is: each by its text, over one loop of faces.
 using namespace laconic;
 
-namespace tests_of_methods {
 using toys::vec;
 
 namespace {
@@ -460,5 +452,3 @@ TEST_CASE("every method with a proximal operator or a clear refusal") {
     }
     CHECK(refused == std::set<std::string>{"dual_averaging", "iasgd", "isgd", "proxskip"});
 }
-
-}  // namespace tests_of_methods

@@ -2,7 +2,7 @@
 // One include reads a table of data, makes a model of it and finds the model's optimum.
 #include "laconic/objective.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

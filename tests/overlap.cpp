@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a loop computes between send() and receive() overlaps with its messages' way, and changes none of them.
 #include "laconic/any/communicator.hpp"
-#include "laconic/comm/delayed.hpp"
+
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/descent.hpp"
-#include "laconic/method/diana.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

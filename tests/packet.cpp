@@ -2,7 +2,7 @@
 // One include has the machines of both packet protocols.
 #include "laconic/packet.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,9 @@
 // One include reads compressors, costs, collectives, reductions and methods from their texts.
 #include "laconic/parse.hpp"
 
-#include <doctest/doctest.h>
-
 #include "named_methods.hpp"
 #include "named_reductions.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,8 @@
 // Every method is read from its text and written back, composes as in C++, and each mistake has its column.
 #include "laconic/parse_method.hpp"
 
-#include <doctest/doctest.h>
-
-#include <set>
-
 #include "named_methods.hpp"
+#include "support/everything.hpp"
 #include "support/methods.hpp"
 #include "support/toys.hpp"
 

@@ -2,15 +2,9 @@
 // Defects that were found in other libraries of this field do not occur here.
 #include <cstdlib>
 
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/about_top_k.hpp"
-#include "laconic/compress/natural_dithering.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/transport/gathered.hpp"
+#include "support/everything.hpp"
 #include "support/laws/messages.hpp"
 #include "support/laws/pipelines.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that exchange in pairs, or gather in lanes, allocate nothing once messages of every length have been sent.
-#include <algorithm>
-
-#include "laconic/any/communicator.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
 #include "support/allocations.hpp"
-#include "support/test.hpp"
-
-namespace tests_of_point_to_point {
+#include "support/everything.hpp"
 
 using namespace laconic;
 
@@ -60,5 +53,3 @@ TEST_CASE("ranks that exchange and gather allocate nothing once every length was
             CHECK(last < 6);
         }
 }
-
-}  // namespace tests_of_point_to_point

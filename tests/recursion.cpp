@@ -2,15 +2,7 @@
 // `recursion` computes its equation as worked out by hand, and changing one of its parts changes no other.
 #include "laconic/recursion.hpp"
 
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/estimate/mini_batch.hpp"
-#include "laconic/estimate/saga.hpp"
-#include "laconic/method/gd.hpp"
-#include "laconic/optim/momentum.hpp"
-#include "laconic/transport/served.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

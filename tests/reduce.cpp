@@ -2,9 +2,7 @@
 // One include of reduce.hpp is all that a training loop needs, over nodes of ranks, too.
 #include "laconic/reduce.hpp"
 
-#include "support/test.hpp"
-
-namespace tests_of_reduce {
+#include "support/everything.hpp"
 
 using namespace laconic;
 
@@ -29,5 +27,3 @@ TEST_CASE("everything in one include: a reducer over nodes, and a sum") {
     CHECK(means == std::vector<float>(4, 1.5f));
     for (float const s : sums) CHECK((s == 4 || s == 8));
 }
-
-}  // namespace tests_of_reduce

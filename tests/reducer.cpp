@@ -2,32 +2,10 @@
 // `reducer` computes the equation's estimates, and a step that fails leaves the later ones as if never tried.
 #include "laconic/reducer.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <functional>
-#include <limits>
 #include <new>
-#include <numeric>
-#include <string>
-#include <vector>
 
-#include "laconic/any/compressor.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/method/diana.hpp"
-#include "laconic/method/ef21.hpp"
-#include "laconic/run.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -1,31 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers that some ranks do not start: every rank gets the same estimate, and nothing of a residual is lost.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <numeric>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/hierarchy.hpp"
-#include "laconic/reducer.hpp"
-#include "laconic/reduction/shift_at_rate.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_absent_layers {
 
 namespace {
 
@@ -443,5 +421,3 @@ TEST_CASE("absent layers, skip: what is wrong on another rank is named, over nod
         }
     });
 }
-
-}  // namespace tests_of_absent_layers

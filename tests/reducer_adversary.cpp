@@ -1,30 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where one rank fails or drops alone, or comes from another step, a reducer throws, and no rank waits for ever.
-#include <doctest/doctest.h>
-
-#include <Eigen/Core>
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <memory>
 #include <new>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
-#include "laconic/any/reduction.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/reducer.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_reducer_adversary {
 
 namespace {
 
@@ -742,5 +723,3 @@ TEST_CASE("reductions that are chosen at run time, gathered, exchanged and in fu
         }
     });
 }
-
-}  // namespace tests_of_reducer_adversary

@@ -1,27 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `reducer` reduces each of many layers as if it were alone, in whatever order all ranks start them.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <functional>
-#include <limits>
-#include <string>
-#include <vector>
-
-#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/reducer.hpp"
 #include "support/allocations.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_reducer_layers {
 
 namespace {
 
@@ -526,5 +509,3 @@ TEST_CASE("over threads the layers' estimates are the same") {
     });
     CHECK(all == right);
 }
-
-}  // namespace tests_of_reducer_layers

@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reducer goes on with another number of ranks, its mean residual and mean shift kept.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "laconic/collective/select/ok_top_k.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/reducer.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_reducer_ranks {
 
 namespace {
 
@@ -222,5 +205,3 @@ TEST_CASE_TEMPLATE("a rank that destroys its reducer in mid-step is named to the
         CHECK(reduce.steps() == 2);
     });
 }
-
-}  // namespace tests_of_reducer_ranks

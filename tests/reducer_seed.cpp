@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reducers and runs without a seed draw one, the same on all ranks, which they name; with it they repeat bit for bit.
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/hierarchy.hpp"
-#include "laconic/method/diana.hpp"
-#include "laconic/reducer.hpp"
-#include "laconic/run.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_seeds {
 
 std::size_t const d = 40;
 shifted const how{rand_k{4} | natural{}};
@@ -262,5 +245,3 @@ TEST_CASE("a run names its seed on all ranks: with it, and from its saved state,
                              doctest::Contains("the seed of the saved state: "), agreement_error);
     });
 }
-
-}  // namespace tests_of_seeds

@@ -1,28 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `reducer` weights, shares, votes, probes and compares layers in steps as its options state.
-#include <doctest/doctest.h>
-
-#include <Eigen/Core>
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/reducer.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_reducer_steps {
 
 namespace {
 
@@ -555,5 +536,3 @@ TEST_CASE("comparisons find the rank and the layer whose estimate is another, be
     });
     CHECK(text == "rank 2 has another estimate or mean shift than rank 0: layer large in round 3");
 }
-
-}  // namespace tests_of_reducer_steps

@@ -2,14 +2,7 @@
 // `descend` shows every iterate to its watch, stops at the first limit that is reached, and keeps a true trace.
 #include "laconic/run.hpp"
 
-#include "laconic/comm/metered.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/method/diana.hpp"
-#include "laconic/method/ef21.hpp"
-#include "laconic/method/gd.hpp"
-#include "laconic/transport/served.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

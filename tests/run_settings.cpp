@@ -2,7 +2,7 @@
 // Why a run ended has a name, and settings limit nothing but the rounds by themselves.
 #include "laconic/run_settings.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -4,18 +4,12 @@
 #include "laconic/session_loop.hpp"
 
 #include "decentralized/bowl.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/compress/uniform.hpp"
-#include "laconic/decentralized/gadmm.hpp"
-#include "laconic/decentralized/gossip.hpp"
 #include "support/allocations.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;
 
-namespace tests_of_session_loop {
 namespace {
 
 using networks::bowl_of;
@@ -133,5 +127,3 @@ TEST_CASE("once every two neighbours have exchanged, nothing is allocated") {
     CHECK(last_allocation(pair_gossip{.step = .1, .local = 2}, 5, 400) < 200);
     CHECK(last_allocation(d_gadmm{1, 3}, 5, 400) < 200);
 }
-
-}  // namespace tests_of_session_loop

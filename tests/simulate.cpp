@@ -2,8 +2,7 @@
 // One include measures traffic by simulated clocks, records it and plays it on another network.
 #include "laconic/simulate.hpp"
 
-#include "laconic/comm/threads.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

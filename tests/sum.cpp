@@ -3,22 +3,10 @@
 // threads and fibers; tests/mpi/sums.cpp has the same over MPI.
 #include "laconic/sum.hpp"
 
-#include <Eigen/Core>
-
-#include "laconic/any/collective.hpp"
-#include "laconic/any/communicator.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/collective/sparse/gathered_sum.hpp"
-#include "laconic/collective/sparse/split_all_gather.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
 #include "support/allocations.hpp"
+#include "support/everything.hpp"
 #include "support/sum_calls.hpp"
-#include "support/test.hpp"
-
-namespace tests_of_sum {
 
 using namespace laconic;
 
@@ -148,5 +136,3 @@ TEST_CASE("a collective that is chosen at run time sums, too, unless it leaves t
             throw error(refused);
     });
 }
-
-}  // namespace tests_of_sum

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // FedBCD allocates nothing after its first round.
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/vertical/fed_bcd.hpp"
+
 #include "support/allocations.hpp"
+#include "support/everything.hpp"
 #include "support/parties.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_vertical_allocations {
 
 template <class M>
 void allocates_in_the_first_round_only(M const& method) {
@@ -42,5 +39,3 @@ TEST_CASE("FedBCD allocates nothing after its first two rounds, in which both pl
     allocates_in_the_first_round_only(fed_bcd<party_order::sequential>{.local_steps = 2, .step = .3, .batch = 20});
     allocates_in_the_first_round_only(fed_bcd<party_order::frozen>{.step = .3});
 }
-
-}  // namespace tests_of_vertical_allocations

@@ -2,9 +2,8 @@
 // Each coordinate's bound is its scaled distance to the last sent iterate, and 0 before anything was sent.
 #include "laconic/adapt/follow_last_move.hpp"
 
-#include "laconic/compress/threshold.hpp"
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,8 +2,8 @@
 // LAG sends exactly where the change, measured by delta or by the iterate, exceeds the last moves, also out of range.
 #include "laconic/adapt/lag.hpp"
 
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

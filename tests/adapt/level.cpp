@@ -2,8 +2,7 @@
 // A fixed level changes nothing, and the loop tunes by a level of the user's and updates it with each message.
 #include "laconic/adapt/level.hpp"
 
-#include "laconic/compress/top_k.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

@@ -2,11 +2,9 @@
 // Sizes as written fill packets better than the formula, and choose levels worth at least 97 % of the best.
 #include "laconic/adapt/message_sizes.hpp"
 
-#include "laconic/compress/proportional.hpp"
-#include "laconic/objective/dataset.hpp"
 #include "support/data.hpp"
+#include "support/everything.hpp"
 #include "support/laws/messages.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,8 +2,7 @@
 // All ranks send the whole vector in the same rounds, which have probability p, and compress in the others.
 #include "laconic/adapt/synchronise.hpp"
 
-#include "laconic/compress/rand_k.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

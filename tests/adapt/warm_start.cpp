@@ -2,14 +2,10 @@
 // Low-rank compression that starts from its last factors reaches the best approximation, which cold starts miss.
 #include "laconic/adapt/warm_start.hpp"
 
-#include <Eigen/Core>
-
-#include "laconic/compress/low_rank.hpp"
-#include "laconic/compress/parts.hpp"
+#include "support/everything.hpp"
 #include "support/laws/messages.hpp"
 #include "support/states.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -2,10 +2,7 @@
 // The share that is sent falls in quarters of the warm-up from 25 % to k, and is never below k.
 #include "laconic/adapt/warm_up.hpp"
 
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

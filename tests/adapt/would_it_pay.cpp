@@ -2,9 +2,7 @@
 // Whether compression pays follows from a link's price and measured times, with the break-even price of a bit.
 #include "laconic/adapt/would_it_pay.hpp"
 
-#include "laconic/compress/dense.hpp"
-#include "laconic/compress/natural.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,8 @@
 // The text of best_level names a family, a cost and sizes; it reads back, and each mistake has its column.
 #include "laconic/any/best_level.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "named.hpp"
+#include "support/everything.hpp"
 #include "support/laws/messages.hpp"
 #include "support/refused.hpp"
 

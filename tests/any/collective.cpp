@@ -2,13 +2,7 @@
 // A collective behind any_collective gives the same sum and leftovers, over any communicator that suits it.
 #include "laconic/any/collective.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/collective/sparse/split_all_gather.hpp"
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;

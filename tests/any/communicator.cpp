@@ -2,16 +2,7 @@
 // any_communicator passes every call to the communicator inside, and refuses those that it lacks.
 #include "laconic/any/communicator.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
-
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
+#include "support/everything.hpp"
 #include "support/schedules.hpp"
 
 using namespace laconic;

@@ -2,11 +2,7 @@
 // A compressor behind any_compressor gives the same messages and constants, keeps the laws and nests in pipes.
 #include "laconic/any/compressor.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-#include <type_traits>
-
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
 

@@ -2,17 +2,9 @@
 // Costs are read by position and by name, read back as equal, and each mistake is refused with its column.
 #include "laconic/any/cost.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <string>
-#include <vector>
-
-#include "laconic/compress/best_level.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_cost {
 
 namespace {
 
@@ -158,5 +150,3 @@ TEST_CASE("the dearer what comes back, the more is sent at a time: the levels fo
     CHECK(level("two_way(bits, affine(1, 194), others=3)") == 3);  // A = 145.5
     CHECK(level("two_way(bits, affine(1, 192), others=3)") == 2);  // A = 144
 }
-
-}  // namespace tests_of_cost

@@ -2,15 +2,7 @@
 // Values are read from texts by their descriptions: by position or by name, within their ranges, with their defaults.
 #include "laconic/any/fields.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,9 @@
 // The grammar reads names, arguments and pipes, however long, and refuses the rest with the column of the mistake.
 #include "laconic/any/grammar.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_grammar {
 
 using grammar::read_pipe;
 
@@ -156,5 +152,3 @@ TEST_CASE("arguments are taken by name, then by position, and none is left over"
     CHECK_THROWS_WITH_AS(grammar::arguments(bare, r[0]).finish(), "'f(1)', column 3: f takes no arguments",
                          parse_error);
 }
-
-}  // namespace tests_of_grammar

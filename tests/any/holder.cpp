@@ -2,15 +2,9 @@
 // What a copy has is decided by the pointer: the value, a copy of it, or none is made. Texts and states pass through.
 #include "laconic/any/holder.hpp"
 
-#include <doctest/doctest.h>
-
-#include <concepts>
-#include <string>
-#include <utility>
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_holder {
 
 namespace {
 
@@ -110,5 +104,3 @@ TEST_CASE("copies of what is shared have the same value") {
     n = 7;
     CHECK(b->last() == 7);
 }
-
-}  // namespace tests_of_holder

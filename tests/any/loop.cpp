@@ -2,21 +2,11 @@
 // A loop chosen at run time makes the rounds, sends the bytes and has the values of the one inside.
 #include "laconic/any/loop.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <vector>
-
-#include "laconic/any/objective.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/descent.hpp"
+#include "support/everything.hpp"
 #include "support/pulled_left.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;
-
-namespace tests_of_any_loop {
 
 using namespace toys;
 
@@ -71,5 +61,3 @@ TEST_CASE("a loop whose ranks do not evaluate together has the value of its own 
         CHECK(loop.value_at_mean(inner) == f[me].value(x));
     });
 }
-
-}  // namespace tests_of_any_loop

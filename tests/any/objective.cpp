@@ -2,10 +2,7 @@
 // any_objective gives the numbers of the objective inside to the bit, and refuses what that one cannot compute.
 #include "laconic/any/objective.hpp"
 
-#include <doctest/doctest.h>
-
-#include <Eigen/Core>
-
+#include "support/everything.hpp"
 #include "support/samples.hpp"
 #include "support/toys.hpp"
 

@@ -2,12 +2,7 @@
 // Every compressor is read from its text and written back, and each mistake is refused with its column and names.
 #include "laconic/any/parse.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
-#include "laconic/compress/parts.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
 #include "support/refused.hpp"

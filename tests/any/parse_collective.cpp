@@ -2,16 +2,9 @@
 // Every collective is read from its text and written back, adds up floats, and each mistake has its column.
 #include "laconic/any/parse_collective.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <set>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
 #include "named_collectives.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,8 @@
 // Every reduction is read from its text, with defaults, and written back; mistakes are refused by name.
 #include "laconic/any/parse_reduction.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "named_reductions.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

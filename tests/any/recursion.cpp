@@ -2,19 +2,7 @@
 // A recursion behind faces sends the same messages and takes the same iterates, and its copies share nothing.
 #include "laconic/any/recursion.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
-#include "laconic/adapt/follow_last_move.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/estimate/l_svrg.hpp"
-#include "laconic/optim/momentum.hpp"
-#include "laconic/optim/prox.hpp"
+#include "support/everything.hpp"
 #include "support/samples.hpp"
 #include "support/toys.hpp"
 

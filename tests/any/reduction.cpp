@@ -2,30 +2,9 @@
 // A reduction chosen at run time gives the estimates and bytes of its type, and refuses what no theorem covers.
 #include "laconic/any/reduction.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "laconic/any/communicator.hpp"
-#include "laconic/any/parse_collective.hpp"
-#include "laconic/any/transport.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/network.hpp"
-#include "laconic/comm/recorded.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/hierarchy.hpp"
-#include "laconic/transport/served.hpp"
 #include "named_reductions.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // A text becomes a value by the descriptions of a list of types: by name, by what the arguments fit, in pipes or alone.
 #include "laconic/any/registry.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-#include <utility>
+#include "support/everything.hpp"
 
 namespace tests_of_registry {
 

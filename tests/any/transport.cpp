@@ -2,17 +2,8 @@
 // A transport chosen at run time gives the estimates of the one inside, with its name and its server.
 #include "laconic/any/transport.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <string>
-#include <vector>
-
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,8 @@
 // Elements and spans of every backend's arrays reach the host by copies, made only where the host cannot read them.
 #include "laconic/backend/array.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/backend/reference.hpp"
 #include "support/apart.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

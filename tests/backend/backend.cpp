@@ -2,8 +2,7 @@
 // A type is a `Backend` if every kernel is found for it by argument-dependent lookup, derived types included.
 #include "laconic/backend/backend.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // `each_bucket` visits every bucket once, in order, with its number and first coordinate; the last may be shorter.
 #include "laconic/backend/each_bucket.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 namespace {
 

@@ -2,8 +2,7 @@
 // A grid of `grid_step` covers its scale and one of `closing_step` ends at its range, for subnormal numbers too.
 #include "laconic/backend/grid_step.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

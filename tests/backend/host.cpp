@@ -2,7 +2,7 @@
 // One host serves floats and doubles in turn, and goes on after it was moved.
 #include "laconic/backend/host.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,8 +2,7 @@
 // `listed_terms` is two spans of constants that kernels can take by value.
 #include "laconic/backend/listed_terms.hpp"
 
-#include <span>
-#include <type_traits>
+#include "support/everything.hpp"
 
 // Kernels take them by value, on a device too, and only read what they name: no case, as nothing is left to run.
 using namespace laconic;

@@ -2,7 +2,7 @@
 // The bounds of `magnitude_bins` descend by at most 1 + 2^-7, begin at the largest magnitude and ignore the scale.
 #include "laconic/backend/magnitude_bins.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

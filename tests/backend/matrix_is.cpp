@@ -2,9 +2,7 @@
 // `matrix_is` says whether a product takes the rows of a matrix or its columns.
 #include "laconic/backend/matrix_is.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/backend/reference.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

@@ -2,9 +2,7 @@
 // Norms and deviations are right where squares leave the range of the type, and never hide NaN or infinity.
 #include "laconic/backend/norm.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

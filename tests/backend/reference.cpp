@@ -2,11 +2,10 @@
 // The host's messages are those of the reference, byte for byte, in every pipeline.
 #include "laconic/backend/reference.hpp"
 
-#include "laconic/wire/message.hpp"
+#include "support/everything.hpp"
 #include "support/laws/definitions.hpp"
 #include "support/laws/messages.hpp"
 #include "support/laws/pipelines.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // `goes_up` rounds up from exactly the chance at which fraction and chance make 1, and so do host and reference.
 #include "laconic/backend/rounding.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/backend/reference.hpp"
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using detail::goes_up;

@@ -2,7 +2,7 @@
 // A settled product is rounded before anything is added to it: the compiler cannot fuse the two.
 #include "laconic/backend/settle.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 // (1 + e)^2 = 1 + 2 e + e^2, of which a rounded product loses the last summand and a fused sum does not.
 TEST_CASE_TEMPLATE("a settled product is rounded before anything is added to it", T, float, double) {

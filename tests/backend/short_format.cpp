@@ -2,7 +2,7 @@
 // The codes of fp16, bf16, e4m3 and e5m2 have the values that their standards define.
 #include "laconic/backend/short_format.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

@@ -2,10 +2,7 @@
 // Host and reference add numbers in the documented order of stretches and partial sums, to the bit, at any length.
 #include "laconic/backend/sum_order.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/backend/reference.hpp"
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

@@ -2,7 +2,7 @@
 // `unit_scale` is the power of two that takes a number into [1/2, 1), limited to where squares stay in range.
 #include "laconic/backend/unit_scale.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

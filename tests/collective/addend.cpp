@@ -2,16 +2,7 @@
 // Sums of the words of numbers mean the sums of the numbers, and what is outside their range is refused.
 #include "laconic/collective/addend.hpp"
 
-#include <doctest/doctest.h>
-
-#include <Eigen/Core>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <vector>
-
-namespace tests_of_addend {
+#include "support/everything.hpp"
 
 using namespace laconic;
 
@@ -70,5 +61,3 @@ TEST_CASE("numbers of 16 bits are added up in float and rounded once") {
     CHECK(detail::addend<Eigen::half>::name() == "half");
     CHECK(detail::addend<Eigen::bfloat16>::name() == "bfloat16");
 }
-
-}  // namespace tests_of_addend

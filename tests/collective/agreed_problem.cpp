@@ -2,16 +2,8 @@
 // All ranks get the same constants of the mean, from those of each.
 #include "laconic/collective/agreed_problem.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <vector>
-
-#include "laconic/comm/threads.hpp"
+#include "support/everything.hpp"
 #include "support/toys.hpp"
-
-namespace tests_of_agreed_problem {
 
 using namespace laconic;
 using namespace toys;
@@ -93,5 +85,3 @@ TEST_CASE("constants that are none are refused by name") {
         agree_on_problem(air, constants_of_7{1, 1}),
         doctest::Contains("rank 1 sent 3 bytes in place of the constants of its objective, of 32 bytes"), comm_error);
 }
-
-}  // namespace tests_of_agreed_problem

@@ -2,20 +2,10 @@
 // Ranks that differ in anything agreed on all throw the first difference.
 #include "laconic/collective/agreement.hpp"
 
-#include <doctest/doctest.h>
-
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/method/dcgd.hpp"
-#include "laconic/method/ef_sgd.hpp"
-#include "laconic/method/gd.hpp"
-#include "laconic/method/gd_sec.hpp"
+#include "support/everything.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;
-
-namespace tests_of_agreement {
 
 using namespace toys;
 
@@ -173,8 +163,6 @@ TEST_CASE("ranks differ in the scale, the step or the level") {
          }))
         CHECK(h != "agreed");
 }
-
-}  // namespace tests_of_agreement
 
 TEST_CASE("different items have different texts, also where a name or a value has a new line in it") {
     agreed_items const two{{"a", 1}, {"b", 2}}, one{{"a", "1\nb: 2"}}, other{{"a", "1\\nb: 2"}};

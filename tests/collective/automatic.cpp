@@ -2,21 +2,8 @@
 // `automatic` sums exactly, chooses the same sum on all ranks from what they contribute, and saves its choice.
 #include "laconic/collective/automatic.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "laconic/comm/delayed.hpp"
-#include "laconic/wire/state.hpp"
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
-#include "support/test.hpp"
-
-namespace tests_of_automatic {
 
 using namespace laconic;
 
@@ -183,5 +170,3 @@ TEST_CASE("numbers that an automatic sum refuses") {
         CHECK_THROWS_AS(bad.check(4), argument_error);
     }
 }
-
-}  // namespace tests_of_automatic

@@ -2,9 +2,7 @@
 // `collective_choice` names the quickest sum by its formulas, and its text lists the others with their seconds.
 #include "laconic/collective/choice.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
+#include "support/everything.hpp"
 
 using namespace laconic;
 

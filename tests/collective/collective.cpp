@@ -2,17 +2,8 @@
 // Which types are a `Collective` and what each can sum; ranks that make different ones throw what differs.
 #include "laconic/collective/collective.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/collective/select/ok_top_k.hpp"
-#include "laconic/collective/select/spar_reduce_scatter.hpp"
-#include "laconic/collective/sparse/recursive_doubling.hpp"
-#include "laconic/collective/sparse/split_all_gather.hpp"
 #include "named_collectives.hpp"
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;

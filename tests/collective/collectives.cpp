@@ -2,17 +2,8 @@
 // What every collective promises: the list has each once; exact sums for any ranks, and all errors on all ranks.
 #include "laconic/collective/collectives.hpp"
 
-#include <doctest/doctest.h>
-
-#include <iterator>
-#include <string>
-#include <vector>
-
-#include "laconic/collective/layout/pieces.hpp"
-#include "laconic/core/description.hpp"
 #include "support/collective_sums.hpp"
-
-namespace tests_of_library_collectives {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 
@@ -98,5 +89,3 @@ TEST_CASE("long parts go in pieces, and where a sum in one of them overflows is 
                 CHECK(thrown == "round 2: the ranks' sum is not finite at coordinate 70");
         }
 }
-
-}  // namespace tests_of_library_collectives

@@ -2,9 +2,7 @@
 // `composition_of` lists every part and number of a recursion by name, parts without a text included.
 #include "laconic/collective/composition.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
+#include "support/everything.hpp"
 
 using namespace laconic;
 

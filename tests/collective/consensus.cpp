@@ -2,13 +2,7 @@
 // The report of a decentralized run by hand.
 #include "laconic/collective/consensus.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <span>
-#include <vector>
-
-#include "laconic/comm/threads.hpp"
+#include "support/everything.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

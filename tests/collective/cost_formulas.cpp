@@ -2,30 +2,11 @@
 // The formulas predict within 5 % how long each collective takes by its log of messages on four kinds of network.
 #include "laconic/collective/cost_formulas.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "laconic/collective/dense/halving_doubling.hpp"
-#include "laconic/collective/dense/omni_reduce.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/collective/select/ok_top_k.hpp"
-#include "laconic/collective/select/spar_reduce_scatter.hpp"
-#include "laconic/collective/sparse/gathered_sum.hpp"
-#include "laconic/collective/sparse/recursive_doubling.hpp"
-#include "laconic/collective/sparse/split_all_gather.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/replay.hpp"
-#include "laconic/core/key.hpp"
 #include "support/collective_sums.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_cost_formulas {
 
 namespace {
 
@@ -200,5 +181,3 @@ TEST_CASE("loads and prices that make no sense are refused") {
     CHECK_THROWS_AS(cost_formulas(net, {}, {0, INFINITY}), argument_error);
     CHECK(cost_formulas(net, {})(ring{}) == 0);
 }
-
-}  // namespace tests_of_cost_formulas

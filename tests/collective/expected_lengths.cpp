@@ -2,15 +2,7 @@
 // Expected unions and lengths of encoded lists are those of lists that are drawn and written.
 #include "laconic/collective/expected_lengths.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "laconic/collective/terms/sparse_sum.hpp"
-#include "laconic/core/key.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,10 @@
 // The facts of averaging over graphs whose eigenvalues are known.
 #include "laconic/collective/mixing.hpp"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Dense>
-#include <algorithm>
-#include <cmath>
 #include <numbers>
+
+#include "support/everything.hpp"
 
 using namespace laconic;
 

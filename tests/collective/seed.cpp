@@ -2,21 +2,11 @@
 // A seed that is given is the same on all ranks or an error on all; one that is drawn is rank 0's, until a state's.
 #include "laconic/collective/seed.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using detail::shared_seed;
-
-namespace tests_of_seed {
 
 struct outcome {
     std::uint64_t seed = 0, bytes = 0;
@@ -91,5 +81,3 @@ TEST_CASE("one that was drawn gives way to that of a state or of rank 0, one tha
         CHECK(seed.value() == 4);
     });
 }
-
-}  // namespace tests_of_seed

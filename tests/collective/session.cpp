@@ -2,11 +2,7 @@
 // A `session` passes messages between pairs, and all its ranks throw the least of all ranks' errors.
 #include "laconic/collective/session.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-
-#include "laconic/comm/metered.hpp"
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;

@@ -2,19 +2,10 @@
 // A failure of any rank is known to all: after an all-gather, and where rank 0 answers.
 #include "laconic/collective/shared_failure.hpp"
 
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/transport/broken_round.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_shared_failure {
 
 namespace {
 
@@ -133,5 +124,3 @@ TEST_CASE("shared_failure: what rank 0 finds is wrong is thrown by all, about th
                              "at bit 8 of a message: from rank 2: bad", wire_error);
     });
 }
-
-}  // namespace tests_of_shared_failure

@@ -2,17 +2,9 @@
 // A sum learns why a rank brings nothing to it; one that takes a round's number alone refuses that rank's vector.
 #include "laconic/collective/sum_round.hpp"
 
-#include <cmath>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_sum_round {
 
 namespace {
 
@@ -78,5 +70,3 @@ TEST_CASE("sum_round: to a sum that takes the number alone a rank that brings no
     CHECK(sum.brought.size() == 1);
     CHECK(std::isnan(sum.brought[0]));
 }
-
-}  // namespace tests_of_sum_round

@@ -2,14 +2,7 @@
 // Which vectors sum() takes; what the compiler says of the rest is in tests/must_not_compile/sum.cpp.
 #include "laconic/collective/summable.hpp"
 
-#include <Eigen/Core>
-#include <array>
-#include <concepts>
-#include <cstdint>
-#include <span>
-#include <vector>
-
-namespace tests_of_summable {
+#include "support/everything.hpp"
 
 using namespace laconic;
 using detail::can_be_summed, detail::is_sparse, detail::number_of;
@@ -22,5 +15,3 @@ static_assert(can_be_summed<sparse_view<double, std::int64_t>>());
 static_assert(is_sparse<sparse_view<double, int> const&> && !is_sparse<std::vector<double>&>);
 static_assert(std::same_as<number_of<Eigen::VectorXf const&>, float>);
 static_assert(std::same_as<number_of<sparse_view<double, int>>, double>);
-
-}  // namespace tests_of_summable

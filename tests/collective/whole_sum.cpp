@@ -3,20 +3,8 @@
 // that.
 #include "laconic/collective/whole_sum.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <span>
-#include <vector>
-
-#include "laconic/collective/automatic.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/sparse/gathered_sum.hpp"
-#include "laconic/collective/sparse/split_all_gather.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/threads.hpp"
-
-namespace tests_of_whole_sum {
+#include "support/everything.hpp"
 
 using namespace laconic;
 
@@ -58,5 +46,3 @@ TEST_CASE_TEMPLATE("lists and vectors in full have the same sums and the same pa
     });
     CHECK(right == std::vector<int>{2, 2, 2});
 }
-
-}  // namespace tests_of_whole_sum

@@ -2,7 +2,7 @@
 // An `abort_reason` keeps the first reason and rethrows the first exception.
 #include "laconic/comm/abort_reason.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using laconic::comm_error;
 using laconic::detail::abort_reason;

@@ -2,12 +2,8 @@
 // A communicator is an `ArrayCarrier` only if it can send arrays of a backend whose memory the host cannot reach.
 #include "laconic/comm/array_carrier.hpp"
 
-#include <cstddef>
-#include <span>
-
-#include "laconic/backend/host.hpp"
-#include "laconic/comm/threads.hpp"
 #include "support/apart.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

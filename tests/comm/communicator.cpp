@@ -2,13 +2,9 @@
 // Which types satisfy the concepts of communicators, and how waits, lanes and partners of exchanges are checked.
 #include "laconic/comm/communicator.hpp"
 
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_communicator {
 
 namespace {
 
@@ -157,5 +153,3 @@ TEST_CASE("partners of an exchange are ranks, or none") {
     CHECK_THROWS_WITH_AS(detail::check_partners(3, 3, 0), "an exchange with rank 3 of 3", argument_error);
     CHECK_THROWS_WITH_AS(detail::check_partners(3, 0, -2), "an exchange with rank -2 of 3", argument_error);
 }
-
-}  // namespace tests_of_communicator

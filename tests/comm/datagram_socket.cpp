@@ -2,7 +2,7 @@
 // Datagrams arrive as they were sent, alone or together, each with its length and its sender's address.
 #include "laconic/comm/datagram_socket.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using detail::datagram_socket;

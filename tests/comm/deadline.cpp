@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using laconic::argument_error;
 using laconic::detail::deadline;

@@ -4,12 +4,9 @@
 
 #include <atomic>
 
-#include "laconic/any/communicator.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
+#include "support/everything.hpp"
 #include "support/schedules.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <thread>
 
+#include "support/everything.hpp"
 #include "support/failed_schedule.hpp"
 #include "support/schedules.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

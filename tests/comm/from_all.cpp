@@ -2,9 +2,7 @@
 // Gathering one value from each rank: order, bytes, and what is refused.
 #include "laconic/comm/from_all.hpp"
 
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // Graphs of ranks: neighbours, heads and tails, Metropolis weights; what is no graph is refused by name.
 #include "laconic/comm/graph.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // A `local_group` counts which collective calls are complete, lane by lane, and which rank has not come.
 #include "laconic/comm/local_group.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

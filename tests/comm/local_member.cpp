@@ -2,7 +2,7 @@
 // A `local_member` counts turns for each lane and forgets all lanes where its engine fails.
 #include "laconic/comm/local_member.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

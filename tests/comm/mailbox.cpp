@@ -2,8 +2,8 @@
 // A mailbox keeps each sender's messages in order, keeps the last that was read, and reuses its memory.
 #include "laconic/comm/mailbox.hpp"
 
+#include "support/everything.hpp"
 #include "support/schedules.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using schedules::test_message;

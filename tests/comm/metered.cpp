@@ -2,8 +2,7 @@
 // `metered` counts to the byte what each rank sends and receives, and nothing of a call that fails.
 #include "laconic/comm/metered.hpp"
 
-#include "laconic/comm/threads.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,8 +2,7 @@
 // A port serves its messages in the pauses between others, as one that is simulated second by second.
 #include "laconic/comm/network.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // A type that takes packets and the time is a `PacketMachine`, and one recovers lost packets.
 #include "laconic/comm/packet_machine.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

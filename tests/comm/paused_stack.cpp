@@ -2,7 +2,7 @@
 // Two stacks run in turns, exceptions work on both, and a stack without memory is refused.
 #include "laconic/comm/paused_stack.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using laconic::detail::mapped_stack;
 using laconic::detail::paused_stack;

@@ -2,7 +2,7 @@
 // The energy of radios by hand, in both conventions, and the saving that the specification computes.
 #include "laconic/comm/radio.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -4,16 +4,11 @@
 
 #include <atomic>
 
-#include "laconic/any/communicator.hpp"
-#include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/threads.hpp"
+#include "support/everything.hpp"
 #include "support/schedules.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_replay {
 
 namespace {
 
@@ -168,5 +163,3 @@ TEST_CASE("what is not whole is refused") {
     });
     CHECK(thrown == 3);
 }
-
-}  // namespace tests_of_replay

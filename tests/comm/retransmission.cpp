@@ -2,7 +2,7 @@
 // Waits before a packet is sent again follow the mean and deviation of round trips, doubled each time.
 #include "laconic/comm/retransmission.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

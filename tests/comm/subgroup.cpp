@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "laconic/comm/fibers.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

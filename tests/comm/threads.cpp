@@ -5,10 +5,9 @@
 #include <atomic>
 #include <fstream>
 
-#include "laconic/core/key.hpp"
+#include "support/everything.hpp"
 #include "support/failed_schedule.hpp"
 #include "support/schedules.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace std::chrono_literals;

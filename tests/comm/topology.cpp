@@ -2,11 +2,10 @@
 // Chains from positions, and when a topology changes.
 #include "laconic/comm/topology.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 
-namespace tests_of_topology {
 namespace {
 
 using ranks = std::vector<int>;
@@ -96,5 +95,3 @@ TEST_CASE("topologies for another number of ranks are refused") {
     for (double const far : {1e200, std::nan("")})
         CHECK_THROWS_AS(make({.refresh = 1, .positions = {{0, 0}, {far, 0}, {1, 1}, {2, 2}}}), argument_error);
 }
-
-}  // namespace tests_of_topology

@@ -2,7 +2,7 @@
 // At most as many states compute as are allowed, in the order in which they could go on.
 #include "laconic/comm/turns.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using laconic::detail::turns;
 

@@ -5,15 +5,12 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-
 #include <chrono>
 #include <cstdio>
 #include <thread>
 
-#include "laconic/collective/dense/switch_ml.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/packet/omni_machine.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using std::chrono::milliseconds;

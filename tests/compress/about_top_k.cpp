@@ -2,10 +2,8 @@
 // about_top_k keeps the largest coordinates, as many as its band allows, and is contractive with its delta.
 #include "laconic/compress/about_top_k.hpp"
 
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,8 @@
 // bernoulli keeps each coordinate independently with probability p, is unbiased, and has the omega 1 / p - 1.
 #include "laconic/compress/bernoulli.hpp"
 
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -4,8 +4,8 @@
 
 #include <numbers>
 
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // Bucket lengths and counts are right for vectors of any length, also where a bucket is longer than the vector.
 #include "laconic/compress/buckets.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic::detail;
 

@@ -2,16 +2,9 @@
 // A user's own compressor keeps the laws in pipes, and every compressor refuses more than 2^32 - 1 numbers.
 #include "laconic/compress/compressor.hpp"
 
-#include <Eigen/Core>
-
-#include "laconic/compress/identity_or.hpp"
-#include "laconic/compress/one_of.hpp"
-#include "laconic/compress/pipe.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

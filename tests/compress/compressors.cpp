@@ -2,10 +2,9 @@
 // Every listed compressor has a text that names no other one, and a line for a list; and every one keeps the laws.
 #include "laconic/compress/compressors.hpp"
 
-#include "laconic/core/description.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,8 +2,7 @@
 // A curve ranks levels by what they keep within the histogram's error, and few of its points are computed.
 #include "laconic/compress/curves.hpp"
 
-#include "laconic/compress/levels.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

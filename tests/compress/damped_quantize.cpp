@@ -2,9 +2,8 @@
 // damped_quantize is contractive with a delta that is reached, and loses no more than scaled_down.
 #include "laconic/compress/damped_quantize.hpp"
 
-#include "laconic/compress/scaled_down.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

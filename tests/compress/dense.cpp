@@ -2,11 +2,8 @@
 // dense sends what its rest alone would send, to the byte, with the same constants.
 #include "laconic/compress/dense.hpp"
 
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,8 +2,7 @@
 // Sizes by the formula need no message; where sizes are dear, few are asked for and the level is near the best.
 #include "laconic/compress/formula_sizes.hpp"
 
-#include "laconic/compress/best_level.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,8 @@
 // The guaranteed share bounds what the best level keeps, and worst vectors reach it for affine costs.
 #include "laconic/compress/guaranteed_share.hpp"
 
-#include "laconic/compress/best_level.hpp"
-#include "laconic/compress/quantizer_levels.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

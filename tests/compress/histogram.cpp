@@ -2,8 +2,7 @@
 // The histogram puts each magnitude into the bin of its square, the same at any power of two and backend.
 #include "laconic/compress/histogram.hpp"
 
-#include "laconic/backend/reference.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

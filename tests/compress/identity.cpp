@@ -2,8 +2,8 @@
 // identity sends the vector bit for bit, with omega 0 and delta 1.
 #include "laconic/compress/identity.hpp"
 
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // identity_or sends all or compresses, as all ranks know at no cost, with the constants of what it does.
 #include "laconic/compress/identity_or.hpp"
 
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/wire/message.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

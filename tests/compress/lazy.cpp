@@ -2,12 +2,8 @@
 // lazy sends all or nothing with probability p, is unbiased, and has the omega (1 + omega of the rest) / p - 1.
 #include "laconic/compress/lazy.hpp"
 
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,13 +2,10 @@
 // Each level keeps the share and takes the bits that levels states, by hand and on both backends.
 #include "laconic/compress/levels.hpp"
 
-#include "laconic/backend/reference.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_levels {
 
 static_assert(Levelled<top_k<>> && Levelled<top_k<scaled_sign>, float> && Levelled<top_blocks<>, double, reference>);
 
@@ -141,5 +138,3 @@ TEST_CASE("how many levels there are, each, and the family's name") {
     CHECK(levels<top_k<scaled_sign>>::family(top_k{9} | scaled_sign{4}) == "top_k | scaled_sign(bucket=4)");
     CHECK(levels<top_blocks<>>::family(top_blocks{9, 4}) == "top_blocks(block=4)");
 }
-
-}  // namespace tests_of_levels

@@ -2,14 +2,9 @@
 // low_rank sends the projection on a drawn subspace, with its theorem's delta, and refuses what is no matrix.
 #include "laconic/compress/low_rank.hpp"
 
-#include <Eigen/Core>
-
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/compress/zero_blocks.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/solvers.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

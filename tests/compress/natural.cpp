@@ -2,8 +2,8 @@
 // natural rounds at random to powers of two, unbiased, with variances as published and the omega 1/8 reached.
 #include "laconic/compress/natural.hpp"
 
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

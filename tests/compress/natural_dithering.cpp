@@ -2,9 +2,8 @@
 // natural_dithering rounds to powers of two of the norm, unbiased, with an omega that is reached.
 #include "laconic/compress/natural_dithering.hpp"
 
-#include "laconic/compress/quantize.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

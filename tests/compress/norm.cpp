@@ -2,9 +2,8 @@
 // A norm is at least the largest magnitude, and norm_ratio is a bound that worst vectors attain.
 #include "laconic/compress/norm.hpp"
 
-#include "laconic/backend/host.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,7 @@
 // one_of sends what the chosen compressor would, and best_level chooses the better of both families.
 #include "laconic/compress/one_of.hpp"
 
-#include "laconic/adapt/message_sizes.hpp"
-#include "laconic/compress/best_level.hpp"
-#include "laconic/compress/guaranteed_share.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/wire/message.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

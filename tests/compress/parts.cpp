@@ -2,19 +2,11 @@
 // Each part is compressed alone under its own key, and omega and delta are those of the worst part.
 #include "laconic/compress/parts.hpp"
 
-#include "laconic/compress/low_rank.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_parts {
 
 using vec = std::vector<double>;
 using any = any_compressor<>;
@@ -138,5 +130,3 @@ TEST_CASE("written as a list, compared by all of it") {
     CHECK(c != parts<any>{{6, low_rank{2, 1}}, {3, top_k{1}}, {0, identity{}}});
     CHECK(c != parts<any>{{6, low_rank{2, 1}}, {3, top_k{1} | natural{}}});
 }
-
-}  // namespace tests_of_parts

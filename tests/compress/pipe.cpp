@@ -2,9 +2,8 @@
 // Pipes are values that associate, every sparsifier with every quantizer, and none hides a number that is not finite.
 #include "laconic/compress/pipe.hpp"
 
-#include "laconic/backend/reference.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,8 +2,8 @@
 // proportional keeps coordinates with probabilities that follow their size, with its known counts and errors.
 #include "laconic/compress/proportional.hpp"
 
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,8 +2,8 @@
 // quantize is unbiased with the exact moments of its grid, and its omega is attained by the worst vectors.
 #include "laconic/compress/quantize.hpp"
 
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

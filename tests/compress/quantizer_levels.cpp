@@ -2,9 +2,8 @@
 // Each level of quantize keeps the share and writes the bits stated, and best_level takes the best one.
 #include "laconic/compress/quantizer_levels.hpp"
 
-#include "laconic/compress/best_level.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

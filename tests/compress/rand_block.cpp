@@ -2,10 +2,8 @@
 // rand_block keeps every set of blocks equally often, at no cost for positions, with its exact variance.
 #include "laconic/compress/rand_block.hpp"
 
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/scaled_down.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,10 +2,8 @@
 // rand_k keeps every set of k coordinates equally often, scaled by d / k, with its exact mean and variance.
 #include "laconic/compress/rand_k.hpp"
 
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,8 +2,7 @@
 // Each level of rand_k writes exactly the bits stated, alone and before natural.
 #include "laconic/compress/rand_k_levels.hpp"
 
-#include "laconic/wire/message.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,8 @@
 // scaled_down makes an unbiased compressor contractive with delta 1 / (1 + omega), which rand_k attains.
 #include "laconic/compress/scaled_down.hpp"
 
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

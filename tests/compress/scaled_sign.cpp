@@ -2,9 +2,8 @@
 // scaled_sign sends signs and a mean magnitude, with its exact error and a delta of 1 / d that is reached.
 #include "laconic/compress/scaled_sign.hpp"
 
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

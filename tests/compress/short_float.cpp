@@ -2,11 +2,8 @@
 // Short floats round to the nearest, saturate, err by half a unit at most, and refuse what is not finite.
 #include "laconic/compress/short_float.hpp"
 
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
-
-namespace tests_of_short_float {
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -71,5 +68,3 @@ TEST_CASE("what is not finite is written so that no reader accepts it") {
         refused(float8_e5m2{});
     }
 }
-
-}  // namespace tests_of_short_float

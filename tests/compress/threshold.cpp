@@ -2,10 +2,8 @@
 // threshold keeps what exceeds its bound, one for all or one for each coordinate, with the error of its bounds.
 #include "laconic/compress/threshold.hpp"
 
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,11 +2,8 @@
 // top_blocks keeps the blocks of most energy, the lower where equal, with a delta that is attained.
 #include "laconic/compress/top_blocks.hpp"
 
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,12 +2,8 @@
 // top_k keeps the largest magnitudes, the lower coordinate where equal, with delta k / d reached at equal ones.
 #include "laconic/compress/top_k.hpp"
 
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/threshold.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

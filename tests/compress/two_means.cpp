@@ -2,10 +2,8 @@
 // two_means sends the mean of either sign's numbers, with its exact error and a delta of 1 / b that is reached.
 #include "laconic/compress/two_means.hpp"
 
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
-
-namespace tests_of_two_means {
 
 using namespace laconic;
 using vec = std::vector<double>;
@@ -95,5 +93,3 @@ TEST_CASE_TEMPLATE("sums that are not finite are refused, means of large numbers
     CHECK(sent_by(two_means{}, floats) == floats);
     CHECK_THROWS_AS(sent_by(two_means{}, vec(2, std::numeric_limits<double>::max())), argument_error);
 }
-
-}  // namespace tests_of_two_means

@@ -2,13 +2,10 @@
 // uniform rounds on a grid from the least to the largest number, with an omega and a delta that are attained.
 #include "laconic/compress/uniform.hpp"
 
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_uniform {
 
 using vec = std::vector<double>;
 using nearest = uniform<rounding::nearest>;
@@ -184,5 +181,3 @@ TEST_CASE("parameters are checked, and written where they differ from the defaul
     CHECK(compress(uniform{4, std::numeric_limits<std::size_t>::max()}, vec{1, 2, 3}, key{}).codes ==
           laws::compress(uniform{4}, vec{1, 2, 3}, key{}).codes);
 }
-
-}  // namespace tests_of_uniform

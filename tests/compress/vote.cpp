@@ -2,11 +2,9 @@
 // vote sends one bit a number and nothing else, has no omega or delta, and is read without the compressor.
 #include "laconic/compress/vote.hpp"
 
-#include "laconic/compress/top_k.hpp"
-#include "laconic/wire/described.hpp"
 #include "named.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,10 +2,8 @@
 // zero_blocks is the identity, leaves out blocks of zeros, and keeps a block that has a NaN.
 #include "laconic/compress/zero_blocks.hpp"
 
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // A broken contract aborts and names place and condition; a kept one prints nothing and is evaluated once.
 #include "laconic/core/contract.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 #if __has_include(<sys/wait.h>)
 #    include <sys/wait.h>

@@ -2,7 +2,7 @@
 // Each cost of a message, one way or both, gives the figures worked out by hand; impossible prices are refused.
 #include "laconic/core/cost.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

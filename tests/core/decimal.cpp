@@ -2,9 +2,7 @@
 // read_decimal reads what std::from_chars reads, also where it has to go through a stream.
 #include "laconic/core/decimal.hpp"
 
-#include "laconic/core/key.hpp"
-#include "laconic/core/text.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // The type is the one that is named, whatever it is made to depend on.
 #include "laconic/core/dependent.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

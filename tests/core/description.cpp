@@ -2,7 +2,7 @@
 // A value's text, and its entry in a list, come from its description and from the defaults of its members alone.
 #include "laconic/core/description.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // Each error's text names its place, its members carry it, and all are caught by their base.
 #include "laconic/core/error.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

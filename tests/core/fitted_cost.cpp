@@ -2,8 +2,7 @@
 // The fit of a cost to timings makes the sum of squared relative errors least, with no price below 0.
 #include "laconic/core/fitted_cost.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // What an object refers to is kept by its address, and a handle by a copy, which the caller's own does not affect.
 #include "laconic/core/kept.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

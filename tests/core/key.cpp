@@ -2,7 +2,7 @@
 // Keys give the published Philox numbers, uniform and independent, and different children for every path.
 #include "laconic/core/key.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using four = std::array<std::uint32_t, 4>;

@@ -2,7 +2,7 @@
 // A partition's parts cover all coordinates in order and differ in length by one at most.
 #include "laconic/core/partition.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

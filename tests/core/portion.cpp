@@ -2,7 +2,7 @@
 // A portion is a count from 1 on and a fraction of d below 1, and anything else is refused.
 #include "laconic/core/portion.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

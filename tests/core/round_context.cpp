@@ -2,7 +2,7 @@
 // Keys of different ranks, rounds, seeds and purposes differ, and the shared ones are the same on all ranks.
 #include "laconic/core/round_context.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "laconic/core/size.hpp"
 
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
+#include "support/everything.hpp"
 
 using namespace laconic;
 

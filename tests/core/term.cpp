@@ -2,7 +2,7 @@
 // width_of is the least width that tells n things apart, and dimensions above 2^32 - 1 are refused.
 #include "laconic/core/term.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using laconic::shortest;
 using laconic::detail::escaped;

@@ -2,7 +2,7 @@
 // A function can take the types of a list apart.
 #include "laconic/core/type_list.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // The version that the build read is that of the header's constants.
 #include "laconic/core/version.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 #ifndef LACONIC_BUILT_VERSION
 #    define LACONIC_BUILT_VERSION ""  // where no build says what it read

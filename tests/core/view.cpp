@@ -2,10 +2,9 @@
 // A view is the caller's memory, for any contiguous range of float or double, and for nothing else.
 #include "laconic/core/view.hpp"
 
-#include <Eigen/Core>
 #include <list>
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 
@@ -31,8 +30,6 @@ static_assert(std::same_as<element_of<std::vector<double> const>, double>);
 static_assert(std::same_as<element_of<std::span<float const>>, float>);
 static_assert(std::same_as<element_of<Eigen::VectorXf>, float>);
 
-namespace tests_of_view {
-
 namespace {
 
 // What ends with its elements, and what only points to them.
@@ -51,8 +48,6 @@ static_assert(point<Eigen::Map<Eigen::VectorXf>, Eigen::Ref<Eigen::VectorXf>, Ei
                     Eigen::MatrixXf::ColXpr, Eigen::Map<Eigen::MatrixXf>>);
 
 }  // namespace
-
-}  // namespace tests_of_view
 
 template <class X>
 concept Viewable = requires(X&& x) {

@@ -2,23 +2,16 @@
 // GADMM, D-GADMM, Q-GADMM and their kin: the numbers of section 1 of the specification, theorem and all.
 #include "laconic/decentralized/gadmm.hpp"
 
-#include <Eigen/Core>
-
 #include "decentralized/networks.hpp"
 #include "decentralized/stretched.hpp"
 #include "decentralized/symmetric_grid.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/radio.hpp"
-#include "laconic/compress/threshold.hpp"
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/optimum.hpp"
+#include "support/everything.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace networks;
 
-namespace tests_of_gadmm {
 namespace {
 
 // The papers' rho, for objectives that are means over w.rows rows.
@@ -392,5 +385,3 @@ TEST_CASE("1.9(d): 50 ranks, D-GADMM, rho = 3: the more often the chain changes,
 }
 
 TEST_SUITE_END();
-
-}  // namespace tests_of_gadmm

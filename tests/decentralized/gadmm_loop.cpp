@@ -4,16 +4,11 @@
 #include "laconic/decentralized/gadmm_loop.hpp"
 
 #include "decentralized/networks.hpp"
-#include "laconic/collective/consensus.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/decentralized/gadmm.hpp"
-#include "laconic/objective/perceptron.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace networks;
 
-namespace tests_of_gadmm_loop {
 namespace {
 
 vec gradient_of(ridge<> const& f, vec const& x) {
@@ -449,5 +444,3 @@ TEST_CASE("one rank alone minimises its own objective") {
         CHECK(run.sent().transmissions == 0);
     });
 }
-
-}  // namespace tests_of_gadmm_loop

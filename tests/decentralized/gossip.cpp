@@ -2,19 +2,14 @@
 // CHOCO-SGD and gossip of pairs: means, fixed points, theorems, the optimum, errors on all ranks, and states.
 #include "laconic/decentralized/gossip.hpp"
 
-#include <Eigen/Core>
-
 #include "decentralized/networks.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/scaled_sign.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace networks;
 
 namespace tests_of_gossip {
+
 namespace {
 
 vec slope_at(ridge<> const& f, vec const& x) {

@@ -2,10 +2,9 @@
 // AdaNet: its text and defaults, classes, and what it makes of the housing data.
 #include "laconic/ensemble/adanet.hpp"
 
-#include "laconic/comm/threads.hpp"
 #include "support/data.hpp"
 #include "support/drawn.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,8 @@
 // A candidate that was written is read as it was, by its outputs or its parameters; what it is not is refused.
 #include "laconic/ensemble/candidate.hpp"
 
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/top_k.hpp"
 #include "support/drawn.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

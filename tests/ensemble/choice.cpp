@@ -2,7 +2,7 @@
 // T4.3, and which ensemble a round chooses: the least F, the one before of equals, and none that is not finite.
 #include "laconic/ensemble/choice.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -3,13 +3,9 @@
 // on from a saved state; and what is wrong on one rank is thrown by all.
 #include "laconic/ensemble/growing_ensemble.hpp"
 
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/ensemble/adanet.hpp"
 #include "support/drawn.hpp"
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // T4.1: the table of TensorFlow's adanet, rank by rank.
 #include "laconic/ensemble/placement.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,10 @@
 // SAGA by blocks is exact at first, unbiased whatever its table holds, and renews one row's drawn blocks a round.
 #include "laconic/estimate/block_saga.hpp"
 
+#include "support/everything.hpp"
 #include "support/sums.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_block_saga {
 
 using namespace toys;
 
@@ -99,5 +97,3 @@ TEST_CASE("the table of another objective is refused") {
     CHECK_THROWS_WITH_AS(e(on, longer, round_context{}, std::span<double const>(x), std::span(g)),
                          "block_saga: the table is of another objective", shape_error);
 }
-
-}  // namespace tests_of_block_saga

@@ -2,7 +2,7 @@
 // Gradients are cut at a norm or at standard deviations, in any range of the type, and nothing not finite is hidden.
 #include "laconic/estimate/clipped.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

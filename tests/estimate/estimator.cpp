@@ -2,11 +2,7 @@
 // The full gradient is the objective's, with the value where it is free, and Estimator asks for samples and slopes.
 #include "laconic/estimate/estimator.hpp"
 
-#include "laconic/estimate/l_svrg.hpp"
-#include "laconic/estimate/mini_batch.hpp"
-#include "laconic/estimate/saga.hpp"
-#include "laconic/objective/logistic_regression.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,9 @@
 // L-SVRG is unbiased wherever its reference is, exact there, and moves it on all ranks at once as often as p says.
 #include "laconic/estimate/l_svrg.hpp"
 
-#include "laconic/core/error.hpp"
+#include "support/everything.hpp"
 #include "support/samples.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace samples;

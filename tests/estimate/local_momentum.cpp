@@ -2,12 +2,10 @@
 // Local momentum is the mean by hand and keeps no trace of a round that was not sent.
 #include "laconic/estimate/local_momentum.hpp"
 
+#include "support/everything.hpp"
 #include "support/sums.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_local_momentum {
 
 using namespace toys;
 
@@ -56,5 +54,3 @@ TEST_CASE("wrong arguments are refused with the reason, and its text has the rig
     CHECK(to_string(local_momentum<>{}) == "local_momentum(0.9) of the full gradient");
     CHECK(to_string(local_momentum<>(.5, 8)) == "local_momentum(0.5) of mini_batch(8)");
 }
-
-}  // namespace tests_of_local_momentum

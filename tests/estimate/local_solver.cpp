@@ -5,14 +5,11 @@
 
 #include <Eigen/Dense>
 
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/ridge.hpp"
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 
-namespace tests_of_local_solver {
 namespace {
 
 dataset<double> some_rows(std::size_t rows, std::size_t features, bool signs) {
@@ -206,5 +203,3 @@ TEST_CASE("a gradient that is not finite shows at its coordinate") {
     CHECK(shown(exact_minimum{}.make<double>(4)) == 2);
     CHECK(shown(adam_steps{}.make<double>(4)) == 2);
 }
-
-}  // namespace tests_of_local_solver

@@ -2,12 +2,10 @@
 // Local steps are those by hand, as many on all ranks with a geometric law, and the right shift keeps the optimum.
 #include "laconic/estimate/local_steps.hpp"
 
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_local_steps {
 
 using vec = std::vector<double>;
 
@@ -123,5 +121,3 @@ TEST_CASE("what it remembers is saved, and wrong arguments are refused") {
     CHECK(to_string(e) == "local_steps(p=0.5, step=0.25), the full gradient");
     CHECK(to_string(local_steps<>(.5, .25, 3)) == "local_steps(p=0.5, step=0.25), mini_batch(3)");
 }
-
-}  // namespace tests_of_local_steps

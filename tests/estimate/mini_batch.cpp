@@ -2,8 +2,8 @@
 // A mini batch draws rows evenly, is unbiased with one row's variance over its size, and needs samples.
 #include "laconic/estimate/mini_batch.hpp"
 
+#include "support/everything.hpp"
 #include "support/samples.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace samples;

@@ -2,11 +2,9 @@
 // SAGA is exact at first, unbiased whatever its table holds, and its mean stays that of the table.
 #include "laconic/estimate/saga.hpp"
 
-#include "laconic/core/error.hpp"
-#include "laconic/objective/softmax.hpp"
+#include "support/everything.hpp"
 #include "support/samples.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace samples;

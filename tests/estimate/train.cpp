@@ -2,10 +2,8 @@
 // Training on one rank is the steps along the mini-batches that the key draws.
 #include "laconic/estimate/train.hpp"
 
-#include "laconic/optim/gradient_step.hpp"
-#include "laconic/optim/momentum.hpp"
+#include "support/everything.hpp"
 #include "support/samples.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // The server's answer is the estimate less its shift, by hand, and changes no memory, even where it is refused.
 #include "laconic/feedback/answer.hpp"
 
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/feedback/memory.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

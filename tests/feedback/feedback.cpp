@@ -2,9 +2,7 @@
 // A feedback is any type with four members, and make_delta checks, scales and compensates the gradient.
 #include "laconic/feedback/feedback.hpp"
 
-#include "laconic/feedback/memory.hpp"
-#include "laconic/message/sparse.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

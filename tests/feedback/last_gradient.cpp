@@ -2,8 +2,8 @@
 // last_gradient sends gradients or differences as in MARINA, by hand, and forgets what was not sent.
 #include "laconic/feedback/last_gradient.hpp"
 
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,11 +2,8 @@
 // The memory keeps shift, residual and mean shift as by hand, with each of its two switches, and is saved.
 #include "laconic/feedback/memory.hpp"
 
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/message/full_vector.hpp"
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

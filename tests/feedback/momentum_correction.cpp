@@ -2,15 +2,10 @@
 // Momentum correction sends each value with the momentum it gathered, loses nothing, and is saved.
 #include "laconic/feedback/momentum_correction.hpp"
 
-#include "laconic/any/compressor.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/optim/momentum.hpp"
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_momentum_correction {
 
 using vec = std::vector<double>;
 
@@ -158,5 +153,3 @@ TEST_CASE("a factor outside [0, 1) is refused, and its text has what differs fro
     CHECK(to_string(momentum_correction<>{}) == "momentum_correction(0.9)");
     CHECK(to_string(momentum_correction<>{.5, true, false}) == "momentum_correction(0.5, nesterov, no masking)");
 }
-
-}  // namespace tests_of_momentum_correction

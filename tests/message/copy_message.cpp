@@ -2,24 +2,9 @@
 // Each kind of message goes to another backend and comes back equal, whatever the receiver held before.
 #include "laconic/message/copy_message.hpp"
 
-#include "laconic/backend/reference.hpp"
-#include "laconic/compress/best_level.hpp"
-#include "laconic/compress/identity_or.hpp"
-#include "laconic/compress/low_rank.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/natural_dithering.hpp"
-#include "laconic/compress/parts.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_block.hpp"
-#include "laconic/compress/scaled_down.hpp"
-#include "laconic/compress/scaled_sign.hpp"
-#include "laconic/compress/short_float.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/compress/two_means.hpp"
-#include "laconic/compress/uniform.hpp"
 #include "support/apart.hpp"
+#include "support/everything.hpp"
 #include "support/laws/messages.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,8 +2,7 @@
 // A dithered number is its bucket's norm halved as often as its code says, as far as the type reaches.
 #include "laconic/message/dithered.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,9 +2,7 @@
 // Supports are drawn in three ways, the same on both backends, with the stated counts and probabilities.
 #include "laconic/message/draw.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/backend/reference.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,10 +2,7 @@
 // either is the message that it states, which alone is added and compared.
 #include "laconic/message/either.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/message/full_vector.hpp"
-#include "laconic/message/scaled.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

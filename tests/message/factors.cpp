@@ -2,8 +2,7 @@
 // Factors are sums of products row after row, each rounded once, and products that may overflow are known.
 #include "laconic/message/factors.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,13 +2,10 @@
 // A full vector lists its numbers as terms, which are views and never those of a temporary.
 #include "laconic/message/full_vector.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;
-
-namespace tests_of_full_vector {
 
 using message = full_vector<double, host>;
 
@@ -35,5 +32,3 @@ TEST_CASE("a full vector's terms are its numbers") {
     CHECK(m != message{{4, 0, -2, 0}});
     CHECK(message{}.dimension() == 0);
 }
-
-}  // namespace tests_of_full_vector

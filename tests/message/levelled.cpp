@@ -2,15 +2,11 @@
 // A levelled message adds the one inside, has its dimension before it, and ignores the sender's memory.
 #include "laconic/message/levelled.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/message/full_vector.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;
 using namespace laconic::wire;
-
-namespace tests_of_levelled {
 
 namespace {
 
@@ -56,5 +52,3 @@ TEST_CASE("two are equal where they are sent as the same; the sender's memory is
     CHECK(other != m);
     CHECK(m != of(2, {3, 1, -4}));
 }
-
-}  // namespace tests_of_levelled

@@ -2,10 +2,7 @@
 // Each part is added at its own place, and no parts add nothing.
 #include "laconic/message/parts.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/message/factors.hpp"
-#include "laconic/message/full_vector.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

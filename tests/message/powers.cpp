@@ -2,8 +2,7 @@
 // A code is a sign and an exponent field, and every code up to the largest exponent is a finite power of two.
 #include "laconic/message/powers.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

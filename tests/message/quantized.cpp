@@ -2,14 +2,11 @@
 // A number is its code times its bucket's step, with wide codes where there are more levels than a byte has.
 #include "laconic/message/quantized.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;
 using namespace laconic::wire;
-
-namespace tests_of_quantized {
 
 using message = quantized<float, host>;
 
@@ -50,5 +47,3 @@ TEST_CASE("with more levels than a byte holds its codes are wide") {
     add_message(on, std::span<double>(out), 2.0, m);
     CHECK(out == std::vector<double>{128, -127, 20});
 }
-
-}  // namespace tests_of_quantized

@@ -2,8 +2,7 @@
 // A short float is the number of its code, and NaN for codes that no reader takes.
 #include "laconic/message/short_floats.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

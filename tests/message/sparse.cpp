@@ -4,15 +4,9 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
-
 #include <cstdlib>
 
-#include "laconic/any/compressor.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,8 +2,7 @@
 // A number is its bucket's least and as many steps as its code says, rounded once.
 #include "laconic/message/stepped.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

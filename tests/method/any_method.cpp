@@ -2,17 +2,8 @@
 // A method chosen at run time composes the recursion of the one inside, with its proximal operator and its answer.
 #include "laconic/method/any_method.hpp"
 
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/method/bidirectional.hpp"
-#include "laconic/method/diana.hpp"
-#include "laconic/method/dual_averaging.hpp"
-#include "laconic/method/ef_sgd.hpp"
-#include "laconic/run.hpp"
+#include "support/everything.hpp"
 #include "support/pulled_left.hpp"
-#include "support/test.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

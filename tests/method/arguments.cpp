@@ -2,8 +2,7 @@
 // A step is read as a number above 0, or as one over the smoothness. (parse_method.cpp has what methods make of it.)
 #include "laconic/method/arguments.hpp"
 
-#include "laconic/any/fields.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

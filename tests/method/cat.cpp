@@ -2,8 +2,8 @@
 // CAT takes the level of most progress per cost, keeps the descent lemma, and composes with DIANA and EF-SGD.
 #include "laconic/method/cat.hpp"
 
+#include "support/everything.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

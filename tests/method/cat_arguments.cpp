@@ -2,9 +2,8 @@
 // The text of cat reads back and composes as in C++, and each mistake is refused with its column.
 #include "laconic/method/cat_arguments.hpp"
 
-#include "laconic/parse_method.hpp"
 #include "named_methods.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,7 @@
 // DCGD takes parts that are unbiased, or of one worker contractive, also where they are chosen at run time.
 #include "laconic/method/dcgd.hpp"
 
-#include "laconic/any/compressor.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/parts.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,10 @@
 // DIANA's expectations are those of exact recursions that other programs computed.
 #include "laconic/method/diana.hpp"
 
-#include "laconic/collective/agreed_problem.hpp"
+#include "support/everything.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_diana {
 
 using namespace toys;
 
@@ -127,5 +124,3 @@ TEST_CASE("mirrored logistic losses: the theorem's steps, and the optimum to 1e-
         CHECK(norm2(run.x()) < 1e-27);
     }
 }
-
-}  // namespace tests_of_diana

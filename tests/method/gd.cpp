@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "support/data.hpp"
+#include "support/everything.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

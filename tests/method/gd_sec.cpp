@@ -3,9 +3,8 @@
 // methods_theorems.cpp.)
 #include "laconic/method/gd_sec.hpp"
 
-#include "laconic/compress/threshold.hpp"
+#include "support/everything.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -2,7 +2,7 @@
 // best_rand_k finds the k of least guaranteed cost, against formulas of its own and against every other k.
 #include "laconic/method/guarantee.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

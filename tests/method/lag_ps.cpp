@@ -5,9 +5,8 @@
 
 #include <random>
 
-#include "laconic/compress/threshold.hpp"
+#include "support/everything.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -2,14 +2,12 @@
 // What each method makes of the constants of a problem, as numbers by hand, and what it refuses, with the reason.
 #include "laconic/method/methods.hpp"
 
-#include "laconic/core/type_list.hpp"
+#include "support/everything.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using toys::named;
 
-namespace tests_of_numbers {
 namespace {
 
 // dimension, n, L, mu, max L_i, mean square L_i; min mu_i, samples, max L_ij, own L_i
@@ -404,5 +402,3 @@ TEST_CASE("a step that is none, and a memory rate or a batch that a method has n
     CHECK(refuses(cat{top_k{1}, {}, {.memory = .5}}));
     CHECK(refuses(cat{ef_sgd{top_k{1}, {.memory = .5}}}));
 }
-
-}  // namespace tests_of_numbers

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs by hand, and those whose values other programs know.
 #include "laconic/comm/metered.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/optim/accelerated_step.hpp"
+
+#include "support/everything.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Methods that are others under special names, numbers or problems give the same iterates, and mostly the same bytes.
+#include "support/everything.hpp"
 #include "support/samples.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Theorems of blocks, tables of gradients and local steps along a run, in exact expectation over all that may be drawn.
 #include "laconic/compress/lazy.hpp"
-#include "laconic/compress/rand_block.hpp"
-#include "laconic/compress/scaled_down.hpp"
-#include "laconic/estimate/block_saga.hpp"
-#include "laconic/estimate/l_svrg.hpp"
-#include "laconic/estimate/local_steps.hpp"
-#include "laconic/estimate/saga.hpp"
+
+#include "support/everything.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

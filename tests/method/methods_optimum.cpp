@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each method that goes to the optimum does; and with a proximal operator to that of f + R.
+#include "support/everything.hpp"
 #include "support/sums.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

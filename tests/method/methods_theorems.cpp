@@ -2,18 +2,10 @@
 // Each theorem, in every round or in exact expectation along a run, on ridge regressions and on real data. (The program
 // convergence has them on toys where they are tight, and gives the means of runs.)
 #include "laconic/adapt/message_sizes.hpp"
-#include "laconic/compress/best_level.hpp"
-#include "laconic/compress/guaranteed_share.hpp"
-#include "laconic/compress/scaled_sign.hpp"
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/feedback/last_gradient.hpp"
-#include "laconic/objective/nonconvex_logistic.hpp"
-#include "laconic/optim/accelerated_step.hpp"
-#include "laconic/optim/dual_averaging_step.hpp"
+
 #include "support/data.hpp"
+#include "support/everything.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

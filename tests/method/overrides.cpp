@@ -2,7 +2,7 @@
 // Steps, memory rates and batches are taken as given or from a theorem, and refused by the method's name.
 #include "laconic/method/overrides.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

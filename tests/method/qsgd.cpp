@@ -2,8 +2,7 @@
 // QSGD's quantizer keeps the counts of its paper.
 #include "laconic/method/qsgd.hpp"
 
-#include "laconic/compress/quantize.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

@@ -3,23 +3,9 @@
 #include "laconic/method/reduction_of.hpp"
 
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/method/dgc.hpp"
-#include "laconic/method/diana.hpp"
-#include "laconic/method/ef21.hpp"
-#include "laconic/method/gtop_k_sgd.hpp"
-#include "laconic/method/one_bit_sgd.hpp"
-#include "laconic/method/qsgd.hpp"
-#include "laconic/method/top_k_sgd.hpp"
-#include "laconic/reducer.hpp"
-#include "laconic/run.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_reduction_of {
 
 namespace {
 
@@ -84,5 +70,3 @@ TEST_CASE("its name is the method's, and majority vote is signsgd's") {
     CHECK(to_string(reduction_of(ef21{top_k{5}}, of_bowls)) == to_string(ef21{top_k{5}}));
     static_assert(std::is_same_v<decltype(reduction_of(signsgd{}, problem{})), majority_vote<>>);
 }
-
-}  // namespace tests_of_reduction_of

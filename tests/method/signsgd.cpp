@@ -2,10 +2,9 @@
 // signSGD fails on its three counter-examples, where error feedback does not.
 #include "laconic/method/signsgd.hpp"
 
-#include "laconic/optim/prox.hpp"
+#include "support/everything.hpp"
 #include "support/sums.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -2,13 +2,8 @@
 // with_momentum adds Polyak's momentum to a method's step, as by hand, and keeps its prox.
 #include "laconic/method/with_momentum.hpp"
 
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/method/diana.hpp"
-#include "laconic/method/gd.hpp"
-#include "laconic/method/proxskip.hpp"
-#include "laconic/method/with_prox.hpp"
+#include "support/everything.hpp"
 #include "support/tasks.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace toys;

@@ -2,12 +2,7 @@
 // with_prox adds or replaces a method's proximal operator. (methods_optimum.cpp has what it leads to.)
 #include "laconic/method/with_prox.hpp"
 
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/method/diana.hpp"
-#include "laconic/method/ef_sgd.hpp"
-#include "laconic/method/gd.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

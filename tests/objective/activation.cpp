@@ -2,9 +2,7 @@
 // Slopes of activations are those of differences, bounded as stated, and first weights have the named variance.
 #include "laconic/objective/activation.hpp"
 
-#include <Eigen/Core>
-
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,9 +2,7 @@
 // Products in tiles are the products, also where matrices are larger than a tile; memory is aligned.
 #include "laconic/objective/add_product.hpp"
 
-#include <Eigen/Core>
-
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // Classes count from 0 in increasing order of the labels, and what names no classes is refused.
 #include "laconic/objective/class_index.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

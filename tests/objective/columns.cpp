@@ -2,13 +2,9 @@
 // Columns of a data set keep their numbers, rows and labels, and what is outside is refused.
 #include "laconic/objective/columns.hpp"
 
-#include <Eigen/Core>
-
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_columns {
 
 TEST_CASE("columns of a sparse data set, as a dense matrix has them") {
     dataset<double> data{"toy", {}, {3, 1, 2}};
@@ -29,5 +25,3 @@ TEST_CASE("columns of a sparse data set, as a dense matrix has them") {
     CHECK_THROWS_WITH_AS(columns(data, 2, 2, ""), "toy: no columns 2 to 2 of 4", argument_error);
     CHECK_THROWS_WITH_AS(columns(data, 2, 5, ""), "toy: no columns 2 to 5 of 4", argument_error);
 }
-
-}  // namespace tests_of_columns

@@ -2,13 +2,11 @@
 // The minimum of f + weight |x|_1 meets its conditions, by hand, against all patterns of signs and on real data.
 #include "laconic/objective/composite_optimum.hpp"
 
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/ridge.hpp"
 #include "support/data.hpp"
 #include "support/drawn.hpp"
+#include "support/everything.hpp"
 #include "support/newton.hpp"
 #include "support/solvers.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

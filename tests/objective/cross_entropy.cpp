@@ -2,8 +2,7 @@
 // Cross-entropy is its formula in long double, bends by 1/2 at most, and neither overflows nor hides a NaN.
 #include "laconic/objective/cross_entropy.hpp"
 
-#include "laconic/objective/logistic_regression.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

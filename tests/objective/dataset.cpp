@@ -2,7 +2,7 @@
 // A data set is cut into equal parts, labelled by two classes and scaled, and impossible requests are refused.
 #include "laconic/objective/dataset.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // A sum of doubles loses nothing to rounding, and stays infinite or NaN where a summand is.
 #include "laconic/objective/exact_sum.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using laconic::exact_sum;
 

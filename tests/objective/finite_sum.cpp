@@ -2,12 +2,8 @@
 // Batches are means, slopes give gradients, and sample_smoothness is that of the least smooth row.
 #include "laconic/objective/finite_sum.hpp"
 
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/nonconvex_logistic.hpp"
-#include "laconic/objective/ridge.hpp"
-#include "laconic/objective/softmax.hpp"
 #include "support/drawn.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -3,15 +3,8 @@
 // both are one.
 #include "laconic/objective/hessian.hpp"
 
-#include <Eigen/Core>
-
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/nonconvex_logistic.hpp"
-#include "laconic/objective/perceptron.hpp"
-#include "laconic/objective/ridge.hpp"
-#include "laconic/objective/softmax.hpp"
 #include "support/drawn.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

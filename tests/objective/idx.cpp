@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 namespace {
 

@@ -3,11 +3,8 @@
 // with another method, and ends where there is no minimum.
 #include "laconic/objective/l1_newton.hpp"
 
-#include "laconic/objective/composite_optimum.hpp"
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/ridge.hpp"
 #include "support/drawn.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "support/data.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 namespace {
 

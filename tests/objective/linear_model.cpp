@@ -6,11 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "laconic/core/key.hpp"
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/ridge.hpp"
 #include "support/data.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 namespace {
 

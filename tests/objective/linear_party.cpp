@@ -2,17 +2,9 @@
 // The parties of a linear model add up to it: values, gradients, labels that one of them subtracts.
 #include "laconic/objective/linear_party.hpp"
 
-#include "laconic/core/key.hpp"
-#include "laconic/objective/columns.hpp"
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/party.hpp"
-#include "laconic/objective/ridge.hpp"
-#include "laconic/objective/taylor_logistic.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_linear_party {
 
 using vec = std::vector<double>;
 template <class Each>
@@ -94,5 +86,3 @@ TEST_CASE("constants of a block, a party without labels, and what is refused") {
     data.labels = {1};
     CHECK_THROWS_AS(party<logistic_loss>(data, 0), shape_error);
 }
-
-}  // namespace tests_of_linear_party

@@ -2,8 +2,7 @@
 // The logistic loss, its slope and its bend are the formula in long double, and overflow nowhere.
 #include "laconic/objective/logistic_regression.hpp"
 
-#include "laconic/objective/objective.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using laconic::logistic_loss;
 

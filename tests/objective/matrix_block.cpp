@@ -2,7 +2,7 @@
 // A matrix block numbers its elements row after row from its offset on.
 #include "laconic/objective/matrix_block.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 TEST_CASE("matrix_block: row after row from the offset on") {
     laconic::matrix_block const m{3, 2, 4};

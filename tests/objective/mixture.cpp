@@ -2,9 +2,8 @@
 // The objective of the weights of an ensemble: T4.2 by hand, its derivatives by differences, and T4.4.
 #include "laconic/objective/mixture.hpp"
 
-#include "laconic/objective/optimum.hpp"
 #include "support/drawn.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

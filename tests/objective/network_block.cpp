@@ -2,7 +2,7 @@
 // The parts of a network's block of rows lie one after another, and fill its memory.
 #include "laconic/objective/network_block.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

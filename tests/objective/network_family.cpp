@@ -3,7 +3,7 @@
 #include "laconic/objective/network_family.hpp"
 
 #include "support/drawn.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

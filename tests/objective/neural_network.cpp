@@ -3,9 +3,8 @@
 // one it is the perceptron.
 #include "laconic/objective/neural_network.hpp"
 
-#include "laconic/objective/perceptron.hpp"
 #include "support/drawn.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,9 @@
 // Its value is the definition, its derivatives those of differences, and L and mu are reached.
 #include "laconic/objective/nonconvex_logistic.hpp"
 
-#include <Eigen/Core>
-
-#include "laconic/objective/objective.hpp"
 #include "support/drawn.hpp"
+#include "support/everything.hpp"
 #include "support/solvers.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

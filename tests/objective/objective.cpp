@@ -2,9 +2,7 @@
 // evaluate computes value and gradient in one pass where it can, for any contiguous range.
 #include "laconic/objective/objective.hpp"
 
-#include <Eigen/Core>
-
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 namespace {
 

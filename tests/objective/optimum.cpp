@@ -4,12 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/ridge.hpp"
 #include "support/data.hpp"
 #include "support/drawn.hpp"
+#include "support/everything.hpp"
 #include "support/newton.hpp"
-#include "support/test.hpp"
 
 namespace {
 

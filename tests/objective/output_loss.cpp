@@ -3,7 +3,7 @@
 #include "laconic/objective/output_loss.hpp"
 
 #include "support/drawn.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

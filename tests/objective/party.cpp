@@ -2,11 +2,9 @@
 // What is a party, and what is none.
 #include "laconic/objective/party.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_party {
 
 struct least {
     std::size_t dimension() const { return 1; }
@@ -35,5 +33,3 @@ static_assert(AffineParty<affine> && !LabelledParty<affine>);
 static_assert(!Party<without_outputs> && !Party<int>);
 
 TEST_CASE("party") { CHECK(Party<least>); }
-
-}  // namespace tests_of_party

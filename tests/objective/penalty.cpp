@@ -2,7 +2,7 @@
 // Penalties have the derivatives of differences within their stated range, and are finite for any x.
 #include "laconic/objective/penalty.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "support/drawn.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // Every constant of a problem is unknown until it is given, and counts in comparison.
 #include "laconic/objective/problem.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 TEST_CASE("problem: every constant is unknown until it is given") {
     laconic::problem p;

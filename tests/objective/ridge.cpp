@@ -2,8 +2,7 @@
 // The squared loss and the constants of ridge regression are those by hand.
 #include "laconic/objective/ridge.hpp"
 
-#include "laconic/objective/objective.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using laconic::squared_loss;
 

@@ -3,7 +3,7 @@
 #include "laconic/objective/shared_rows.hpp"
 
 #include "support/drawn.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -4,11 +4,9 @@
 
 #include <thread>
 
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/optimum.hpp"
 #include "support/data.hpp"
 #include "support/drawn.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

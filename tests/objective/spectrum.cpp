@@ -4,8 +4,7 @@
 
 #include <Eigen/Dense>
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <istream>
 #include <streambuf>
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using laconic::detail::stream_bytes;
 

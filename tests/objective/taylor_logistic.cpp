@@ -2,8 +2,7 @@
 // The Taylor loss touches the logistic loss at 0, and has an affine slope.
 #include "laconic/objective/taylor_logistic.hpp"
 
-#include "laconic/objective/logistic_regression.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using laconic::logistic_loss, laconic::taylor_logistic_loss;
 

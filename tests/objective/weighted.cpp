@@ -3,22 +3,10 @@
 // mean over all samples.
 #include "laconic/objective/weighted.hpp"
 
-#include <Eigen/Core>
-
-#include "laconic/collective/agreed_problem.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/method/diana.hpp"
-#include "laconic/method/vr_diana.hpp"
-#include "laconic/objective/hessian.hpp"
-#include "laconic/objective/optimum.hpp"
-#include "laconic/objective/ridge.hpp"
-#include "laconic/run.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_weighted {
 
 using of_ridge = weighted<ridge<>>;
 static_assert(SmoothObjective<of_ridge> && FusedObjective<of_ridge> && SmoothFiniteSum<of_ridge>);
@@ -110,5 +98,3 @@ TEST_CASE("equal ranks have the weight 1 and the same bits; a rank without sampl
         CHECK_THROWS_WITH_AS(by_samples(comm, none), "rank 2 has no samples, and so no weight", argument_error);
     });
 }
-
-}  // namespace tests_of_weighted

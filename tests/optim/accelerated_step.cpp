@@ -2,9 +2,8 @@
 // The accelerated step is Nesterov's, by hand, and its function falls by 1 - sqrt(mu / L) for exact gradients.
 #include "laconic/optim/accelerated_step.hpp"
 
-#include "laconic/optim/gradient_step.hpp"
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

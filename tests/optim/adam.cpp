@@ -2,8 +2,8 @@
 // Adam's steps are those by hand; its state is saved; it refuses what is out of range.
 #include "laconic/optim/adam.hpp"
 
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

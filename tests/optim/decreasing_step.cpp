@@ -2,9 +2,7 @@
 // The step of 1 / (a + c t) takes the lengths of its formula, averages noise, and saves how often it moved.
 #include "laconic/optim/decreasing_step.hpp"
 
-#include "laconic/optim/gradient_step.hpp"
-#include "laconic/wire/state.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,10 @@
 // The guard suspects what has not fallen in three rounds in a row, and compares the function by more than rounding.
 #include "laconic/optim/divergence_guard.hpp"
 
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_divergence_guard {
 
 // At which values, counted from 0, it suspects.
 std::vector<int> suspicions(std::vector<double> const& values) {
@@ -77,5 +75,3 @@ TEST_CASE("its state goes on, and the error has the round and the value") {
           "round 7: the value has grown to 2.5 over several rounds: the run diverges; take less");
     CHECK(words_of(on_growth::halve_steps)[1] == "halve_steps");
 }
-
-}  // namespace tests_of_divergence_guard

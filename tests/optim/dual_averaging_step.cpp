@@ -2,8 +2,8 @@
 // Dual averaging steps are those by hand, and the mean of the iterates keeps the bound for functions with corners.
 #include "laconic/optim/dual_averaging_step.hpp"
 
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using vec = std::vector<double>;

@@ -2,7 +2,7 @@
 // A gradient step moves x by -rate d, at any length, and leaves d as it is.
 #include "laconic/optim/gradient_step.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -4,9 +4,8 @@
 
 #include <Eigen/LU>
 
-#include "laconic/core/key.hpp"
 #include "support/det6.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,9 +2,8 @@
 // Momentum steps are those by hand, the gradient step without beta, and quicker on badly conditioned functions.
 #include "laconic/optim/momentum.hpp"
 
-#include "laconic/optim/gradient_step.hpp"
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

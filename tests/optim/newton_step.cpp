@@ -2,10 +2,8 @@
 // Newton's step with a matrix that is projected or lifted is that of its definition, by either way to compute it.
 #include "laconic/optim/newton_step.hpp"
 
-#include <Eigen/Core>
-
+#include "support/everything.hpp"
 #include "support/solvers.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

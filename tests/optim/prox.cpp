@@ -2,9 +2,7 @@
 // Each proximal operator is the one by hand and minimises its definition, and a proximal step applies it last.
 #include "laconic/optim/prox.hpp"
 
-#include "laconic/core/key.hpp"
-#include "laconic/optim/gradient_step.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

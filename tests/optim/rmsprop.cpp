@@ -2,8 +2,8 @@
 // RMSProp by hand, where its mean squares start at 1; and its state.
 #include "laconic/optim/rmsprop.hpp"
 
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

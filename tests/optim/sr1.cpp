@@ -3,11 +3,9 @@
 // Hessian once there are d of them.
 #include "laconic/optim/sr1.hpp"
 
-#include <Eigen/Core>
-
 #include "support/det6.hpp"
+#include "support/everything.hpp"
 #include "support/solvers.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

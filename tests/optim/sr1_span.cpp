@@ -2,10 +2,7 @@
 // The search on coefficients is the search on vectors, and inner products of parts add up.
 #include "laconic/optim/sr1_span.hpp"
 
-#include <Eigen/Core>
-
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // Steihaug's search solves within the radius, stops there, follows negative curvature, and knows what it gains.
 #include "laconic/optim/steihaug.hpp"
 
-#include <Eigen/Core>
-
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // Step takes a user's own functions of iterate and direction for their type of number, and so does proximal.
 #include "laconic/optim/step.hpp"
 
-#include "laconic/optim/gradient_step.hpp"
-#include "laconic/optim/momentum.hpp"
-#include "laconic/optim/prox.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

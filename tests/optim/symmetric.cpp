@@ -2,9 +2,7 @@
 // A symmetric matrix as a vector keeps its norm, and comes back; one that is not symmetric comes back as the nearest.
 #include "laconic/optim/symmetric.hpp"
 
-#include <Eigen/Core>
-
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

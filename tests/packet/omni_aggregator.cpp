@@ -2,11 +2,9 @@
 // An `omni_aggregator` sends sums in the order of workers once all have come, repeats them, and drops bad packets.
 #include "laconic/packet/omni_aggregator.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_omni_aggregator {
 
 namespace {
 
@@ -166,5 +164,3 @@ TEST_CASE("packets that do not fit are dropped") {
     CHECK(f.sent.empty());
     CHECK(f.blocks(0, 1, no_more, {1, 1}));
 }
-
-}  // namespace tests_of_omni_aggregator

@@ -2,7 +2,7 @@
 // Blocks of a vector are dealt to parts evenly, each found again, and numbers are sent lowest byte first.
 #include "laconic/packet/omni_blocks.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

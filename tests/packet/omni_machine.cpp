@@ -2,11 +2,9 @@
 // `omni_machine` sums exactly over lossy networks, sends each block once without loss, and shares all errors.
 #include "laconic/packet/omni_machine.hpp"
 
-#include "laconic/collective/dense/omni_reduce.hpp"
-#include "laconic/comm/threads.hpp"
 #include "support/block_vectors.hpp"
+#include "support/everything.hpp"
 #include "support/lossy_network.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // A packet of OmniReduce is read as it was written, and every flipped bit or missing byte is noticed.
 #include "laconic/packet/omni_packet.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // An `omni_stream` lays out nodes, slots and columns, has a digest of its own, and refuses what cannot be.
 #include "laconic/packet/omni_stream.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,11 +2,9 @@
 // An `omni_worker` sends its blocks in their turns, repeats what is unanswered, and drops sums that do not fit.
 #include "laconic/packet/omni_worker.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_omni_worker {
 
 namespace {
 
@@ -156,5 +154,3 @@ TEST_CASE("replies that do not fit are dropped") {
     CHECK(f.sums(2, 1, 2, {1, 2}));
     CHECK(!f.sums(2, 1, 2, {1, 2}));
 }
-
-}  // namespace tests_of_omni_worker

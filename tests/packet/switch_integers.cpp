@@ -2,8 +2,7 @@
 // Fixed-point sums never overflow for as many workers as agreed, and are off by half a unit for each at most.
 #include "laconic/packet/switch_integers.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -4,8 +4,8 @@
 
 #include <deque>
 
+#include "support/everything.hpp"
 #include "support/lossy_network.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // Packets of SwitchML are read as written, no damage passes the checksum, and layouts that differ are found.
 #include "laconic/packet/switch_packet.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using detail::switch_error;

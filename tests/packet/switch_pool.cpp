@@ -2,11 +2,9 @@
 // A `switch_pool` adds each block once for each worker, repeats sums, and sorts packets of other rounds.
 #include "laconic/packet/switch_pool.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_switch_pool {
 
 using detail::switch_header;
 using detail::switch_kind;
@@ -170,5 +168,3 @@ TEST_CASE("packets of other rounds") {
     CHECK(other.hello(1, 1, 9));
     CHECK(other.pool.waits_for() == 0);
 }
-
-}  // namespace tests_of_switch_pool

@@ -2,12 +2,9 @@
 // A `switch_worker` sends hello, blocks and bye, repeats them ever more rarely, and refuses wrong exponents.
 #include "laconic/packet/switch_worker.hpp"
 
-#include "laconic/packet/switch_pool.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_switch_worker {
 
 using detail::switch_header;
 using detail::switch_kind;
@@ -189,5 +186,3 @@ TEST_CASE("a worker with an error takes no welcome without a verdict: it has no 
         CHECK(b.head(0).what == switch_kind::hello);
     }
 }
-
-}  // namespace tests_of_switch_worker

@@ -2,10 +2,7 @@
 // What a step of a reducer takes; what the compiler says of the rest is in tests/must_not_compile/reducer.cpp.
 #include "laconic/reduction/accepted.hpp"
 
-#include <Eigen/Core>
-#include <array>
-#include <span>
-#include <vector>
+#include "support/everything.hpp"
 
 using namespace laconic;
 

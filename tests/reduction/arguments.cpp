@@ -2,14 +2,9 @@
 // What a reducer can be made of; what the compiler says of the rest is in tests/must_not_compile/reducer.cpp.
 #include "laconic/reduction/arguments.hpp"
 
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/hierarchy.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_arguments {
 
 namespace {
 
@@ -33,5 +28,3 @@ TEST_CASE("a reducer is made of a list that is no vector of layers but becomes o
 }
 
 }  // namespace
-
-}  // namespace tests_of_arguments

@@ -2,9 +2,7 @@
 // A caller's numbers are used where they are, those of 16 bits are converted both ways, and NaN is written.
 #include "laconic/reduction/caller_vector.hpp"
 
-#include <Eigen/Core>
-
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using laconic::detail::caller_vector;

@@ -3,7 +3,7 @@
 #include "laconic/reduction/exact_mean.hpp"
 
 #include "laconic/comm/fibers.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -5,8 +5,7 @@
 #include <deque>
 
 #include "laconic/comm/fibers.hpp"
-#include "laconic/reduction/reduced_layer.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // A layer's memory rescales its residual by step sizes, averages states of ranks, and digests what it holds.
 #include "laconic/reduction/layer_memory.hpp"
 
-#include "laconic/feedback/memory.hpp"
-#include "laconic/feedback/momentum_correction.hpp"
-#include "laconic/message/full_vector.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -3,7 +3,7 @@
 #include "laconic/reduction/layer_order.hpp"
 
 #include "laconic/comm/fibers.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using laconic::detail::layer_order;
 

@@ -2,12 +2,8 @@
 // The estimate of a majority vote is the sign that the larger part of the weight has.
 #include "laconic/reduction/majority_vote.hpp"
 
-#include "laconic/any/reduction.hpp"
-#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/reducer.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

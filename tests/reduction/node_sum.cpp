@@ -3,7 +3,7 @@
 #include "laconic/reduction/node_sum.hpp"
 
 #include "laconic/comm/fibers.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // Patterns choose the layers in full, and every option is among what ranks must agree on.
 #include "laconic/reduction/options.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using laconic::detail::matches;

@@ -3,10 +3,7 @@
 #include "laconic/reduction/reduced_layer.hpp"
 
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/reduction/joint_message.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,13 +2,7 @@
 // Each named reduction has the rates of its row, its text, and is refused where no theorem covers it.
 #include "laconic/reduction/reduction.hpp"
 
-#include "laconic/any/compressor.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,7 @@
 // The shift's rate is that of the compressor's theorem, or the one that is given.
 #include "laconic/reduction/shift_at_rate.hpp"
 
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/reducer.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

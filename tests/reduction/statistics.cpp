@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 TEST_CASE("a timer adds the seconds of its life to a sum") {
     double seconds = 10;

@@ -5,8 +5,7 @@
 #include <exception>
 
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

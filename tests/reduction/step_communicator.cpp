@@ -2,14 +2,10 @@
 // A step's communicator passes on what is sent and counts it, and starts all-gathers over one that cannot overlap them.
 #include "laconic/reduction/step_communicator.hpp"
 
-#include "laconic/backend/host.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_step_communicator {
 
 namespace {
 
@@ -91,5 +87,3 @@ TEST_CASE("a step sends over its own duplicate of a communicator, and counts mes
         CHECK(with.comm().bytes_sent() == 0);
     });
 }
-
-}  // namespace tests_of_step_communicator

@@ -3,8 +3,7 @@
 #include "laconic/reduction/step_control.hpp"
 
 #include "laconic/comm/fibers.hpp"
-#include "laconic/reduction/step.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -3,13 +3,9 @@
 #include "laconic/reduction/step_layer.hpp"
 
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/reduction/reduced_layer.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_step_layer {
 
 namespace {
 
@@ -61,5 +57,3 @@ TEST_CASE("a layer that has no message has a failure, and what ranks have alike 
         CHECK(text_of(l.own_failure()).starts_with("layer w: not started"));
     });
 }
-
-}  // namespace tests_of_step_layer

@@ -2,18 +2,11 @@
 // Layers have an identity by name, and an order has a text that no other order has.
 #include "laconic/reduction/step_layers.hpp"
 
-#include <limits>
-
-#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/reduction/step.hpp"
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_step_layers {
 
 namespace {
 
@@ -121,5 +114,3 @@ TEST_CASE("no state, forged with its checksum, makes a vector longer than its la
     restore(restored, ::saved(forged{0}));
     for (std::size_t const d : {2u, 4u}) CHECK_THROWS_AS(restore(restored, ::saved(forged{d})), wire_error);
 }
-
-}  // namespace tests_of_step_layers

@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,8 +2,7 @@
 // A list takes terms up to its length and refuses more, without any of them, and is added term by term.
 #include "laconic/reduction/term_list.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

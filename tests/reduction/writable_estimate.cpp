@@ -2,10 +2,7 @@
 // An estimate that cannot be written is found before any state changes, by its first number.
 #include "laconic/reduction/writable_estimate.hpp"
 
-#include "laconic/feedback/memory.hpp"
-#include "laconic/reduction/majority_vote.hpp"
-#include "laconic/reduction/reduction.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

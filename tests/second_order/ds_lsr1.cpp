@@ -3,15 +3,10 @@
 // what travels as the derived table has it; what one rank gets wrong all ranks throw.
 #include "laconic/second_order/ds_lsr1.hpp"
 
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/transport/served.hpp"
 #include "support/data.hpp"
 #include "support/det6.hpp"
+#include "support/everything.hpp"
 #include "support/solvers.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -2,15 +2,9 @@
 // FedNL as a value: its text, its parameters, and what it refuses.
 #include "laconic/second_order/fednl.hpp"
 
-#include "laconic/collective/sparse/gathered_sum.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/low_rank.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
 #include "support/det6.hpp"
+#include "support/everything.hpp"
 #include "support/solvers.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -3,23 +3,12 @@
 // what one rank gets wrong all ranks throw.
 #include "laconic/second_order/fednl_descent.hpp"
 
-#include <Eigen/Core>
 #include <numbers>
 
-#include "laconic/collective/agreed_problem.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/low_rank.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/second_order/fednl.hpp"
 #include "support/data.hpp"
 #include "support/det6.hpp"
+#include "support/everything.hpp"
 #include "support/solvers.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -3,9 +3,8 @@
 // arrive damaged are an error on all ranks.
 #include "laconic/second_order/shared_pairs.hpp"
 
-#include "laconic/comm/threads.hpp"
 #include "support/det6.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

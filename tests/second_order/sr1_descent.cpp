@@ -3,14 +3,11 @@
 // exact, negative curvature, and the toy on which its authors ran it.
 #include "laconic/second_order/sr1_descent.hpp"
 
-#include <Eigen/Core>
 #include <numbers>
 
-#include "laconic/comm/threads.hpp"
-#include "laconic/second_order/ds_lsr1.hpp"
 #include "support/det6.hpp"
+#include "support/everything.hpp"
 #include "support/solvers.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

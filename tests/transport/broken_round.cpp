@@ -2,7 +2,7 @@
 // A round that broke off is an error until a saved state is restored.
 #include "laconic/transport/broken_round.hpp"
 
-#include <doctest/doctest.h>
+#include "support/everything.hpp"
 
 using namespace laconic;
 

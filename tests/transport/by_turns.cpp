@@ -2,22 +2,11 @@
 // In turns one rank moves and sends; the others' messages are zero, and their memories stay as they are.
 #include "laconic/transport/by_turns.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/top_k.hpp"
+#include "support/everything.hpp"
 #include "support/states.hpp"
 
 using namespace laconic;
-
-namespace tests_of_by_turns {
 
 using vec = std::vector<double>;
 static_assert(Feedback<turn_memory<>>);
@@ -182,5 +171,3 @@ TEST_CASE("the sender's failure is raised on all ranks, and a silent rank's numb
     });
     CHECK(to_string(by_turns{{3, true, true}}) == "by_turns(3, batches)");
 }
-
-}  // namespace tests_of_by_turns

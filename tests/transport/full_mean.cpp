@@ -2,21 +2,7 @@
 // A mean in full is the same bits on all ranks by each transport, sends what it should, and ends together on an error.
 #include "laconic/transport/full_mean.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "laconic/collective/dense/engine_all_reduce.hpp"
-#include "laconic/collective/dense/halving_doubling.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/collective/sparse/gathered_sum.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/transport/served.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,26 +2,8 @@
 // `gathered` messages travel in lanes beside each other and lead to the mean of shifts and messages.
 #include "laconic/transport/gathered.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "laconic/any/compressor.hpp"
-#include "laconic/any/transport.hpp"
-#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/feedback/memory.hpp"
+#include "support/everything.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

@@ -2,32 +2,14 @@
 // `in_background` gives the bits and bytes of its collective while its rank goes on, and the same errors.
 #include "laconic/transport/in_background.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "laconic/any/communicator.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/collective/sparse/recursive_doubling.hpp"
-#include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/descent.hpp"
-#include "laconic/feedback/memory.hpp"
-#include "laconic/hierarchy.hpp"
-#include "laconic/reducer.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_in_background {
 
 namespace {
 
@@ -405,5 +387,3 @@ TEST_CASE("one rank alone may ask a reducer for its statistics in the middle of 
     with(ring{});
     with(gtop_k{2});
 }
-
-}  // namespace tests_of_in_background

@@ -2,24 +2,7 @@
 // `walk` visits every value and array that a message sends, and no other.
 #include "laconic/transport/message_arrays.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <span>
-#include <tuple>
-#include <type_traits>
-#include <vector>
-
-#include "laconic/any/compressor.hpp"
-#include "laconic/backend/host.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/message/either.hpp"
-#include "laconic/message/parts.hpp"
+#include "support/everything.hpp"
 
 // What walks over messages, on the host; summed_on_device.cpp and nccl/lying_ranks.cpp have the ranks.
 

@@ -2,14 +2,8 @@
 // Tags tell different steps and different settings, and a damaged tag from another one.
 #include "laconic/transport/message_tag.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using laconic::detail::message_tag;

@@ -2,14 +2,7 @@
 // Each rank gets its part of the mean, all get the whole back, and an error of one is an error of all.
 #include "laconic/transport/parts_of_mean.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "laconic/transport/rank_messages.hpp"
 
-#include <doctest/doctest.h>
-
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/message/full_vector.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using laconic::detail::finish_all_gather;

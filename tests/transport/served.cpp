@@ -2,27 +2,11 @@
 // `served` compresses the server's message, keeps what that leaves out, and shares a rank's error.
 #include "laconic/transport/served.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/transport/gathered.hpp"
+#include "support/everything.hpp"
 #include "support/states.hpp"
 
 using namespace laconic;
-
-namespace tests_of_served {
 
 namespace {
 
@@ -302,5 +286,3 @@ TEST_CASE("up: each rank's message to the server; down: the server's to all, bro
     CHECK(broadcast == std::array<std::uint64_t, 3>{40, 0, 0});
     CHECK(collected == std::array<std::uint64_t, 3>{26, 0, 0});
 }
-
-}  // namespace tests_of_served

@@ -2,20 +2,10 @@
 // Ranks of one process add up a part of the mean each, with the same bits, bytes and errors as alone.
 #include "laconic/transport/shared_mean.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
 #include <mutex>
-#include <string>
-#include <vector>
 
-#include "laconic/any/communicator.hpp"
-#include "laconic/any/compressor.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/transport/gathered.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

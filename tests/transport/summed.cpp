@@ -2,26 +2,8 @@
 // Gathered or by a collective, all ranks have the same mean and errors, and leftovers go to a feedback that keeps them.
 #include "laconic/transport/summed.hpp"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <vector>
-
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/collective/sparse/gathered_sum.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/core/round_context.hpp"
-#include "laconic/feedback/last_gradient.hpp"
-#include "laconic/feedback/memory.hpp"
-#include "laconic/transport/gathered.hpp"
-#include "laconic/wire/message.hpp"
+#include "support/everything.hpp"
 #include "support/states.hpp"
 
 using namespace laconic;

@@ -2,21 +2,7 @@
 // A user's own transport carries a reducer's and a method's messages; each library transport has one class.
 #include "laconic/transport/transport.hpp"
 
-#include <doctest/doctest.h>
-
-#include <concepts>
-#include <cstddef>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "laconic/any/transport.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/feedback/memory.hpp"
-#include "laconic/reducer.hpp"
+#include "support/everything.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;

@@ -4,20 +4,12 @@
 
 #include <Eigen/Dense>
 
-#include "laconic/collective/agreed_problem.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/optimum.hpp"
-#include "laconic/objective/ridge.hpp"
 #include "support/data.hpp"
+#include "support/everything.hpp"
 #include "support/parties.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_block_descent {
 
 using namespace parties;
 
@@ -368,5 +360,3 @@ TEST_CASE("a saved run goes on, bit for bit, over fibers and threads") {
     goes_on<float>(fed_bcd<>{.local_steps = 2, .step = .5}, floats);
     goes_on<float>(fed_bcd<party_order::sequential>{.local_steps = 2, .step = .5, .batch = 7}, floats);
 }
-
-}  // namespace tests_of_block_descent

@@ -5,22 +5,12 @@
 #include <Eigen/Dense>
 #include <atomic>
 
-#include "laconic/collective/agreed_problem.hpp"
 #include "laconic/comm/fibers.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/recorded.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/optimum.hpp"
-#include "laconic/objective/taylor_logistic.hpp"
 #include "support/data.hpp"
+#include "support/everything.hpp"
 #include "support/parties.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_fed_bcd {
 
 using namespace parties;
 
@@ -614,5 +604,3 @@ TEST_CASE("the methods' texts") {
           "fed_bcd_frozen(prox=2, send=plain(identity), unproved=yes)");
     CHECK(fed_bcd<>{.step = 1} != fed_bcd<>{.step = 2});
 }
-
-}  // namespace tests_of_fed_bcd

@@ -4,15 +4,11 @@
 
 #include <Eigen/Dense>
 
-#include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/ridge.hpp"
+#include "support/everything.hpp"
 #include "support/parties.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
-
-namespace tests_of_local_blocks {
 
 using namespace parties;
 using party = linear_party<logistic_loss, double>;
@@ -147,5 +143,3 @@ TEST_CASE("the server's answer to a mean of embeddings is the slopes of their su
     work->gradient(mean, g);
     CHECK(g[4] == 2. / 5);
 }
-
-}  // namespace tests_of_local_blocks

@@ -2,13 +2,8 @@
 // A message in memory that the host cannot reach is written and read as the same bytes, by way of a copy.
 #include "laconic/wire/by_host.hpp"
 
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/wire/stream.hpp"
 #include "support/apart.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

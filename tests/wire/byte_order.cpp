@@ -2,7 +2,7 @@
 // Numbers have their lowest byte first, and come back.
 #include "laconic/wire/byte_order.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

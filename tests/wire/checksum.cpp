@@ -2,7 +2,7 @@
 // Checksums are the published ones of CRC-32C, and at any length what its polynomial leaves.
 #include "laconic/wire/checksum.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

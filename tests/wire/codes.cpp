@@ -2,8 +2,7 @@
 // Codes of levels are packed as by hand, five ternary ones to a byte, read back, and refused outside the grid.
 #include "laconic/wire/codes.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -5,16 +5,14 @@
 #include <fstream>
 
 #include "support/decoder.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
 #include "support/own_messages.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;
 using namespace laconic::wire;
-
-namespace tests_of_described {
 
 using decoder::both_readers;
 using decoder::by_hand;
@@ -582,5 +580,3 @@ TEST_CASE("decoder.py prints a file, or why it cannot") {
     CHECK(wrong->out.ends_with("3 read, 1 refused, 2 wrong\n"));
     CHECK(wrong->status == 1);
 }
-
-}  // namespace tests_of_described

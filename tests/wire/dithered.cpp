@@ -2,9 +2,7 @@
 // Norms and levels that no compressor writes are refused.
 #include "laconic/wire/dithered.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/wire/message.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

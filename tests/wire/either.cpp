@@ -2,16 +2,11 @@
 // either is encoded, described and read as the message that it is.
 #include "laconic/wire/either.hpp"
 
-#include "laconic/compress/quantize.hpp"
-#include "laconic/wire/described.hpp"
-#include "laconic/wire/message.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;
 using namespace laconic::wire;
-
-namespace tests_of_either {
 
 namespace {
 
@@ -69,5 +64,3 @@ TEST_CASE("it is read as the one that the blank is") {
         CHECK(received == m);
     }
 }
-
-}  // namespace tests_of_either

@@ -2,9 +2,7 @@
 // Factors have a shape of kind, rows and rank, and are refused where products may overflow.
 #include "laconic/wire/factors.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/wire/message.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,21 +2,14 @@
 // A failure is the same exception on every rank that has it, and a failure again where it is caught.
 #include "laconic/wire/failure.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <exception>
 #include <new>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;
 using namespace laconic::wire;
-
-namespace tests_of_failure {
 
 namespace {
 
@@ -225,5 +218,3 @@ TEST_CASE("failure: from a share's numbers to those of all ranks, once") {
           "shape_error: rank 21 and rank 1");
     CHECK(whole(of(comm_error(2, "rank 2 left"))) == "comm_error: rank 2 left | 2");  // an engine's own number
 }
-
-}  // namespace tests_of_failure

@@ -2,8 +2,7 @@
 // Codes of fixed width are the bits of one by one, and the first wrong or missing one is refused at its place.
 #include "laconic/wire/fixed_width.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,7 +2,7 @@
 // Whole numbers take seven bits a byte in one form, and a bucket is not written longer than its content.
 #include "laconic/wire/kind.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,7 +2,7 @@
 // A ledger adds up widths by what they are spent on, and counts the padding to whole bytes as header.
 #include "laconic/wire/ledger.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

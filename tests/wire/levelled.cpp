@@ -2,15 +2,11 @@
 // A level is written before its message, to the bit, read at every level, and refused where there is none.
 #include "laconic/wire/levelled.hpp"
 
-#include "laconic/compress/best_level.hpp"
-#include "laconic/wire/described.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;
 using namespace laconic::wire;
-
-namespace tests_of_levelled {
 
 namespace {
 
@@ -134,5 +130,3 @@ TEST_CASE("a reader without the compressor reads the message inside") {
     CHECK(read_by_hand({{35, 8}, {0x208080808080, 48}, {4, 8}, {0, 8}, {0xffffffffff, 40}, {1, 5}}).dense);
     CHECK_THROWS_AS(read_by_hand({{35, 8}, {0x208080808081, 48}, {4, 8}, {0, 8}, {0, 41}, {1, 5}}), wire_error);
 }
-
-}  // namespace tests_of_levelled

@@ -2,9 +2,7 @@
 // Means on the wrong side of 0 are refused, and those that are not finite.
 #include "laconic/wire/means.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/wire/message.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

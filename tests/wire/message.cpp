@@ -3,15 +3,13 @@
 // Also tests plain.hpp, powers.hpp, quantized.hpp, scaled.hpp, signs.hpp.
 #include "laconic/wire/message.hpp"
 
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;
 using namespace laconic::wire;
-
-namespace tests_of_message {
 
 namespace {
 
@@ -210,5 +208,3 @@ TEST_CASE("random bytes: refused or a message, 100000 times") {
     CHECK(accepted_in_all > 1000);
     CHECK(accepted_in_all < n - 1000);
 }
-
-}  // namespace tests_of_message

@@ -2,7 +2,7 @@
 // Numbers are written in full, at any bit, and only finite ones, and magnitudes from 0 on, are read.
 #include "laconic/wire/number.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

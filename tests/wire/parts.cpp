@@ -2,18 +2,11 @@
 // Parts are written one after another, to the bit, read without the compressor, and hostile counts are refused.
 #include "laconic/wire/parts.hpp"
 
-#include "laconic/any/compressor.hpp"
-#include "laconic/compress/parts.hpp"
-#include "laconic/compress/scaled_sign.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/wire/described.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;
 using namespace laconic::wire;
-
-namespace tests_of_parts {
 
 using any = any_compressor<float>;
 
@@ -141,5 +134,3 @@ TEST_CASE("hostile counts: nothing is made of them but what the bytes hold") {
     many.insert(many.end(), {0, 3});
     refused(many, "more than 65536 stages");
 }
-
-}  // namespace tests_of_parts

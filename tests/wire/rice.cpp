@@ -2,8 +2,7 @@
 // Rice codes read back with any parameter, and the best parameter is that of the definition.
 #include "laconic/wire/rice.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

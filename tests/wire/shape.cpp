@@ -2,8 +2,7 @@
 // Shapes are read stage by stage with the range of each parameter, 32 stages at most.
 #include "laconic/wire/shape.hpp"
 
-#include "laconic/wire/message.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,9 +2,7 @@
 // Exactly the codes that are not finite are refused.
 #include "laconic/wire/short_floats.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/wire/message.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

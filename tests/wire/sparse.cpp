@@ -2,13 +2,7 @@
 // The ledger of a sparse message has its positions, values, scalars and header as counted by hand.
 #include "laconic/wire/sparse.hpp"
 
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/scaled_sign.hpp"
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/compress/zero_blocks.hpp"
-#include "laconic/wire/message.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,8 +2,8 @@
 // A saved state comes back as it was, and a damaged, cut, forged or foreign one is refused and changes nothing.
 #include "laconic/wire/state.hpp"
 
+#include "support/everything.hpp"
 #include "support/states.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::wire;

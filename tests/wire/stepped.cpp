@@ -2,9 +2,7 @@
 // Steps and grids that cannot be are refused.
 #include "laconic/wire/stepped.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/wire/message.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,8 +2,7 @@
 // Bits are written and read at every width and offset, and reading beyond the end is refused with the place.
 #include "laconic/wire/stream.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,15 +2,11 @@
 // Supports take a short one of five codes, near the entropy, read back, and damaged ones are refused alike.
 #include "laconic/wire/support.hpp"
 
-#include "laconic/backend/host/sample.hpp"
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;
 using namespace laconic::wire;
-
-namespace tests_of_support {
 
 using coordinates = std::vector<std::uint64_t>;
 using bytes = std::vector<std::byte>;
@@ -374,5 +370,3 @@ TEST_CASE("bitmaps with more or fewer bits than counted are refused, in the firs
     refused(70, 20, wide((1ull << 19) - 1, 0), "fewer than 20");
     CHECK(read(70, 20, wide((1ull << 19) - 1, 1ull << 34)).back() == 69);
 }
-
-}  // namespace tests_of_support

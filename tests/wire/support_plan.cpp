@@ -2,8 +2,7 @@
 // The plan of a support is the shortest of all codes by their definitions, where runs are tried.
 #include "laconic/wire/support_plan.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

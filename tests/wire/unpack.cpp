@@ -2,7 +2,7 @@
 // An unpacked message adds itself to a vector of its dimension, and to no other.
 #include "laconic/wire/unpack.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

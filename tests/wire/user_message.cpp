@@ -2,18 +2,9 @@
 // Users' messages are written, read, limited and refused like the library's, also by decoder.py.
 #include "laconic/wire/user_message.hpp"
 
-#include "laconic/any/compressor.hpp"
-#include "laconic/backend/reference.hpp"
-#include "laconic/check_compressor.hpp"
-#include "laconic/compress/bernoulli.hpp"
-#include "laconic/compress/parts.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/compress/zero_blocks.hpp"
 #include "support/decoder.hpp"
+#include "support/everything.hpp"
 #include "support/own_messages.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

@@ -2,8 +2,7 @@
 // A run of words is the same bytes as its words one by one.
 #include "laconic/wire/word_run.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::messages;

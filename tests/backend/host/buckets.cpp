@@ -2,10 +2,8 @@
 // The host rounds bucket by bucket as the reference does, and reports what is not finite, wherever it is.
 #include "laconic/backend/host/buckets.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/backend/reference.hpp"
+#include "support/everything.hpp"
 #include "support/laws/messages.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

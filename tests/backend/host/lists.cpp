@@ -2,9 +2,8 @@
 // The host's kernels of lists give the reference's bits, and allocate nothing while the output has room.
 #include "laconic/backend/host/lists.hpp"
 
-#include "laconic/backend/reference.hpp"
+#include "support/everything.hpp"
 #include "support/lists_of_terms.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

@@ -2,9 +2,8 @@
 // The host's thresholding and clipping are the reference's, NaN and infinity included.
 #include "laconic/backend/host/magnitudes.hpp"
 
-#include "laconic/backend/reference/magnitudes.hpp"
+#include "support/everything.hpp"
 #include "support/laws/messages.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

@@ -4,8 +4,8 @@
 
 #include <Eigen/Dense>
 
+#include "support/everything.hpp"
 #include "support/laws/messages.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

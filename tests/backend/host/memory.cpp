@@ -2,7 +2,7 @@
 // Scratch memory is apart for each use and kept once it has grown; copies and fills change what they name.
 #include "laconic/backend/host/memory.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

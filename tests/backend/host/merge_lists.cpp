@@ -2,8 +2,8 @@
 // `merge` gives the sum of two sorted lists of terms, at every density, and writes no more terms than there are.
 #include "laconic/backend/host/merge_lists.hpp"
 
+#include "support/everything.hpp"
 #include "support/lists_of_terms.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using lists_of_terms::drawn_list;

@@ -2,8 +2,7 @@
 // Wherever `merge_by_registers` stops, its sum is complete up to there and the rest of both lists lies behind it.
 #include "laconic/backend/host/merge_terms.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

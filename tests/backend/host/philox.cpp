@@ -2,7 +2,7 @@
 // Words and windows of a random stream that are drawn together are those that are drawn one by one.
 #include "laconic/backend/host/philox.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

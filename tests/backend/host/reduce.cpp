@@ -2,9 +2,8 @@
 // The host's sums have known values and bits at every length, and extremes and NaN are found at every place.
 #include "laconic/backend/host/reduce.hpp"
 
-#include "laconic/backend/reference.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 

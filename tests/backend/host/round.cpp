@@ -2,9 +2,8 @@
 // Codes on the grid stay, others go up with the right frequency, in pieces as at once, to the ends of the range.
 #include "laconic/backend/host/round.hpp"
 
-#include "laconic/backend/reference.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

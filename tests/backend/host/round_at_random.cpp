@@ -2,10 +2,7 @@
 // What the host rounds many at a time gets the codes of the reference, which draws one chance at a time.
 #include "laconic/backend/host/round_at_random.hpp"
 
-#include "laconic/backend/host/round.hpp"
-#include "laconic/backend/host/round_range.hpp"
-#include "laconic/backend/reference.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

@@ -2,10 +2,8 @@
 // Codes of a range are unbiased or nearest, end at the last code, and are the reference's.
 #include "laconic/backend/host/round_range.hpp"
 
-#include "laconic/backend/grid_step.hpp"
-#include "laconic/backend/reference.hpp"
+#include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

@@ -2,14 +2,10 @@
 // Short floats are rounded once, to nearest even, and saturate at the largest, on host and reference.
 #include "laconic/backend/host/round_short.hpp"
 
-#include "laconic/backend/reference.hpp"
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;
-
-namespace tests_of_round_short {
 
 namespace {
 
@@ -113,5 +109,3 @@ TEST_CASE_TEMPLATE("random bits of T: as the definition has it", T, float, doubl
         CHECK(codes_of<host, T>(layout_of(format), x) == codes_of<reference, T>(layout_of(format), x));
     }
 }
-
-}  // namespace tests_of_round_short

@@ -2,8 +2,7 @@
 // `rounding_variance` is the variance of `round_to_levels`, by hand and by 4000 roundings.
 #include "laconic/backend/host/rounding_variance.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

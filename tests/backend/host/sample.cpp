@@ -2,7 +2,7 @@
 // `sample` draws k different coordinates, every set equally likely, as its definition on the stream says.
 #include "laconic/backend/host/sample.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

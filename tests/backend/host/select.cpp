@@ -2,10 +2,9 @@
 // The host's selections are those of a plain definition: largest, about k, above bounds, blocks that are not 0.
 #include "laconic/backend/host/select.hpp"
 
-#include "support/laws/compressor.hpp"
-
 #include "backend/host/largest_by_definition.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
+#include "support/laws/compressor.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

@@ -3,13 +3,9 @@
 #include "laconic/backend/host/select_largest.hpp"
 
 #include "backend/host/largest_by_definition.hpp"
-#include "laconic/backend/host.hpp"
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
-
-namespace tests_of_select_largest {
 
 using coordinates = std::vector<coordinate>;
 
@@ -150,5 +146,3 @@ TEST_CASE_TEMPLATE("every k of short vectors, where whole words end, with ties, 
             }
         }
 }
-
-}  // namespace tests_of_select_largest

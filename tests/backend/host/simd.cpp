@@ -2,8 +2,7 @@
 // A pack does to each of its numbers what the operation does to one number, unaligned loads included.
 #include "laconic/backend/host/simd.hpp"
 
-#include "laconic/backend/host/reduce.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

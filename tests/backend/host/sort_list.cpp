@@ -2,8 +2,7 @@
 // `sort_list` sorts terms by coordinate and keeps the order of terms at equal coordinates.
 #include "laconic/backend/host/sort_list.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,9 +2,8 @@
 // The sum of many lists has the bits of merging one after another, in the order of the lists, without allocation.
 #include "laconic/backend/host/sum_of_lists.hpp"
 
-#include "laconic/backend/host/merge_lists.hpp"
+#include "support/everything.hpp"
 #include "support/lists_of_terms.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

@@ -2,9 +2,7 @@
 // Terms are added, cleared, gathered and scattered at the coordinates that they name, in buckets and units too.
 #include "laconic/backend/host/terms.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/backend/reference.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,12 +2,7 @@
 // Every pass of the host is its formula, exact at all lengths, and has the reference's bits for all numbers.
 #include "laconic/backend/host/update.hpp"
 
-#include "laconic/backend/reference.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/message/full_vector.hpp"
-#include "laconic/message/sparse.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,7 +2,7 @@
 // The reference's kernels for buckets give codes, steps and means that a reader can check by hand.
 #include "laconic/backend/reference/buckets.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

@@ -2,8 +2,7 @@
 // The reference's kernels add, split, filter and sort lists of terms as a reader finds by hand.
 #include "laconic/backend/reference/lists.hpp"
 
-#include "laconic/backend/reference.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

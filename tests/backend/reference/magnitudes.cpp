@@ -2,7 +2,7 @@
 // The reference's `soft_threshold` and `clip_magnitudes` give the numbers that a reader finds by hand.
 #include "laconic/backend/reference/magnitudes.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

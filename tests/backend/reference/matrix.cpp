@@ -2,10 +2,8 @@
 // Draws, products and orthonormal columns are the same bits on host and reference, degenerate columns included.
 #include "laconic/backend/reference/matrix.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/backend/reference.hpp"
+#include "support/everything.hpp"
 #include "support/laws/messages.hpp"
-#include "support/test.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

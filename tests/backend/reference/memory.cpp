@@ -2,7 +2,7 @@
 // The reference's arrays are vectors, and its copies and fills change what they name.
 #include "laconic/backend/reference/memory.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 static_assert(std::same_as<laconic::reference::array<float>, std::vector<float>>);
 

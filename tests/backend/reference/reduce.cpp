@@ -2,8 +2,7 @@
 // Sums, the largest magnitude and the first non-finite number are the same bits on host and reference.
 #include "laconic/backend/reference/reduce.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

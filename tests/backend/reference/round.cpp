@@ -2,7 +2,7 @@
 // The reference rounds up where fraction and chance make 1, and its nearest codes and signs are right by hand.
 #include "laconic/backend/reference/round.hpp"
 
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

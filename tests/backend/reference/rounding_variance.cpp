@@ -2,9 +2,7 @@
 // The variance that rounding adds is the same bits on host and reference.
 #include "laconic/backend/reference/rounding_variance.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "laconic/backend/reference.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

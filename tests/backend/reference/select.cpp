@@ -2,8 +2,7 @@
 // Host and reference choose the same coordinates, with ties, zeros, NaN and blocks that are nearly equal.
 #include "laconic/backend/reference/select.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

@@ -2,8 +2,7 @@
 // The reference's `scatter` writes whole units, of which the last may be shorter.
 #include "laconic/backend/reference/terms.hpp"
 
-#include "laconic/backend/reference.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

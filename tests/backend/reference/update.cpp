@@ -2,8 +2,7 @@
 // The kernels that update vectors in one pass give the same bits on host and reference.
 #include "laconic/backend/reference/update.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

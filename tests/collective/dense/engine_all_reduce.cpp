@@ -2,13 +2,8 @@
 // `engine_all_reduce` gives the engine's own sums on all ranks, and refuses bad vectors before the engine adds.
 #include "laconic/collective/dense/engine_all_reduce.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstring>
-
 #include "support/collective_sums.hpp"
-
-namespace tests_of_engine_all_reduce {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 
@@ -119,5 +114,3 @@ TEST_CASE("what cannot be added is refused on all ranks before the engine adds, 
     CHECK(large.sums == 1);
     CHECK(after_bad(std::vector(3, good)).errors[0].empty());
 }
-
-}  // namespace tests_of_engine_all_reduce

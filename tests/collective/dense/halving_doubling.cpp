@@ -2,11 +2,8 @@
 // `halving_doubling` adds up in its order of pairs, with as many bytes as documented, at most eight pieces ahead.
 #include "laconic/collective/dense/halving_doubling.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/collective_sums.hpp"
-
-namespace tests_of_halving_doubling {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 
@@ -66,5 +63,3 @@ TEST_CASE("no rank is more than eight pieces ahead of its partner") {
         CHECK(x == std::vector<float>(d, 4));
     });
 }
-
-}  // namespace tests_of_halving_doubling

@@ -2,20 +2,9 @@
 // `omni_reduce` adds up blocks in the order of ranks and sends each nonzero block as often as documented.
 #include "laconic/collective/dense/omni_reduce.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "support/block_vectors.hpp"
 #include "support/collective_sums.hpp"
-
-namespace tests_of_omni_reduce {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 
@@ -117,5 +106,3 @@ TEST_CASE("long vectors go in chunks: the same sums, and each block sent as ofte
     bad[2][5] = bad[1][9] = NAN;
     for (auto const& text : refusals()) CHECK(text == "rank 1, round 7: the gradient is not finite at coordinate 9");
 }
-
-}  // namespace tests_of_omni_reduce

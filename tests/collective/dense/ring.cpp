@@ -2,11 +2,8 @@
 // `ring` adds up part p from rank p on, and sends all parts but one twice; ../collectives.cpp has what all sums promise.
 #include "laconic/collective/dense/ring.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/collective_sums.hpp"
-
-namespace tests_of_ring {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 
@@ -36,5 +33,3 @@ TEST_CASE("each rank sends all parts but one twice") {
             CHECK(all == 4 * 2 * (std::size_t(n) - 1) * d);
         }
 }
-
-}  // namespace tests_of_ring

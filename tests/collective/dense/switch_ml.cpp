@@ -2,11 +2,8 @@
 // `switch_ml` loses only what its fixed-point units cannot hold, and sends as many bytes as documented.
 #include "laconic/collective/dense/switch_ml.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/collective_sums.hpp"
-
-namespace tests_of_switch_ml {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 
@@ -58,5 +55,3 @@ TEST_CASE("numbers of very different size lose what is too small beside the larg
     expected[256] = 0x1p-148f;
     CHECK(after(vectors<float>{x, y}, "switch_ml") == vectors<float>(2, expected));  // whose parts are the two blocks
 }
-
-}  // namespace tests_of_switch_ml

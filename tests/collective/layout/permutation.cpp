@@ -2,9 +2,7 @@
 // `permutation` is a bijection with an inverse, another one for each key, and deals neighbours evenly.
 #include "laconic/collective/layout/permutation.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,10 +2,7 @@
 // Parts go in pieces below 64 KiB, at most eight ahead of what is received, and are added or taken as read.
 #include "laconic/collective/layout/pieces.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <vector>
+#include "support/everything.hpp"
 
 using namespace laconic;
 

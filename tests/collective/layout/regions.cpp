@@ -2,8 +2,7 @@
 // `regions` start in equal parts, move to sorted starts, and refuse a saved state of other ranks or numbers.
 #include "laconic/collective/layout/regions.hpp"
 
-#include <doctest/doctest.h>
-
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;

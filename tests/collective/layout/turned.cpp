@@ -2,11 +2,7 @@
 // Coordinates that are turned to begin at a rank's own part turn back, and all parts reach all ranks.
 #include "laconic/collective/layout/turned.hpp"
 
-#include <doctest/doctest.h>
-
-#include "laconic/comm/metered.hpp"
-#include "laconic/core/partition.hpp"
-#include "laconic/wire/message.hpp"
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;

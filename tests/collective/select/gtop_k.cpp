@@ -2,13 +2,7 @@
 // `gtop_k` applies the terms of the paper's tree on all ranks; only the published rule loses any of them.
 #include "laconic/collective/select/gtop_k.hpp"
 
-#include <doctest/doctest.h>
-
-#include <numeric>
-#include <utility>
-
-#include "laconic/comm/metered.hpp"
-#include "laconic/wire/message.hpp"
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;

@@ -2,15 +2,8 @@
 // `ok_top_k` applies what its threshold keeps, loses nothing, balances its regions and saves its state.
 #include "laconic/collective/select/ok_top_k.hpp"
 
-#include <doctest/doctest.h>
-
-#include <numeric>
-
-#include "laconic/comm/metered.hpp"
-#include "laconic/wire/state.hpp"
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
-
-namespace tests_of_ok_top_k {
 
 using namespace laconic;
 namespace sv = sparse_vectors;
@@ -312,5 +305,3 @@ TEST_CASE("numbers of rounds that are none") {
     CHECK_THROWS_AS((make_sum<float>(ok_top_k{4, {0, 1}}, 9)), argument_error);
     CHECK_THROWS_AS((make_sum<float>(ok_top_k{4, {1, 0}}, 9)), argument_error);
 }
-
-}  // namespace tests_of_ok_top_k

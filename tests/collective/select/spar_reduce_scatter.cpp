@@ -2,11 +2,8 @@
 // `spar_reduce_scatter` keeps its quota in each block, returns all other terms, and sums exactly without a quota.
 #include "laconic/collective/select/spar_reduce_scatter.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/collective_sums.hpp"
-
-namespace tests_of_spar_reduce_scatter {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 
@@ -172,5 +169,3 @@ TEST_CASE("thousands of terms are scattered and come back in their places") {
         CHECK(collective.leftover().size() == 0);
     });
 }
-
-}  // namespace tests_of_spar_reduce_scatter

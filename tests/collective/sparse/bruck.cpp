@@ -2,10 +2,7 @@
 // Bruck's all-gather brings each part to each rank once, bit for bit, in ceil(log2 P) steps.
 #include "laconic/collective/sparse/bruck.hpp"
 
-#include <doctest/doctest.h>
-
-#include "laconic/comm/metered.hpp"
-#include "laconic/wire/message.hpp"
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;

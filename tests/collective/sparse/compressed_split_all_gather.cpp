@@ -2,14 +2,8 @@
 // Sums by compressed parts are the same bits on all ranks, unbiased, and return what the compressor left out.
 #include "laconic/collective/sparse/compressed_split_all_gather.hpp"
 
-#include <doctest/doctest.h>
-
-#include "laconic/compress/identity.hpp"
-#include "laconic/wire/message.hpp"
-#include "laconic/wire/plain.hpp"
 #include "support/collective_sums.hpp"
-
-namespace tests_of_compressed_split_all_gather {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 
@@ -155,5 +149,3 @@ TEST_CASE("a compressor that does not suit is refused") {
     CHECK_THROWS_WITH_AS((compressed_split_all_gather{quantize{0}}.check(9)),
                          "quantize: levels = 0 is outside 1 .. 32767", argument_error);
 }
-
-}  // namespace tests_of_compressed_split_all_gather

@@ -2,11 +2,8 @@
 // `gathered_sum` adds up all ranks' lists in the order of ranks, with as many bytes as documented.
 #include "laconic/collective/sparse/gathered_sum.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/collective_sums.hpp"
-
-namespace tests_of_gathered_sum {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 
@@ -29,5 +26,3 @@ TEST_CASE("each rank sends every list but one") {
               std::vector(std::size_t(n), bytes));
     }
 }
-
-}  // namespace tests_of_gathered_sum

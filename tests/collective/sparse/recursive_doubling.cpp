@@ -2,12 +2,8 @@
 // `recursive_doubling` adds up lists in its order of pairs, each rank sending its partial sums.
 #include "laconic/collective/sparse/recursive_doubling.hpp"
 
-#include <doctest/doctest.h>
-
-#include "laconic/wire/message.hpp"
 #include "support/collective_sums.hpp"
-
-namespace tests_of_recursive_doubling {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 
@@ -49,5 +45,3 @@ TEST_CASE("each rank sends all that it has added up so far") {
     auto const full = sv::all_whole_numbers<float>(sv::shape::all, d, 0, 8);
     for (auto const bytes : bytes_sent_by(full, "recursive_doubling")) CHECK(bytes == 3 * ((9 + 32 * d + 7) / 8));
 }
-
-}  // namespace tests_of_recursive_doubling

@@ -2,12 +2,8 @@
 // `split_all_gather` sums lists by parts in the order of ranks, with its second stage as lists or in full.
 #include "laconic/collective/sparse/split_all_gather.hpp"
 
-#include <doctest/doctest.h>
-
-#include "laconic/wire/message.hpp"
 #include "support/collective_sums.hpp"
-
-namespace tests_of_split_all_gather {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 
@@ -54,5 +50,3 @@ TEST_CASE("each rank sends what others add up, and then what it and others have 
             CHECK(bytes_sent_by(brought, dense ? "split_all_gather(dense)" : "split_all_gather(sparse)") == expected);
         }
 }
-
-}  // namespace tests_of_split_all_gather

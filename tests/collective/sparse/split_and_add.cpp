@@ -2,9 +2,7 @@
 // `split_and_add` leaves each rank the sum of its part, wherever parts start, and reports where a sum overflows.
 #include "laconic/collective/sparse/split_and_add.hpp"
 
-#include <doctest/doctest.h>
-
-#include "laconic/collective/layout/regions.hpp"
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;

@@ -2,12 +2,8 @@
 // `sum_by_server` adds up lists or vectors in the order of ranks on rank 0 and refuses bad input on all ranks.
 #include "laconic/collective/sparse/sum_by_server.hpp"
 
-#include <doctest/doctest.h>
-
-#include "laconic/wire/message.hpp"
 #include "support/collective_sums.hpp"
-
-namespace tests_of_sum_by_server {
+#include "support/everything.hpp"
 
 using namespace collective_sums;
 
@@ -90,5 +86,3 @@ TEST_CASE("what a server refuses of vectors in full, in the same words on all ra
     }
     CHECK(with(4, {1, 1, 2e38f}) == "round 4: the ranks' sum is not finite at coordinate 2");
 }
-
-}  // namespace tests_of_sum_by_server

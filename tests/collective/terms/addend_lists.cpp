@@ -2,14 +2,7 @@
 // A user's terms become lists that ascend, equal indices added up, and come back as they were; what is wrong is named.
 #include "laconic/collective/terms/addend_lists.hpp"
 
-#include <doctest/doctest.h>
-
-#include <Eigen/Core>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
-namespace tests_of_addend_lists {
+#include "support/everything.hpp"
 
 using namespace laconic;
 
@@ -60,5 +53,3 @@ TEST_CASE("what is wrong with a sparse vector is named") {
     sparse_vector<std::int8_t> back;
     CHECK(small.store(back, 1) == 3u);
 }
-
-}  // namespace tests_of_addend_lists

@@ -2,10 +2,7 @@
 // `gathered_lists` stores lists one behind another and adds them up, from any of them on, as merges do.
 #include "laconic/collective/terms/gathered_lists.hpp"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;

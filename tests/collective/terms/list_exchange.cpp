@@ -2,14 +2,8 @@
 // Lists reach the ranks that they are for, and rank 0's reaches all; all ranks throw what is wrong on one.
 #include "laconic/collective/terms/list_exchange.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "laconic/comm/fibers.hpp"
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;

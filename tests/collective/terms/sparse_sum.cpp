@@ -2,15 +2,8 @@
 // A `sparse_sum` adds, splits, selects, writes and reads its terms as vectors do, never much longer than in full.
 #include "laconic/collective/terms/sparse_sum.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
-#include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/wire/message.hpp"
 #include "support/apart.hpp"
+#include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;

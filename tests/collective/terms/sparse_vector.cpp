@@ -2,15 +2,7 @@
 // A view of a sparse vector is made of any contiguous ranges, or of the vector that owns them.
 #include "laconic/collective/terms/sparse_vector.hpp"
 
-#include <doctest/doctest.h>
-
-#include <Eigen/Core>
-#include <array>
-#include <concepts>
-#include <cstdint>
-#include <vector>
-
-namespace tests_of_sparse_vector {
+#include "support/everything.hpp"
 
 using namespace laconic;
 
@@ -30,5 +22,3 @@ TEST_CASE("views show the caller's arrays, whatever the type of the indices") {
     CHECK(of_own.values.data() == own.values.data());
     CHECK(sparse_vector<float>{7, {2, 3}, {1.0f, -1.0f}} == own);
 }
-
-}  // namespace tests_of_sparse_vector

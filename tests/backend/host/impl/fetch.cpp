@@ -2,8 +2,7 @@
 // Fetching ahead changes no memory and never faults, whatever the address.
 #include "laconic/backend/host/impl/fetch.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

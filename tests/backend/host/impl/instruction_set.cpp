@@ -2,9 +2,7 @@
 // What is slower on other processors is done on a Zen 4 only.
 #include "laconic/backend/host/impl/instruction_set.hpp"
 
-#include "laconic/backend/host/impl/fetch.hpp"
-#include "laconic/backend/host/simd.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 

@@ -2,8 +2,7 @@
 // The k-th largest magnitude is that of sorting, and a guessed bracket holds it between near ends.
 #include "laconic/backend/host/impl/kth_largest.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::detail;

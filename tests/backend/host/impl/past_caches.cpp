@@ -2,8 +2,7 @@
 // Bytes written past the caches arrive, touch nothing around them, and change no code of a long vector.
 #include "laconic/backend/host/impl/past_caches.hpp"
 
-#include "laconic/backend/host.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;

@@ -2,8 +2,7 @@
 // Bits of comparisons become ascending lists of coordinates or numbers, with no write beyond the margin.
 #include "laconic/backend/host/impl/positions.hpp"
 
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::detail;

@@ -4,10 +4,7 @@
 
 #include <cstdlib>
 
-#include "laconic/backend/host.hpp"
-#include "laconic/backend/reference.hpp"
-#include "laconic/core/key.hpp"
-#include "support/test.hpp"
+#include "support/everything.hpp"
 
 using namespace laconic;
 using namespace laconic::kernels;
