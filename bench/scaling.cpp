@@ -167,7 +167,7 @@ std::vector<collective_of_study> const collectives = {
         [](std::size_t) { return recursive_doubling{}; }),
     of("split_all_gather", parts_of(20, 1.5e8, 256), [](std::size_t) { return split_all_gather{}; }),
     of("split_all_gather(dense)", parts_of(20, 1.2e8, 256),
-       [](std::size_t) { return split_all_gather{second_stage::dense}; }),
+       [](std::size_t) { return split_all_gather{split_all_gather::second_stage::dense}; }),
     of(
         "omni_reduce", parts_of(150 * block, 2e8, 64), [](std::size_t) { return omni_reduce{block}; }, false, true),
     of(
@@ -178,8 +178,8 @@ std::vector<collective_of_study> const collectives = {
         return spar_reduce_scatter{k, true};
     })};
 
-collective_load load_of(collective_of_study const& x, double d, double density, int ranks) {
-    collective_load what{d, x.in_full ? d : std::round(d * density), ranks};
+cost_formulas::load load_of(collective_of_study const& x, double d, double density, int ranks) {
+    cost_formulas::load what{d, x.in_full ? d : std::round(d * density), ranks};
     if (x.in_blocks) {
         what.blocks = std::floor(what.k / block);
         what.block = block;
@@ -206,8 +206,8 @@ bool study(collective_of_study const& x, model const& m, int ranks) {
             auto const ends = replay(slower, was);
             double const took = *std::max_element(ends.begin(), ends.end());
             double const expected = x.formula(cost_formulas(slower.ports, what), static_cast<std::size_t>(what.k));
-            simulated = shortest(took);
-            ratio = shortest(took / expected);
+            simulated = detail::shortest(took);
+            ratio = detail::shortest(took / expected);
             if (exact && std::abs(took / expected - 1) > 0.05) {
                 right = false;
                 std::fprintf(stderr, "%s among %d ranks, %s, %s: %g s, but the formula says %g s\n", x.name.c_str(),
@@ -218,7 +218,7 @@ bool study(collective_of_study const& x, model const& m, int ranks) {
         double const whole = x.formula(cost_formulas(how.ports, all), static_cast<std::size_t>(all.k));
         std::printf("%s,%s,%s,%d,%g,%s,%s,%s,%s\n", x.name.c_str(), m.name.c_str(), name.c_str(), ranks,
                     d > 0 ? m.d / d : 0, simulated.c_str(), ratio.c_str(), exact ? "yes" : "no",
-                    shortest(whole).c_str());
+                    detail::shortest(whole).c_str());
     }
     std::fflush(stdout);
     return right;

@@ -71,7 +71,7 @@ struct falling {
         archive(step, taken);
     }
     friend std::string to_string(falling const& s) {
-        return to_string(s.step) + " times " + shortest(s.rate) + ", falling within " + std::to_string(s.rounds);
+        return detail::concat({to_string(s.step), " times ", s.rate, ", falling within ", s.rounds});
     }
 };
 

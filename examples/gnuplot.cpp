@@ -55,7 +55,7 @@ std::string script_of(chart const& of, std::string const& prefix) {
             if (!std::isfinite(at_x) || !std::isfinite(at_y)) continue;
             bool const is_near = std::abs(at_x - last_x) < 0.02 && std::abs(at_y - last_y) < 0.05;
             if (of.logarithmic && is_near && &point != &all.back()) continue;
-            points += concat({laconic::shortest(x), " ", laconic::shortest(y), "\n"});
+            points += concat({x, " ", y, "\n"});
             ++count;
             is_whole = is_whole && x == std::floor(x);
             last_x = at_x, last_y = at_y;

@@ -281,8 +281,8 @@ void check(std::string const& method, contest const& on, std::string const& coll
     auto const r = composed(chosen, on, collective, 0);
     auto const d = on.constants.dimension;
     r.compressor.check(d);
-    laconic::transport_for<laconic::any_transport<double>, laconic::any_message<double, laconic::host>>(r.transport, d,
-                                                                                                        {})
+    using message = laconic::any_message<double, laconic::host>;
+    laconic::any_mean<message, double, laconic::host>(r.transport, d, {})
         .require_beside(r.feedback, "the feedback " + to_string(r.feedback));
 }
 

@@ -129,7 +129,7 @@ template <class B, class F, class C>
 numbers rounds_of(F feedback, C const& c, bool move) {
     B on;
     numbers all;
-    message_of<C, double, B> m;
+    detail::message_of<C, double, B> m;
     feedback.start(d);
     auto const fresh = feedback;
     for (std::uint64_t k = 0; k < rounds; ++k) {
@@ -160,7 +160,7 @@ numbers levelled_rounds(L level, C c) {
     auto const fresh = level;
     B on;
     numbers all;
-    message_of<C, double, B> m;
+    detail::message_of<C, double, B> m;
     auto x = drawn(on, 1);
     for (std::uint64_t k = 0; k < rounds; ++k) {
         auto const delta = drawn(on, 30 + k);

@@ -130,7 +130,7 @@ struct top_two {
     Rest rest{};
 
     template <Scalar T, class B>
-    using message = message_of<top_k<Rest>, T, B>;
+    using message = detail::message_of<top_k<Rest>, T, B>;
 
     top_k<Rest> as_top_k() const { return {2, rest}; }
     void check(std::size_t d) const { as_top_k().check(d); }

@@ -179,7 +179,7 @@ TEST_CASE("what a collective of lists holds goes with the terms it receives, not
         char const* text;
         double multiple;
     };
-    for (std::size_t const dimension : {std::size_t{1} << 20, largest_dimension}) {
+    for (std::size_t const dimension : {std::size_t{1} << 20, detail::largest_dimension}) {
         for (row const& each : {row{"gathered_sum", 6},
                                              {"recursive_doubling", 6},
                                              {"split_all_gather(sparse)", 10},

@@ -117,7 +117,7 @@ TEST_CASE("SIDCo (0/0, division by a variance of 0, the least of none): gradient
     about_top_k<> const about{3};
     for (double const value : {0.0, 1.0}) {
         vec const x(10, value);
-        auto m = message_of<about_top_k<>, double, host>();
+        auto m = detail::message_of<about_top_k<>, double, host>();
         about(on, std::span<double const>(x), key{1}, m);
         CHECK(m.terms().size() <= 3);
         for (std::size_t j = 0; j < m.terms().size(); ++j) CHECK(m.terms()[j].value == value);

@@ -42,7 +42,7 @@ TEST_CASE("through wrappers messages arrive as they were sent, and are counted a
         threads::run(ranks, [&](threads::member& engine) {
             auto const counts = [&](auto& wrapped) {
                 metered counted(wrapped);
-                wrong += laws(counted) + (&innermost(counted) != &engine);
+                wrong += laws(counted) + (&detail::innermost(counted) != &engine);
                 return std::array{counted.bytes_sent(), counted.bytes_received(), counted.bytes_broadcast(),
                                   counted.bytes_gathered()};
             };

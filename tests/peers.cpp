@@ -37,7 +37,7 @@ TEST_CASE("an index past the end is refused") {
         sink.put(0, 3);  // raw
         sink.put(bad, 10);
         sink.put(0x3f800000, 32);
-        message_of<top_k<>, float> theirs;
+        detail::message_of<top_k<>, float> theirs;
         top_k{1}.blank(on, 1000, key{1}, theirs);
         wire::bit_reader source(sink.finish());
         CHECK_THROWS_WITH_AS(read(on, source, theirs), doctest::Contains("of 1000"), wire_error);
@@ -64,7 +64,7 @@ TEST_CASE("natural dithering rounds to few levels, at random, and its bits are f
     natural_dithering const c{4};
     std::set<float> magnitudes;
     bool differs = false;
-    auto const first = laws::decoded<message_of<natural_dithering, float>, float>(compress(c, x, key{0}));
+    auto const first = laws::decoded<detail::message_of<natural_dithering, float>, float>(compress(c, x, key{0}));
     for (std::uint64_t k = 0; k < 20; ++k) {
         auto const m = compress(c, x, key{k});
         for (float const v : laws::decoded<decltype(m), float>(m)) magnitudes.insert(std::abs(v));
@@ -83,12 +83,13 @@ TEST_CASE("any number of workers") {
             std::vector<double> x(50, 0.0), mean(50);
             x[static_cast<std::size_t>(comm.rank())] = n;
             host on;
-            gathered<message_of<top_k<>>, double> collective({}, 50, position_code::smallest);
+            gathered<detail::message_of<top_k<>>, double> collective({}, 50, position_code::smallest);
             auto const mine = compress(top_k{1}, x, key{1});
             collective.send(on, comm, {}, mine, {});
             collective.receive(
-                on, comm, {}, mine, {}, [&](auto&, int, message_of<top_k<>>& m) { top_k{1}.blank(on, 50, key{1}, m); },
-                nullptr, std::span<double>(mean));
+                on, comm, {}, mine, {},
+                [&](auto&, int, detail::message_of<top_k<>>& m) { top_k{1}.blank(on, 50, key{1}, m); }, nullptr,
+                std::span<double>(mean));
             for (double const v : mean) sums[static_cast<std::size_t>(comm.rank())] += v;
         });
         for (double const s : sums) CHECK(s == doctest::Approx(n));

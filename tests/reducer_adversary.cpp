@@ -352,12 +352,12 @@ TEST_CASE("ranks that are not in the same step, or not alike in it, see it befor
               disagree("the steps so far: ", "2", "1"));
         for (double const size : {0.25, 0.75})
             CHECK(after([&](auto&, auto&, auto& own) { own.step_size = size; }) ==
-                  disagree("the step size: ", "0.5", shortest(size)));
+                  disagree("the step size: ", "0.5", detail::shortest(size)));
         CHECK(after([](auto&, auto&, auto& own) { own.step_size.reset(); }) ==
               disagree("the step size: ", "0.5", "not given"));
         for (double const scale : {0.5, 2.0})
             CHECK(after([&](auto&, auto&, auto& own) { own.loss_scale = scale; }) ==
-                  disagree("the loss scale: ", "1", shortest(scale)));
+                  disagree("the loss scale: ", "1", detail::shortest(scale)));
     };
     for (bool const vary : {false, true}) {
         check(error_feedback{top_k{4}}, {20}, {.steps_vary = vary});

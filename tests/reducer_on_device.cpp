@@ -89,7 +89,7 @@ void same_as_on_host(R const& how, reducer_options const& options = {.seed = 0})
 
 }  // namespace
 
-static_assert(detail::CarriesMessages<metered<nccl>, message_of<top_k<>, float, device>, device>);
+static_assert(detail::CarriesMessages<metered<nccl>, detail::message_of<top_k<>, float, device>, device>);
 
 TEST_CASE("a reducer of the device's vectors does what one of the host's does, and its messages stay there") {
     same_as_on_host(error_feedback{top_k{3}}, {.seed = 0, .share_below = 0});

@@ -64,7 +64,7 @@ class measurement {
             run("switch_ml", [=](auto& comm) { return make_sum<float>(switch_ml{}, comm, d); });
         });
 
-        auto const k = portion{o_.density}.of(d);
+        auto const k = detail::portion{o_.density}.of(d);
         out_.head(fmt::format("The top {} of them", k));
         sparse(top_k{k}, [&](auto run) {
             run("gtop_k", true, [=](auto& comm) { return make_sum<float>(gtop_k{k}, comm, d); });
@@ -91,8 +91,9 @@ class measurement {
                     [=](auto& comm) { return make_sum<float>(recursive_doubling{}, comm, d); });
                 run("split_all_gather(sparse)", false,
                     [=](auto& comm) { return make_sum<float>(split_all_gather{}, comm, d); });
-                run("split_all_gather(dense)", false,
-                    [=](auto& comm) { return make_sum<float>(split_all_gather{second_stage::dense}, comm, d); });
+                run("split_all_gather(dense)", false, [=](auto& comm) {
+                    return make_sum<float>(split_all_gather{split_all_gather::second_stage::dense}, comm, d);
+                });
             });
             x_ = numbers(comm_.rank(), o_.d());
         }
@@ -247,7 +248,7 @@ class measurement {
         if (!o_.wants("gather_all")) return;
         row r{"gather_all"};
         gathered<M, float> collective({}, o_.d(), position_code::smallest);
-        failure const none;
+        detail::failure const none;
         wire::by_host<M, host> encoding;
         wire::bit_writer sink;
         M sent, theirs;

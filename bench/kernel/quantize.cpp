@@ -33,13 +33,16 @@ constexpr std::size_t bucket = 512;
 template <class T, class C>
 void add_rounding(std::string const& name, C const& c, input from, std::size_t d) {
     add<T>({name, from, d}, [c](std::span<T const> x) {
-        return [x, c, on = host(), m = message_of<C, T>(), n = std::uint64_t{0}]() mutable { c(on, x, key{n++}, m); };
+        return [x, c, on = host(), m = detail::message_of<C, T>(), n = std::uint64_t{0}]() mutable {
+            c(on, x, key{n++}, m);
+        };
     });
 }
 template <class T, class C>
 void add_encoding(std::string const& name, C const& c, std::size_t d) {
     add<T>({name + "_encoded", input::gauss, d}, [c](std::span<T const> x) {
-        return [x, c, on = host(), m = message_of<C, T>(), sink = wire::bit_writer(), n = std::uint64_t{0}]() mutable {
+        return [x, c, on = host(), m = detail::message_of<C, T>(), sink = wire::bit_writer(),
+                n = std::uint64_t{0}]() mutable {
             c(on, x, key{n++}, m);
             sink.clear();
             write(sink, m);
@@ -48,7 +51,7 @@ void add_encoding(std::string const& name, C const& c, std::size_t d) {
     });
     add<T>({name + "_read", input::gauss, d}, [c](std::span<T const> x) {
         host on;
-        message_of<C, T> m;
+        detail::message_of<C, T> m;
         c(on, x, key{1}, m);
         wire::bit_writer sink;
         write(sink, m);

@@ -62,7 +62,7 @@ struct shared_state {
 /// and refuses nothing.
 template <class R>
 class by_hand {
-    using message = message_of<decltype(R::compressor), float, host>;
+    using message = detail::message_of<decltype(R::compressor), float, host>;
     static constexpr bool in_full = std::is_same_v<message, messages::full_vector<float, host>>;
 
   public:

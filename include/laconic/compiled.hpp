@@ -32,10 +32,10 @@ namespace laconic::compiled {
 run_result descend(std::string_view method, any_objective<> const& objective, std::span<double> x,
                    any_communicator comm, run_settings how = {});
 template <Contiguous X>
-requires std::same_as < element_of<X>,
+requires std::same_as < detail::element_of<X>,
 double > run_result descend(std::string_view method, any_objective<> const& objective, X& x, any_communicator comm,
                             run_settings how = {}) {
-    return descend(method, objective, view(x), std::move(comm), how);
+    return descend(method, objective, detail::view(x), std::move(comm), how);
 }
 
 /// laconic::reducer for vectors of float with a reduction such as "error_feedback(top_k(0.01))". Its members are those
@@ -84,8 +84,8 @@ class reducer {
   private:
     template <class X>
     static std::span<float> floats(X& x) {
-        static_assert(std::same_as<element_of<X>, float>, "laconic::compiled reduces vectors of float alone");
-        return view(x);
+        static_assert(std::same_as<detail::element_of<X>, float>, "laconic::compiled reduces vectors of float alone");
+        return detail::view(x);
     }
     void reduce(std::span<float> x, step_options const& options);
     void start_layer(std::size_t l, std::span<float> x, step_options const& options);

@@ -124,7 +124,7 @@ bytes written(M const& m) {
 template <class T, class B, class C>
 std::string check_message(C const& c, std::vector<T> const& x, std::vector<T> const& other, key from, bytes& encoded,
                           std::vector<T>& numbers) {
-    using message = message_of<C, T, B>;
+    using message = detail::message_of<C, T, B>;
     B on, elsewhere;
     std::span<T const> const v(x), u(other);
     message m, reused;
@@ -172,7 +172,7 @@ std::string check_message(C const& c, std::vector<T> const& x, std::vector<T> co
 template <class T, class B = host, class C>
 std::string violation(C const& c, std::size_t d, key from, std::span<std::byte const> encoded, bool& accepted) {
     static thread_local B on;
-    static thread_local message_of<C, T, B> m;
+    static thread_local detail::message_of<C, T, B> m;
     c.blank(on, d, from, m);
     accepted = false;
     try {
@@ -187,7 +187,7 @@ std::string violation(C const& c, std::size_t d, key from, std::span<std::byte c
     for (T const v : decoded<decltype(m), T, B>(m))
         if (!std::isfinite(v)) return "a number that is not finite";
     auto const again = written(m);
-    static thread_local message_of<C, T, B> same;
+    static thread_local detail::message_of<C, T, B> same;
     c.blank(on, d, from, same);
     wire::bit_reader source(again);
     read(on, source, same);

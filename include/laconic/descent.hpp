@@ -29,10 +29,10 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
   public:
     using compressor_type = decltype(R::compressor);
     static_assert(detail::require_compressor<compressor_type, T, B>());
-    using message_type = message_of<compressor_type, T, B>;
+    using message_type = detail::message_of<compressor_type, T, B>;
     static_assert(Feedback<decltype(R::feedback), T, B, message_type>,
                   "the recursion's feedback is none for these numbers: it may be a memory of another type");
-    using transport_type = transport_for<decltype(R::transport), message_type, T, B>;
+    using transport_type = detail::transport_for<decltype(R::transport), message_type, T, B>;
     static_assert(Transport<transport_type, C, message_type, decltype(R::feedback), T, B>,
                   "the recursion's transport is none for these messages (transport/transport.hpp)");
     static_assert(Estimator<decltype(R::estimator), F, T, B>,
@@ -111,12 +111,12 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
     void make_message() {
         std::span<T> const delta(delta_);
         auto const at = this->now();
-        own_ = failure::of_making(comm_->rank(), round_, [&] {
+        own_ = detail::failure::of_making(comm_->rank(), round_, [&] {
             if (!detail::make_delta(method_.feedback, on_, at, static_cast<T>(method_.scale), delta))
-                return failure::not_finite(first_non_finite(on_, std::span<T const>(delta)));
+                return detail::failure::not_finite(first_non_finite(on_, std::span<T const>(delta)));
             method_.level.tune(on_, method_.compressor, at, std::span<T const>(x_), std::span<T const>(delta));
             method_.compressor(on_, std::span<T const>(delta), at.own, message_);
-            return failure();
+            return detail::failure();
         });
     }
 
@@ -138,7 +138,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
     transport_type transport_;
     typename B::template array<T> mean_;
     message_type message_;
-    failure own_;
+    detail::failure own_;
     detail::broken_round broken_;
 };
 

@@ -83,7 +83,7 @@ void add_to(std::span<E> x, compressed_as<E> scale, compressed_as<E> weight, M c
 /// not suit vectors of that length, or a number is not finite, and what c throws.
 template <class C, Contiguous X>
 std::vector<std::byte> encode(C const& c, X const& x, key from = {}) {
-    using E = element_of<X>;
+    using E = detail::element_of<X>;
     using T = detail::compressed_as<E>;
     constexpr bool is_encoded = Scalar<T>;
     static_assert(is_encoded, "x holds neither float nor double nor numbers of 16 bits that convert to float");
@@ -109,8 +109,8 @@ std::vector<std::byte> encode(C const& c, X const& x, key from = {}) {
 template <class C, class X>
 void decode(C const& c, std::span<std::byte const> bytes, X&& x, key from = {}) {
     if constexpr (detail::can_be_decoded_into<X>()) {
-        auto const numbers = view(x);
-        using T = detail::compressed_as<element_of<std::remove_reference_t<X>>>;
+        auto const numbers = detail::view(x);
+        using T = detail::compressed_as<detail::element_of<std::remove_reference_t<X>>>;
         detail::add_to(numbers, T(0), T(1), detail::read_message<T>(c, bytes, numbers.size(), from));
     }
 }
@@ -120,8 +120,8 @@ void decode(C const& c, std::span<std::byte const> bytes, X&& x, key from = {}) 
 template <class C, class X>
 void add_decoded(C const& c, std::span<std::byte const> bytes, double weight, X&& x, key from = {}) {
     if constexpr (detail::can_be_decoded_into<X>()) {
-        auto const numbers = view(x);
-        using T = detail::compressed_as<element_of<std::remove_reference_t<X>>>;
+        auto const numbers = detail::view(x);
+        using T = detail::compressed_as<detail::element_of<std::remove_reference_t<X>>>;
         detail::add_to(numbers, T(1), static_cast<T>(weight), detail::read_message<T>(c, bytes, numbers.size(), from));
     }
 }

@@ -41,8 +41,6 @@ namespace detail {
 template <class Inside, class A>
 inline constexpr bool holds_communicators<hierarchy<Inside, A>> = true;
 
-}  // namespace detail
-
 /// The steps of a reducer over nodes: within a node the gradients are added up in full, each rank adding up a share of
 /// the numbers; the nodes' means of each share are reduced as the reduction specifies; and within a node the estimates
 /// are gathered in full. So the vector that is compressed, and the state of a rank, has 1 / n of the numbers for n
@@ -77,16 +75,16 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> {
     reduction_step(reduction_step const&) = delete;
     reduction_step& operator=(reduction_step const&) = delete;
 
-    void bind(std::size_t l, detail::caller_vector x) {
+    void bind(std::size_t l, caller_vector x) {
         require_layer(l);
         vectors_[l].bind(x, layers_[l].size);
     }
-    void start(std::size_t l, detail::caller_vector x, step_options const& options = {}) {
+    void start(std::size_t l, caller_vector x, step_options const& options = {}) {
         require_layer(l);
-        if (vectors_[l].is_started()) return node_.refuse(detail::concat({node_.title(l), " is started twice"}));
+        if (vectors_[l].is_started()) return node_.refuse(concat({node_.title(l), " is started twice"}));
         if (!begun_)
             whole_ = options;
-        else if (auto const* const why = detail::trouble_between(whole_, options, options_))
+        else if (auto const* const why = trouble_between(whole_, options, options_))
             node_.refuse(why);
         begun_ = true;
         vectors_[l].start(x);
@@ -98,8 +96,7 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> {
         ending const however_it_ends{this};
         if (!begun_) whole_ = options;
         if (auto const wrong = prepare()) {
-            if (wrong.kind != detail::failure_kind::not_finite || options_.non_finite == on_non_finite::raise)
-                wrong.raise();
+            if (wrong.kind != failure_kind::not_finite || options_.non_finite == on_non_finite::raise) wrong.raise();
             return node_.assign_nan(vectors_);
         }
         step_->commit();
@@ -124,8 +121,7 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> {
     void restore(std::span<std::vector<std::byte> const> saved) {
         require_no_step("restore()");
         auto const n = static_cast<std::size_t>(node_.size());
-        if (saved.size() % n != 0)
-            throw shape_error(detail::concat({saved.size(), " states, where nodes have ", n, " ranks"}));
+        if (saved.size() % n != 0) throw shape_error(concat({saved.size(), " states, where nodes have ", n, " ranks"}));
         std::vector<std::vector<std::byte>> mine;  // of the ranks with the same share
         for (auto r = static_cast<std::size_t>(node_.rank()); r < saved.size(); r += n) mine.push_back(saved[r]);
         step_->restore(mine);
@@ -144,7 +140,7 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> {
     }
 
     std::uint64_t steps() const { return step_->steps(); }
-    detail::shared_seed const& seed() const { return step_->seed(); }
+    shared_seed const& seed() const { return step_->seed(); }
     /// This rank's shares.
     auto const& layers() const { return step_->layers(); }
     /// bytes_inside is sent within the node; all other statistics are of what is sent from node to node.
@@ -174,7 +170,7 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> {
                 auto options = of_node;
                 options.step_size = given_[l].step_size;
                 auto const factor = static_cast<T>(given_[l].loss_scale);
-                step_->start(l, detail::caller_vector(share).on_the_way_to(vectors_[l].held(), factor), options);
+                step_->start(l, caller_vector(share).on_the_way_to(vectors_[l].held(), factor), options);
                 step_->receive_alone();  // before this rank communicates with its node
             }
             if (node_.refusal()) step_->refuse(node_.refusal(), of_node);
@@ -194,11 +190,10 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> {
         step_->abandon();
     }
     void require_layer(std::size_t l) const {
-        if (l >= layers_.size()) throw argument_error(detail::concat({"layer ", l, " of ", layers_.size()}));
+        if (l >= layers_.size()) throw argument_error(concat({"layer ", l, " of ", layers_.size()}));
     }
     void require_no_step(char const* call) const {
-        if (begun_)
-            throw argument_error(detail::concat({"a step is under way: finish() or drop() comes before ", call}));
+        if (begun_) throw argument_error(concat({"a step is under way: finish() or drop() comes before ", call}));
     }
     struct ending {
         reduction_step* step;
@@ -207,13 +202,15 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> {
 
     std::vector<layer> layers_;
     reducer_options options_;
-    detail::node_sum<Inside, A, T> node_;
+    node_sum<Inside, A, T> node_;
     std::optional<step_type> step_;
-    std::vector<detail::layer_vector> vectors_;
+    std::vector<layer_vector> vectors_;
     // The state of the step in progress.
     std::vector<step_options> given_;
     step_options whole_;  // of the first layer that is started: its weight and dense are those of the whole step
     bool begun_ = false;
 };
+
+}  // namespace detail
 
 }  // namespace laconic

@@ -35,6 +35,8 @@ concept Loop = requires(L& loop, L const& saved, std::span<std::byte const> byte
 template <class L>
 concept HoldsOwnIterates = L::own_iterates;
 
+namespace detail {
+
 /// A loop whose ranks evaluate the function together, where one rank's value() is not that of a common point:
 /// value_at_mean(comm) is this rank's function at the mean of all ranks' iterates. A collective call, of d numbers
 /// each.
@@ -42,6 +44,8 @@ template <class L, class C>
 concept EvaluatesTogether = requires(L& loop, C& comm) {
     { loop.value_at_mean(comm) } -> std::convertible_to<double>;
 };
+
+}  // namespace detail
 
 /// A method that makes its own loop, as it is no recursion: start(problem, objective, comm, x, seed) returns it. x is
 /// moved in place; objective, comm and x outlive the loop.
@@ -51,13 +55,13 @@ concept LoopMethod = Communicator<C> &&
     { method.start(p, objective, comm, x, seed) } -> Loop;
 };
 
+namespace detail {
+
 /// A method that is chosen at run time, and of which method.has_loop() returns whether it makes its own loop.
 template <class M>
 concept MayHaveLoop = requires(M const& method) {
     { method.has_loop() } -> std::same_as<bool>;
 };
-
-namespace detail {
 
 template <class M>
 bool has_loop([[maybe_unused]] M const& method) {

@@ -99,7 +99,7 @@ class loop_base {
         items_.add(method);
         items_.add({"the seed", seed_.bits});
         auto agreed = items_;
-        agreed.add({"the starting point", digest(std::as_bytes(on_host(on_, std::span<T const>(x_))))});
+        agreed.add({"the starting point", detail::digest(std::as_bytes(on_host(on_, std::span<T const>(x_))))});
         agreed.add({"one process", detail::in_one_process(*comm_) ? "yes" : "no"});
         require_agreement(*comm_, agreed);
     }

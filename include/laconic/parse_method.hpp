@@ -23,7 +23,7 @@ template <Scalar T>
 struct registry<any_method<T>> {
     static constexpr char const* kind = "a method";
     using types =
-        detail::types_of_both<detail::types_of_both<library_methods<any_compressor<T>, any_method<T>>,
+        detail::types_of_both<detail::types_of_both<detail::library_methods<any_compressor<T>, any_method<T>>,
                                                     library_loop_methods<any_compressor<T>, any_collective<T>>>,
                               detail::type_list<detail::cat_of_family<T>, detail::cat_of_method<T>>>;
 };

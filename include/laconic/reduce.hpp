@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a training loop needs: ranks as threads, reducer, plain sums, all compressors, and ranks within nodes.
-/// laconic.hpp has methods, too.
+/// What a training loop needs: ranks as threads, reducer, plain sums, compressors, and ranks within nodes.
+/// laconic.hpp has methods, too, and the compressors that these need: identity_or, one_of, best_level.
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/compressors.hpp"
-#include "laconic/compress/identity_or.hpp"
-#include "laconic/compress/one_of.hpp"
 #include "laconic/compress/parts.hpp"
 #include "laconic/compress/scaled_down.hpp"
 #include "laconic/core/version.hpp"

@@ -52,7 +52,7 @@ namespace laconic {
 template <class R, class C, Scalar T = float, class B = host>
 class reducer {
   public:
-    using layer_type = typename reduction_step<R, C, T, B>::layer_type;
+    using layer_type = typename detail::reduction_step<R, C, T, B>::layer_type;
 
     /// With the reduction `how`, an R, or how(layer) for each layer, as layers differ. Takes a communicator by
     /// reference, and a hierarchy as a copy. For layers of numbers of T, whose index is their position in this list.
@@ -66,8 +66,8 @@ class reducer {
               comm, [&](layer const& of) { return detail::reduction_for<R>(how, of); }, layers, options,
               std::move(on)) {}
     template <detail::MakesReduction<R> How = R>
-    reducer(How const& how, detail::comm_argument<C> comm, layer_sizes const& sizes, reducer_options options = {},
-            B on = {})
+    reducer(How const& how, detail::comm_argument<C> comm, detail::layer_sizes const& sizes,
+            reducer_options options = {}, B on = {})
         : reducer(how, comm, layers_of(sizes), std::move(options), std::move(on)) {}
     /// For one vector: of x numbers, or with the length and the number type of x, which is not kept. Or for what
     /// becomes a list of layers or sizes.
@@ -99,7 +99,7 @@ class reducer {
     /// probe or a comparison. Numbers of 16 bits take these three and one more pass each way.
     template <class X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
-        if constexpr (detail::takes<T, X>()) step_.start(l, detail::caller_vector(view(x)), options);
+        if constexpr (detail::takes<T, X>()) step_.start(l, detail::caller_vector(detail::view(x)), options);
     }
 
     /// Binds x, whose numbers must stay for as long as the reducer is used, to this layer on this rank: in steps that
@@ -108,7 +108,7 @@ class reducer {
     /// of another length. Sends nothing.
     template <class X>
     void bind(std::size_t l, X&& x) {
-        if constexpr (detail::takes<T, X>()) step_.bind(l, detail::caller_vector(view(x)));
+        if constexpr (detail::takes<T, X>()) step_.bind(l, detail::caller_vector(detail::view(x)));
     }
 
     /// Replaces every started layer's numbers by the estimate, and with absent::zero those that are bound to the
@@ -162,7 +162,7 @@ class reducer {
     reducer_statistics statistics() const { return step_.statistics(); }
 
   private:
-    reduction_step<R, C, T, B> step_;
+    detail::reduction_step<R, C, T, B> step_;
 };
 
 template <class How, class C, class X, class B = host>
@@ -172,7 +172,7 @@ template <class How, class C, class B = host>
 reducer(How const&, C&&, std::vector<layer> const&, reducer_options const& = {}, B = {})
     -> reducer<detail::reduction_from<How, C>, detail::comm_from<How, C>, detail::number_from<How, C>, B>;
 template <class How, class C, class B = host>
-reducer(How const&, C&&, layer_sizes const&, reducer_options const& = {}, B = {})
+reducer(How const&, C&&, detail::layer_sizes const&, reducer_options const& = {}, B = {})
     -> reducer<detail::reduction_from<How, C>, detail::comm_from<How, C>, detail::number_from<How, C>, B>;
 template <class How, class C>
 reducer(How const&, C&&) -> reducer<detail::refused_arguments<How, C, void>, void>;

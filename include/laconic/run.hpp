@@ -134,7 +134,7 @@ run_result run_loop(Start start, C& comm, run_settings how, Watch watch) {
                        {"the trace", how.trace ? "kept" : "none"}};
     bool own_iterates = HoldsOwnIterates<decltype(run)>;
     if constexpr (requires { run.evaluates_together(); }) own_iterates = run.evaluates_together();
-    if (!own_iterates) items.add({"the iterate to start from", digest(std::as_bytes(run.x()))});
+    if (!own_iterates) items.add({"the iterate to start from", detail::digest(std::as_bytes(run.x()))});
     require_agreement(innermost_comm, items);
     bool const limited = how.trace != nullptr || how.bits < std::numeric_limits<double>::infinity() ||
                          how.target > -std::numeric_limits<double>::infinity() ||
@@ -196,15 +196,15 @@ run_result descend(M const& method, problem p, F const& objective, X& x, C& comm
     } else {
         if constexpr (detail::has_constants<F>())
             if (p.own_smoothness == 0) p.own_smoothness = objective.smoothness();
-        if constexpr (LoopMethod<M, F, metered<C>, element_of<X>>) {
+        if constexpr (LoopMethod<M, F, metered<C>, detail::element_of<X>>) {
             auto const start = [&](metered<C>& counted, std::uint64_t seed) {
-                return method.start(p, objective, counted, view(x), seed);
+                return method.start(p, objective, counted, detail::view(x), seed);
             };
             if (detail::has_loop(method)) return detail::run_loop(start, comm, how, std::move(watch));
         }
-        if constexpr (Method<M, element_of<X>>)
-            return detail::run_recursion(method.template compose<element_of<X>, host>(p), objective, x, comm, how,
-                                         std::move(watch));
+        if constexpr (Method<M, detail::element_of<X>>)
+            return detail::run_recursion(method.template compose<detail::element_of<X>, host>(p), objective, x, comm,
+                                         how, std::move(watch));
         else
             return {};
     }

@@ -34,14 +34,6 @@
 /// Exact sums over all ranks in one call: sum, mean, reduce_scatter. docs/sums.md has an example of each.
 namespace laconic {
 
-/// The part of a sum that a rank keeps: the numbers from coordinate `first` on, where they belong in the caller's
-/// vector.
-template <class E>
-struct own_part {
-    std::size_t first = 0;
-    std::span<E> values{};
-};
-
 /// Sums of vectors of one length and one type of numbers E over all ranks, by one collective: sum(), mean() and
 /// reduce_scatter() below make one for a single call; this keeps its memory, so that a call for which there was room
 /// before allocates nothing, and what the ranks have agreed on. Every rank makes one with the same arguments, and the
@@ -54,6 +46,13 @@ class persistent_sum {
     static constexpr bool as_it_is = std::same_as<E, T>;
 
   public:
+    /// The part of a sum that a rank keeps: the numbers from coordinate `first` on, where they belong in the caller's
+    /// vector.
+    struct own_part {
+        std::size_t first = 0;
+        std::span<E> values{};
+    };
+
     /// Of vectors of x's type and length. Throws agreement_error on all ranks where they do not agree on these and on
     /// `how`, argument_error where `how` does not suit such vectors or leaves terms out of the sum. Costs 16 bytes a
     /// rank.
@@ -96,14 +95,14 @@ class persistent_sum {
         if constexpr (detail::is_sparse<X>)
             return (add_up_sparse(sparse_view(x), divisor, false));
         else
-            return add_up_numbers(view(x), divisor);
+            return add_up_numbers(detail::view(x), divisor);
     }
     template <class X>
     decltype(auto) keep_part(X& x) {
         if constexpr (detail::is_sparse<X>)
             return (add_up_sparse(sparse_view(x), 1, true));
         else
-            return keep_part_of(view(x));
+            return keep_part_of(detail::view(x));
     }
 
     void add_up_numbers(std::span<E> x, int divisor) {
@@ -124,13 +123,13 @@ class persistent_sum {
             if (auto const j = join(x, divisor); j < x.size()) throw error(beyond(j));
         }
     }
-    own_part<E> keep_part_of(std::span<E> x) {
+    own_part keep_part_of(std::span<E> x) {
         split(x);
         for (std::size_t w = 0; w < words; ++w) sums_[w]->reduce_scatter(on_, *comm_, std::span<T>(work_[w]), calls_);
         ++calls_;
         detail::partition const parts{d_, static_cast<std::size_t>(comm_->size())};
         auto const me = static_cast<std::size_t>(comm_->rank());
-        own_part<E> const mine{parts.first(me), parts.of(x, me)};
+        own_part const mine{parts.first(me), parts.of(x, me)};
         auto const j = join(mine.values, 1, mine.first);
         if constexpr (!as_it_is)
             require_on_all(detail::failure_kind::other, j < mine.values.size() ? beyond(mine.first + j) : "");
@@ -155,9 +154,11 @@ class persistent_sum {
 
     // Where a rank gives a reason, all throw the first one's. A collective call of no bytes where none does.
     void require_on_all(detail::failure_kind kind, std::string const& why) {
-        failure own;
+        detail::failure own;
         if (!why.empty())
-            own = {.kind = kind, .rank = comm_->rank(), .why = detail::concat({"rank ", failure::its_rank, ": ", why})};
+            own = {.kind = kind,
+                   .rank = comm_->rank(),
+                   .why = detail::concat({"rank ", detail::failure::its_rank, ": ", why})};
         detail::share_failure(*comm_, own, sink_).raise();
     }
 
@@ -244,8 +245,8 @@ auto mean(C& comm, X&& x, How const& how = {}) {
     }
 }
 /// This rank's part of the sum, coordinates floor(d rank / P) to floor(d (rank + 1) / P) - 1: of a contiguous range
-/// where they stand in x, whose other numbers stay as they are, and returned as an own_part; of a sparse vector a
-/// sparse_vector with those terms, of the same dimension. By default with the first half of ring, or of
+/// where they stand in x, whose other numbers stay as they are, and returned as persistent_sum's own_part; of a sparse
+/// vector a sparse_vector with those terms, of the same dimension. By default with the first half of ring, or of
 /// split_all_gather: P - 1 messages. A collective without such a half sums all. Otherwise as sum(), in another order
 /// of rounding.
 template <Communicator C, class X, class How = automatic>

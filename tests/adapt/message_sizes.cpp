@@ -16,7 +16,7 @@ namespace {
 template <class C, class T>
 std::vector<double> written_sizes(C const& c, std::vector<T> const& x) {
     best_level const at_any{c};
-    message_of<decltype(at_any), T> m;
+    detail::message_of<decltype(at_any), T> m;
     host on;
     at_any.blank(on, x.size(), key{1}, m);
     std::vector<double> sizes;

@@ -47,7 +47,7 @@ double best_error(std::vector<T> const& x, Eigen::Index rows, Eigen::Index rank)
 template <class T, class C, class L>
 std::vector<double> errors_of(C c, L level, std::vector<T> const& x, int rounds) {
     host on;
-    message_of<C, T> m;
+    detail::message_of<C, T> m;
     std::vector<double> errors;
     for (int k = 0; k < rounds; ++k) {
         level.tune(on, c, round_context{}, std::span<T const>(x), std::span<T const>(x));
@@ -109,7 +109,7 @@ TEST_CASE("it goes on after a gradient of zeros, and after one of lower rank") {
     host on;
     warm_start<double> level;
     warm<double> c{6, 2, {}};
-    message_of<warm<double>> m;
+    detail::message_of<warm<double>> m;
     vec const zeros(24, 0.0), one = with_spectrum<double>(6, 4, {1}), two = with_spectrum<double>(6, 4, {2, 1});
     std::uint64_t round = 0;
     auto const error_about = [&](vec const& x) {
@@ -147,7 +147,7 @@ TEST_CASE("every part starts from its own factors, as if it were alone") {
     warm_start<double> level;
     std::vector<warm_start<double>> alone(4);
     warm_parts<double> c{{24, {6, 2, {}}}, {5, {1, 1, {}}}, {12, {3, 1, {}}}, {0, {1, 1, {}}}};
-    message_of<warm_parts<double>> m;
+    detail::message_of<warm_parts<double>> m;
     vec const first = with_spectrum<double>(6, 4, {9, 5, 2, 1}), third = with_spectrum<double>(3, 4, {3, 2});
     vec const biases{1, -2, 3, -4, 5};
     vec x = first;
@@ -165,7 +165,7 @@ TEST_CASE("every part starts from its own factors, as if it were alone") {
             one.start = {};
             auto const own = v.subspan(begin, c.pieces[i].length);
             alone[i].tune(on, one, round_context{}, own, own);
-            message_of<warm<double>> expected;
+            detail::message_of<warm<double>> expected;
             one(on, own, key{round}.child(i), expected);
             alone[i].update(on, own, expected);
             CHECK(m.each[i] == expected);

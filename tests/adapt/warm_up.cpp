@@ -19,7 +19,7 @@ std::size_t coordinates_sent(warm_up level, std::uint64_t round, std::size_t d) 
     round_context now;
     now.round = round;
     level.tune(on, c, now, std::span<double const>(x), std::span<double const>(x));
-    message_of<top_k<>> m;
+    detail::message_of<top_k<>> m;
     c.check(d);
     c(on, std::span<double const>(x), key{}, m);
     return m.support.size();

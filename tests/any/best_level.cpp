@@ -94,7 +94,7 @@ TEST_CASE("what a level can be chosen for, and where it stands that it cannot") 
     refused("best_level(top_k, sizes=4)", 25, "sizes is formula or written");
     for (char const* const bad : {"-1", "0.5", "1e30", "x"})
         refused(std::string("best_level(top_k, sort_up_to=") + bad + ")", 30,
-                "sort_up_to is a whole number from 0 to " + shortest(0x1p53));
+                "sort_up_to is a whole number from 0 to " + detail::shortest(0x1p53));
     refused("best_level(top_k) | identity", 21, "'best_level' is a quantizer, which leaves nothing to what follows it");
 }
 

@@ -21,7 +21,7 @@ void says_the_same_as(auto const& c) {
     CAPTURE(to_string(c));
     CHECK(to_string(any) == to_string(c));
     host on, elsewhere;
-    message_of<std::remove_cvref_t<decltype(c)>, T> m;
+    detail::message_of<std::remove_cvref_t<decltype(c)>, T> m;
     any_message<T, host> n;
     for (auto const& x : laws::vectors<T>()) {
         c(on, std::span<T const>(x), key{4}, m);

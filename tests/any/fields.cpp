@@ -12,7 +12,7 @@ enum class mode { slow, quick };
 constexpr std::array<std::string_view, 2> words_of(mode) { return {"slow", "quick"}; }
 
 struct machine {
-    portion k = 0.25;
+    detail::portion k = 0.25;
     std::size_t count = 3;
     mode how = mode::slow;
     bool loud = false;
@@ -75,7 +75,7 @@ namespace {
 struct machine_inside {
     machine inner{};
     static constexpr void description(auto&& describe) {
-        describe("both", "", "", field("inner", &machine_inside::inner).needed(), decided_field<false>("fast"));
+        describe("both", "", "", field("inner", &machine_inside::inner).needed(), detail::decided_field<false>("fast"));
     }
 };
 struct machines {

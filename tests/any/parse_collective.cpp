@@ -20,7 +20,7 @@ std::vector<std::string> default_texts(detail::type_list<X...>) {
 
 TEST_CASE("every collective is read and written back") {
     std::set<std::string> read, listed, names;
-    auto texts = default_texts(library_collectives{});
+    auto texts = default_texts(detail::library_collectives{});
     for (char const* text : {"split_all_gather(dense)", "gtop_k(100)", "gtop_k(0.001, as_published=yes)",
                              "spar_reduce_scatter(100, seed=7)", "spar_reduce_scatter(0.25, as_published=yes)",
                              "ok_top_k(0.5, threshold=8, regions=3)", "split_all_gather(quantize(7))",
@@ -48,7 +48,7 @@ TEST_CASE("blanks, names and defaults are free") {
     auto const same = [](char const* text, any_collective<> const& x) { CHECK(parse_collective(text) == x); };
     same(" ring()\n", ring{});
     same("split_all_gather", split_all_gather{});
-    same("split_all_gather( then = dense )", split_all_gather{second_stage::dense});
+    same("split_all_gather( then = dense )", split_all_gather{split_all_gather::second_stage::dense});
     same("gtop_k", gtop_k{});
     same("gtop_k(as_published=no,k=3)", gtop_k{3});
     same("spar_reduce_scatter", spar_reduce_scatter{});

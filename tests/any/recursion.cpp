@@ -30,7 +30,7 @@ void says_the_same(R const& r) {
         faces.round();
         REQUIRE(plain.x() == faces.x());
         for (std::size_t i = 0; i < 3; ++i)
-            CHECK(faces.message_of_rank(i).template get<message_of<decltype(R::compressor)>>() ==
+            CHECK(faces.message_of_rank(i).template get<detail::message_of<decltype(R::compressor)>>() ==
                   plain.message_of_rank(i));
     }
     CHECK(plain.x() != vec(6, 1.0));

@@ -14,14 +14,14 @@ struct slow_engine {
     int cylinders = 4;
     static constexpr void description(auto&& describe) {
         describe("engine", "runs", "Otto", field("cylinders", &slow_engine::cylinders).between(1, 12),
-                 laconic::decided_field<false>("fast"));
+                 laconic::detail::decided_field<false>("fast"));
     }
 };
 struct fast_engine {
     int cylinders = 8;
     static constexpr void description(auto&& describe) {
         describe("engine", "flies", "", field("cylinders", &fast_engine::cylinders).between(1, 24),
-                 laconic::decided_field<true>("fast"));
+                 laconic::detail::decided_field<true>("fast"));
     }
 };
 struct wheel {

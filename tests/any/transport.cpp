@@ -17,8 +17,8 @@ std::vector<vec> estimates(X const& transport, C const& c) {
     std::vector<vec> all;
     fibers::run(3, [&](fibers::member& comm) {
         host on;
-        using message = message_of<C, double, host>;
-        transport_for<X, message> by(transport, 5, position_code::smallest);
+        using message = detail::message_of<C, double, host>;
+        detail::transport_for<X, message> by(transport, 5, position_code::smallest);
         memory<> feedback(0, 1);
         by.require_beside(feedback, "memory");
         feedback.start(5);
@@ -30,7 +30,7 @@ std::vector<vec> estimates(X const& transport, C const& c) {
             auto const now = round_context::of(key{3}, round, comm.rank(), 3);
             feedback.compensate(on, now, std::span(x));
             c(on, std::span<double const>(x), now.own, mine);
-            failure const none;
+            detail::failure const none;
             by.send(on, comm, now, mine, none);
             by.receive(
                 on, comm, now, mine, none,

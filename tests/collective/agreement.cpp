@@ -58,7 +58,7 @@ void check_disagreement(std::vector<std::string> const& received, std::string co
 }  // namespace
 
 TEST_CASE("fingerprints of known bytes") {
-    auto const of = [](std::string const& s) { return digest(std::as_bytes(std::span(s.data(), s.size()))); };
+    auto const of = [](std::string const& s) { return detail::digest(std::as_bytes(std::span(s.data(), s.size()))); };
     CHECK(of("") == "cbf29ce484222325");
     CHECK(of("a") == "af63dc4c8601ec8c");  // the reference values of FNV-1a
     CHECK(of("foobar") == "85944171f73967e8");

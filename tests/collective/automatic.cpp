@@ -147,7 +147,7 @@ TEST_CASE("it takes as long as what it has chosen, and the count before") {
     std::size_t const d = 3000;
     for (std::size_t const k : {10, 300, 3000}) {
         double last = 0;
-        std::optional<collective_choice> why;
+        std::optional<detail::collective_choice> why;
         fibers::run(8, [&](fibers::member& engine) {
             delayed clocked(engine, net);
             any_communicator comm(clocked);

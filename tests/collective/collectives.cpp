@@ -11,8 +11,8 @@ namespace {
 
 template <class... X>
 std::vector<std::string> names_of(detail::type_list<X...>) {
-    static_assert((Described<X> && ...));
-    return {(listed<X>().name + listed<X>().parameters)...};
+    static_assert((detail::Described<X> && ...));
+    return {(detail::listed<X>().name + detail::listed<X>().parameters)...};
 }
 
 // All that sum exactly, those that apply k terms with all terms; and whether all ranks learn of damage.
@@ -39,7 +39,7 @@ constexpr row exact[] = {{"ring"},
 }  // namespace
 
 TEST_CASE("each collective stands in the list once, with its parameters, and those that sum exactly in the table") {
-    std::vector<std::string> const names = names_of(library_collectives{});
+    std::vector<std::string> const names = names_of(detail::library_collectives{});
     for (auto const& name : names) {
         CAPTURE(name);
         CHECK(std::count(names.begin(), names.end(), name) == 1);

@@ -67,7 +67,7 @@ void takes(Make make, std::vector<double> const& densities = {0.002, 0.02, 0.3, 
         for (int const ranks : {1, 2, 3, 7, 8, 20}) {
             auto const k = std::size_t(density * d);
             auto const logs = logs_of(to_string(make(k)), lists(ranks, k));
-            collective_load const what{d, double(k), ranks, 32, position_code::smallest, -1, block};
+            cost_formulas::load const what{d, double(k), ranks, 32, position_code::smallest, -1, block};
             for (auto const& over : networks) {
                 auto const ends = replay({over.net}, logs);
                 double const predicted = cost_formulas(over.net, what)(make(k));
@@ -100,7 +100,7 @@ TEST_CASE("sums of lists take as long as the formulas predict" * doctest::test_s
 TEST_CASE("sums by parts take as long as the formulas predict, where parts have enough terms" *
           doctest::test_suite("slow")) {
     takes([](std::size_t) { return split_all_gather{}; }, {0.02, 0.3, 1});
-    takes([](std::size_t) { return split_all_gather{second_stage::dense}; }, {0.02});
+    takes([](std::size_t) { return split_all_gather{split_all_gather::second_stage::dense}; }, {0.02});
     takes([](std::size_t) { return omni_reduce{block}; }, {0.02, 0.3, 1});
 }
 // 5 us to hand over each message.
@@ -123,7 +123,8 @@ TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas pr
             CAPTURE(ranks);
             CAPTURE(net.latency);
             CAPTURE(net.seconds_per_bit);
-            collective_load const what{double(length), double(terms), ranks, 32, position_code::smallest, -1, block};
+            cost_formulas::load const what{double(length), double(terms), ranks, 32, position_code::smallest, -1,
+                                           block};
             CHECK(took / cost_formulas(net, what)(made) == doctest::Approx(1).epsilon(0.05));
         }
     };
@@ -131,7 +132,7 @@ TEST_CASE("long vectors, in chunks or in pieces, take as long as the formulas pr
         takes_as_long(ranks, laconic::omni_reduce{block});
         takes_as_long(ranks, ring{});
         takes_as_long(ranks, halving_doubling{});
-        takes_as_long(ranks, split_all_gather{second_stage::dense});
+        takes_as_long(ranks, split_all_gather{split_all_gather::second_stage::dense});
     }
 }
 TEST_CASE("what is cut to k takes as long as the formulas predict" * doctest::test_suite("slow")) {
@@ -143,8 +144,8 @@ TEST_CASE("what is cut to k takes as long as the formulas predict" * doctest::te
 TEST_CASE("by hand: two ranks, lists in full") {
     // 4 numbers: 3 bits of a count and 128, in 17 bytes; half a second a bit.
     network const net{8, 0.5, 1};
-    collective_load const what{4, 4, 2, 32, position_code::smallest, -1, 2};
-    reading_cost const reading{100, 10};
+    cost_formulas::load const what{4, 4, 2, 32, position_code::smallest, -1, 2};
+    cost_formulas::reading_cost const reading{100, 10};
     cost_formulas const bare(net, what), read(net, what, reading);
     CHECK(bare(recursive_doubling{}) == 8 + 1 + 68);
     CHECK(read(recursive_doubling{}) == 8 + 1 + 68 + 400);
@@ -153,7 +154,7 @@ TEST_CASE("by hand: two ranks, lists in full") {
     CHECK(read(gtop_k{}) == 2 * (8 + 1 + 68 + 400));
     // Halves: 2 numbers, with 2 bits of a count in 9 bytes, without in 8.
     CHECK(read(split_all_gather{}) == 2 * (8 + 1 + 36 + 200));
-    CHECK(read(split_all_gather{second_stage::dense}) == (8 + 1 + 36 + 200) + (8 + 1 + 32 + 20));
+    CHECK(read(split_all_gather{split_all_gather::second_stage::dense}) == (8 + 1 + 36 + 200) + (8 + 1 + 32 + 20));
     CHECK(read(ring{}) == 2 * (8 + 1 + 32 + 20));
     CHECK(read(halving_doubling{}) == read(ring{}));
     // A byte more for how many blocks there are.
@@ -166,7 +167,7 @@ TEST_CASE("by hand: two ranks, lists in full") {
 
 TEST_CASE("loads and prices that make no sense are refused") {
     network const net;
-    for (auto const& bad : {collective_load{4, 5, 2},
+    for (auto const& bad : {cost_formulas::load{4, 5, 2},
                             {4, -1, 2},
                             {-1, 0, 2},
                             {4, 4, 0},

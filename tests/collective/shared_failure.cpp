@@ -13,7 +13,7 @@ constexpr int ranks = 4;
 
 // The sum of what the ranks send, a byte each.
 struct question {
-    failure own;
+    detail::failure own;
     wire::bit_writer sink;
     detail::broken_round broken;
 
@@ -41,14 +41,14 @@ constexpr auto nothing_else = [] {};
 TEST_CASE("shared_failure: the least of all ranks' failures is on all, and of none of them nothing") {
     for (int const first : {0, 1, 3}) {
         threads::run(3, [&](threads::member& comm) {
-            failure mine;
+            detail::failure mine;
             wire::bit_writer sink;
             std::byte const bytes[2]{};
             if (comm.rank() >= first)
-                mine = failure::no_message("from " + std::to_string(comm.rank())).by(comm.rank(), 4);
+                mine = detail::failure::no_message("from " + std::to_string(comm.rank())).by(comm.rank(), 4);
             auto const least = detail::share_failure(comm, mine, sink, bytes);
-            CHECK(least ==
-                  (first == 3 ? failure() : failure::no_message("from " + std::to_string(first)).by(first, 4)));
+            CHECK(least == (first == 3 ? detail::failure()
+                                       : detail::failure::no_message("from " + std::to_string(first)).by(first, 4)));
             for (int r = 0; r < first; ++r) CHECK(comm.from(r).bytes.size() == 2);
         });
     }
@@ -57,7 +57,7 @@ TEST_CASE("shared_failure: the least of all ranks' failures is on all, and of no
 TEST_CASE(
     "shared_failure: messages that all ranks leave out are no error; else another reason is raised, or the first") {
     struct part {
-        failure value;
+        detail::failure value;
         bool is_error = true;
     };
     auto const raised_with = [](std::vector<part> const& parts) {
@@ -81,7 +81,8 @@ TEST_CASE(
         for (auto const& text : errors) CHECK(text == errors[0]);
         return errors[0];
     };
-    part const out{failure::left_out("a")}, other{failure::no_message("b")}, message{failure::left_out("a"), false};
+    part const out{detail::failure::left_out("a")}, other{detail::failure::no_message("b")},
+        message{detail::failure::left_out("a"), false};
     CHECK(raised_with({out, out, out}) == "nothing");
     CHECK(raised_with({out, out, other}) == "rank 2, round 4: b");
     CHECK(raised_with({out, message, out}) == "rank 0, round 4: a");
@@ -103,10 +104,10 @@ TEST_CASE("shared_failure: all ranks have rank 0's answer, and what travels is c
 TEST_CASE("shared_failure: the least failure that comes to rank 0 is thrown by all, and the next answer comes") {
     fibers::run(ranks, [](fibers::member& comm) {
         question q;
-        if (comm.rank() >= 2) q.own = failure::not_finite(std::size_t(comm.rank())).by(comm.rank(), 7);
+        if (comm.rank() >= 2) q.own = detail::failure::not_finite(std::size_t(comm.rank())).by(comm.rank(), 7);
         CHECK_THROWS_WITH_AS(q(comm, nothing_else), non_finite_error(2, 7, 2).what(), non_finite_error);
         q.broken.require_consistent(comm.rank(), 7);
-        if (comm.rank() == 0) q.own = failure::no_message("tired").by(0, 7);
+        if (comm.rank() == 0) q.own = detail::failure::no_message("tired").by(0, 7);
         CHECK_THROWS_WITH_AS(q(comm, nothing_else), compression_error(0, 7, "tired").what(), compression_error);
         q.own = {};
         CHECK(q(comm, nothing_else) == 10);
@@ -118,9 +119,9 @@ TEST_CASE("shared_failure: what rank 0 finds is wrong is thrown by all, about th
         question q;
         CHECK_THROWS_WITH_AS(q(comm, [] { throw std::runtime_error("full"); }), "rank 0 failed: full", comm_error);
         q.broken.require_consistent(comm.rank(), 7);
-        CHECK_THROWS_WITH_AS(q(comm, [] { failure::not_finite(5).by(3, 7).raise(); }), non_finite_error(3, 7, 5).what(),
-                             non_finite_error);
-        CHECK_THROWS_WITH_AS(q(comm, [] { failure::unreadable(2, 8, "bad").raise(); }),
+        CHECK_THROWS_WITH_AS(q(comm, [] { detail::failure::not_finite(5).by(3, 7).raise(); }),
+                             non_finite_error(3, 7, 5).what(), non_finite_error);
+        CHECK_THROWS_WITH_AS(q(comm, [] { detail::failure::unreadable(2, 8, "bad").raise(); }),
                              "at bit 8 of a message: from rank 2: bad", wire_error);
     });
 }

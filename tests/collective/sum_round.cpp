@@ -35,7 +35,7 @@ TEST_CASE("sum_round: a sum that takes one learns why a rank brings nothing") {
     host on;
     int comm = 0;
     told sum;
-    auto const why = failure::no_message("no paper").by(2, 7);
+    auto const why = detail::failure::no_message("no paper").by(2, 7);
     std::vector<float> x{1, 2};
     detail::call_sum(sum, on, comm, std::span(x), {7, &why});
     CHECK(sum.heard == "7 no paper");
@@ -52,7 +52,7 @@ TEST_CASE("sum_round: to a sum that takes the number alone a rank that brings no
     host on;
     int comm = 0;
     untold sum;
-    auto const why = failure::no_message("no paper").by(2, 7);
+    auto const why = detail::failure::no_message("no paper").by(2, 7);
     std::vector<float> x{1, 2};
     detail::call_sum(sum, on, comm, std::span(x), 6);
     CHECK(sum.number == 6);

@@ -102,10 +102,10 @@ TEST_CASE("a server's part is counted apart: what it gathers, and what it broadc
 TEST_CASE("innermost() gives the communicator under all counters") {
     threads::run(1, [](threads::member& comm) {
         metered counted(comm);
-        CHECK(&innermost(counted) == &comm);
-        CHECK(&innermost(comm) == &comm);
+        CHECK(&detail::innermost(counted) == &comm);
+        CHECK(&detail::innermost(comm) == &comm);
         metered<metered<threads::member>> twice(counted);
-        CHECK(&innermost(twice) == &comm);
+        CHECK(&detail::innermost(twice) == &comm);
     });
 }
 

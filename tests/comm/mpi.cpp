@@ -241,15 +241,15 @@ TEST_CASE("a collective runs on a thread of its own where MPI allows it") {
     }
     host on;
     messages::full_vector<double, host> mine;
-    transport_for<in_background<ring>, messages::full_vector<double, host>> by({}, 40, position_code::smallest);
+    detail::transport_for<in_background<ring>, messages::full_vector<double, host>> by({}, 40, position_code::smallest);
     by.start(*world);
     std::vector<double> x(40), mean(40);
     auto const blank = [](auto& there, int, auto& m) { identity{}.blank(there, 40, key{}, m); };
     for (int round = 0; round < 5; ++round) {
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = double(me + 1) * double(i);
         identity{}(on, std::span<double const>(x), key{}, mine);
-        by.send(on, *world, round_context{}, mine, failure{});
-        by.receive(on, *world, round_context{}, mine, failure{}, blank, memory<>{}, std::span(mean));
+        by.send(on, *world, round_context{}, mine, detail::failure{});
+        by.receive(on, *world, round_context{}, mine, detail::failure{}, blank, memory<>{}, std::span(mean));
         for (std::size_t i = 0; i < x.size(); ++i)
             CHECK(mean[i] == doctest::Approx(double(n + 1) / 2 * double(i)).epsilon(1e-15));
     }

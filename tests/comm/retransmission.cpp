@@ -7,7 +7,7 @@
 using namespace laconic;
 
 TEST_CASE("the wait is the mean and four deviations of the round trips, doubled each time") {
-    round_trip timer({0.5, 0.125, 16, 1});
+    detail::round_trip timer({0.5, 0.125, 16, 1});
     CHECK(timer.wait(0) == 0.5);
     CHECK(timer.wait(2) == 2);
     CHECK(timer.wait(10) == 16);
@@ -23,7 +23,7 @@ TEST_CASE("the wait is the mean and four deviations of the round trips, doubled 
 }
 
 TEST_CASE("a sender that learns that a packet had arrived times the second copy") {
-    unanswered timer({1, 0.125, 64, 1});
+    detail::unanswered timer({1, 0.125, 64, 1});
     timer.reset(2, 1);
     timer.sent(0, 0, 0);
     timer.had(0, 0.25);  // whatever that was

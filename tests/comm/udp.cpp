@@ -280,7 +280,7 @@ TEST_CASE("workers that are the switches, too, get the bits that threads of one 
         auto x = fractions(comm.rank());
         auto sum = make_sum<float>(switch_ml{}, comm, d);
         sum(on, comm, std::span<float>(x));
-        expected = digest(std::as_bytes(std::span(x)));
+        expected = detail::digest(std::as_bytes(std::span(x)));
     });
     CHECK(processes(3, {.loss = 0.1}, [&](udp& socket, int node) {
               switch_machine<float> machine({.d = d, .workers = 3, .slot_count = 8, .switches = 3, .apart = false},
@@ -289,7 +289,7 @@ TEST_CASE("workers that are the switches, too, get the bits that threads of one 
               machine.begin(std::span<float>(x), 1);
               socket.run(machine);
               machine.finish();
-              return digest(std::as_bytes(std::span(x)));
+              return detail::digest(std::as_bytes(std::span(x)));
           }) == std::vector(3, expected));
 }
 

@@ -170,7 +170,7 @@ TEST_CASE("huge and tiny numbers have levels, and what is not finite is refused"
     CHECK(level_of(best_level{top_blocks{1, 1}, affine_cost(1, 640)},
                    std::vector<double>{8 * tiny, -4 * tiny, 2 * tiny, 0}) == 2);
     host on;
-    message_of<decltype(c)> m;
+    detail::message_of<decltype(c)> m;
     for (double const bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
         std::vector<double> const x{1, bad, 2};
         CHECK_THROWS_AS(c(on, std::span<double const>(x), key{1}, m), argument_error);

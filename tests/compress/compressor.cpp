@@ -92,7 +92,7 @@ void refuses_more_than_2_to_the_32(C const& c) {
     host on;
     for (std::uint64_t const d : {std::uint64_t{1} << 32, (std::uint64_t{1} << 32) + 9, std::uint64_t{1} << 60}) {
         std::span<T const> const x(&number, d);
-        message_of<C, T, host> m;
+        detail::message_of<C, T, host> m;
         CHECK_THROWS_WITH_AS(c(on, x, key{1}, m), doctest::Contains("more than 2^32 - 1 dimensions"), argument_error);
         CHECK_THROWS_WITH_AS(c.blank(on, d, key{1}, m), doctest::Contains("more than 2^32 - 1 dimensions"),
                              argument_error);

@@ -12,11 +12,11 @@ namespace {
 
 template <class... C>
 void each_is_described(detail::type_list<C...>) {
-    static_assert((Described<C> && ...));
+    static_assert((detail::Described<C> && ...));
     static_assert((detail::SomeCompressor<C> && ...));
     std::set<std::string> texts;
     for (auto const& text : {to_string(C{})...}) CHECK(texts.insert(text).second);
-    for (auto const& l : {listed<C>()...}) {
+    for (auto const& l : {detail::listed<C>()...}) {
         CAPTURE(l.name);
         CHECK_FALSE(l.about.empty());
         CHECK(l.about.size() + l.source.size() < 120);

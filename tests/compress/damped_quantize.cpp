@@ -69,7 +69,7 @@ TEST_CASE_TEMPLATE("numbers out of range, and what is refused", T, float, double
     for (int const levels : {0, -1, 32768})
         CHECK_THROWS_AS(compress(damped_quantize{levels}, std::vector<T>{1}, key{1}), argument_error);
     host on;
-    message_of<damped_quantize, T> m;
+    detail::message_of<damped_quantize, T> m;
     for (T const bad : {T(NAN), T(HUGE_VAL), T(-HUGE_VAL)}) {
         std::vector<T> const x{1, bad, 2};
         CHECK_THROWS_AS(damped_quantize{}(on, std::span<T const>(x), key{1}, m), argument_error);

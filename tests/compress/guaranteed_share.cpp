@@ -42,25 +42,25 @@ double least_of_many(C const& c, message_cost const& cost, std::size_t d) {
 
 // 66 bits a number of four, and 330 for the message: 1, 2, 3 and 4 cost 6, 7, 8 and 9 of 66 bits.
 TEST_CASE("by hand: four numbers") {
-    CHECK(guaranteed_share<double>(top_k{1}, affine_cost(1, 330), 4) == doctest::Approx(6. / 9));
-    CHECK(guaranteed_share<double>(top_k{1}, affine_cost(1, 330), 4, .5) == doctest::Approx(3. / 9));
-    CHECK(guaranteed_share<double>(top_k{1}, message_cost{}, 4) == doctest::Approx(1. / 4));
-    CHECK(guaranteed_share<double>(top_k{1}, affine_cost(0, 1), 4) == 1);
-    CHECK(guaranteed_share<double>(top_k{1}, affine_cost(0, 0), 4) == 1. / 4);  // the lowest level is chosen
-    CHECK(guaranteed_share<double>(top_blocks{1, 2}, affine_cost(1, 129), 4) == doctest::Approx(258. / 387));
-    CHECK(guaranteed_share<double>(top_k{1}, message_cost{}, 0) == 1);
+    CHECK(detail::guaranteed_share<double>(top_k{1}, affine_cost(1, 330), 4) == doctest::Approx(6. / 9));
+    CHECK(detail::guaranteed_share<double>(top_k{1}, affine_cost(1, 330), 4, .5) == doctest::Approx(3. / 9));
+    CHECK(detail::guaranteed_share<double>(top_k{1}, message_cost{}, 4) == doctest::Approx(1. / 4));
+    CHECK(detail::guaranteed_share<double>(top_k{1}, affine_cost(0, 1), 4) == 1);
+    CHECK(detail::guaranteed_share<double>(top_k{1}, affine_cost(0, 0), 4) == 1. / 4);  // the lowest level is chosen
+    CHECK(detail::guaranteed_share<double>(top_blocks{1, 2}, affine_cost(1, 129), 4) == doctest::Approx(258. / 387));
+    CHECK(detail::guaranteed_share<double>(top_k{1}, message_cost{}, 0) == 1);
     // A packet for each number; a packet for two of the four.
-    CHECK(guaranteed_share<double>(top_k{1}, packet_cost(8.25, 0, 0), 4) == doctest::Approx(1. / 4));
-    CHECK(guaranteed_share<double>(top_k{1}, packet_cost(16.5, 0, 0), 4) == doctest::Approx(1. / 2));
+    CHECK(detail::guaranteed_share<double>(top_k{1}, packet_cost(8.25, 0, 0), 4) == doctest::Approx(1. / 4));
+    CHECK(detail::guaranteed_share<double>(top_k{1}, packet_cost(16.5, 0, 0), 4) == doctest::Approx(1. / 2));
 }
 
 // Constant costs: U_k = sqrt k, whose increments have the squares sum (sqrt k - sqrt(k - 1))^2.
 TEST_CASE("signs by hand: two numbers, and how slowly the share of many goes down") {
     double const two = 1 + (std::sqrt(2.) - 1) * (std::sqrt(2.) - 1);
-    CHECK(guaranteed_share<double>(top_k{1} | scaled_sign{}, affine_cost(0, 1), 2) == doctest::Approx(1 / two));
-    CHECK(guaranteed_share<double>(top_k{1} | scaled_sign{}, affine_cost(0, 1), 1) == doctest::Approx(1));
-    CHECK(guaranteed_share<double>(top_k{1} | scaled_sign{}, affine_cost(0, 0), 8) == 1. / 8);
-    double const many = guaranteed_share<double>(top_k{1} | scaled_sign{}, affine_cost(0, 1), 100000);
+    CHECK(detail::guaranteed_share<double>(top_k{1} | scaled_sign{}, affine_cost(0, 1), 2) == doctest::Approx(1 / two));
+    CHECK(detail::guaranteed_share<double>(top_k{1} | scaled_sign{}, affine_cost(0, 1), 1) == doctest::Approx(1));
+    CHECK(detail::guaranteed_share<double>(top_k{1} | scaled_sign{}, affine_cost(0, 0), 8) == 1. / 8);
+    double const many = detail::guaranteed_share<double>(top_k{1} | scaled_sign{}, affine_cost(0, 1), 100000);
     CHECK(many == doctest::Approx(1 / (1.1 + std::log(1e5) / 4)).epsilon(.05));
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("it is reached for affine costs, up to rounding, and none keeps less")
             CAPTURE(d);
             CAPTURE(fixed);
             auto const cost = affine_cost(1, fixed);
-            double const share = guaranteed_share<double>(top_k{1}, cost, d);
+            double const share = detail::guaranteed_share<double>(top_k{1}, cost, d);
             CHECK(least_of_many(top_k{1}, cost, d) >= share * (1 - 1e-9));
             // One that is worth a little more alone than with any of the others, which are equal.
             std::vector<double> x(d, std::sqrt((1 - share) / double(d - 1)));
@@ -78,7 +78,7 @@ TEST_CASE("it is reached for affine costs, up to rounding, and none keeps less")
             CHECK(share_of_best(top_k{1}, cost, x) == doctest::Approx(share).epsilon(1e-8));
 
             auto const signs = top_k{1} | scaled_sign{};
-            double const kept = guaranteed_share<double>(signs, cost, d);
+            double const kept = detail::guaranteed_share<double>(signs, cost, d);
             CHECK(kept >= 1. / double(d));
             CHECK(least_of_many(signs, cost, d) >= kept * (1 - 1e-9));
             // The increments of U, the first a little larger.
@@ -97,7 +97,7 @@ TEST_CASE("packets and buckets: a bound, far above that of the lowest level") {
     for (auto const& cost : {packet_cost(512, 64, 64), packet_cost(20, 4, 10), packet_cost(100, 0, 0)})
         for (std::size_t const d : {50u, 400u}) {
             auto const holds = [&](auto const& c) {
-                double const share = guaranteed_share<double>(c, cost, d);
+                double const share = detail::guaranteed_share<double>(c, cost, d);
                 CHECK(least_of_many(c, cost, d) >= share * (1 - 1e-9));
                 return share * double(d);
             };
@@ -109,6 +109,6 @@ TEST_CASE("packets and buckets: a bound, far above that of the lowest level") {
             holds(damped_quantize{1, 16});
         }
     // Ten packets hold 975 of 42 bits each, and cost 5824 bytes where one costs 640.
-    CHECK(guaranteed_share<float>(top_k{1}, packet_cost(512, 64, 64), 1024) ==
+    CHECK(detail::guaranteed_share<float>(top_k{1}, packet_cost(512, 64, 64), 1024) ==
           doctest::Approx(975. / 1024 * 640 / 5824));
 }

@@ -28,7 +28,7 @@ vec decoded(M const& m) {
 TEST_CASE("it says everything, or what the other says, and both ends know which at no cost") {
     host on;
     vec const x{1, -2, 3, 4};
-    message_of<identity_or<rand_k<>>> sent, received;
+    detail::message_of<identity_or<rand_k<>>> sent, received;
     for (std::uint64_t round = 0; round < 6; ++round) {
         identity_or c{rand_k{2}};
         c.in_full = round % 3 == 0;
@@ -47,7 +47,7 @@ TEST_CASE("it says everything, or what the other says, and both ends know which 
 
 TEST_CASE("a message that is used again for another dimension is a new one") {
     host on;
-    message_of<identity_or<rand_k<>>> m;
+    detail::message_of<identity_or<rand_k<>>> m;
     identity_or c{rand_k{2}, true};
     for (std::size_t const d : {4u, 6u, 3u}) {
         vec const x(d, 1.5);
@@ -65,10 +65,11 @@ TEST_CASE("all ranks send in full in the first round and then with probability p
     for (std::uint64_t round = 0; round < 4000; ++round) {
         auto const now = round_context::of(key{3}, round, 0, 5);
         for (int rank = 1; rank < 5; ++rank)
-            CHECK(sends_in_full(now, .25) == sends_in_full(round_context::of(key{3}, round, rank, 5), .25));
-        CHECK(sends_in_full(now, 1));
-        CHECK(sends_in_full(now, 0) == (round == 0));
-        full += sends_in_full(now, .25);
+            CHECK(detail::sends_in_full(now, .25) ==
+                  detail::sends_in_full(round_context::of(key{3}, round, rank, 5), .25));
+        CHECK(detail::sends_in_full(now, 1));
+        CHECK(detail::sends_in_full(now, 0) == (round == 0));
+        full += detail::sends_in_full(now, .25);
     }
     CHECK(std::abs(full - 1000) < 5 * std::sqrt(4000 * .25 * .75));
 }

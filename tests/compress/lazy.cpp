@@ -17,7 +17,7 @@ TEST_CASE("by hand: all, doubled, or nothing") {
     int all = 0;
     for (std::uint64_t k = 0; k < 4000; ++k) {
         auto const m = laws::compress(lazy{0.5}, x, key{k});
-        auto const sent = laws::decoded<message_of<lazy<>>, double>(m);
+        auto const sent = laws::decoded<detail::message_of<lazy<>>, double>(m);
         bool const sends_all = sent == vec{2, -4, 6};
         CHECK((sends_all || sent == vec{0, 0, 0}));
         CHECK(bits(m) == (sends_all ? 192 : 0));

@@ -128,7 +128,7 @@ TEST_CASE_TEMPLATE("by hand: a matrix of rank one is exact, whatever is drawn", 
             CHECK(sign * m.right[j] == doctest::Approx(j == 0 ? 1.0 / 3 : 2.0 / 3).epsilon(4 * eps<T>));
         CHECK(sign * m.left[0] == doctest::Approx(9).epsilon(4 * eps<T>));
         CHECK(sign * m.left[1] == doctest::Approx(12).epsilon(4 * eps<T>));
-        auto const y = laws::decoded<message_of<low_rank<>, T>, T>(m);
+        auto const y = laws::decoded<detail::message_of<low_rank<>, T>, T>(m);
         for (std::size_t i = 0; i < x.size(); ++i) CHECK(y[i] == doctest::Approx(x[i]).epsilon(8 * eps<T>));
     }
     CHECK(sent_by(low_rank{3, 2}, std::vector<T>(6, T(0))) == std::vector<T>(6, T(0)));
@@ -149,7 +149,7 @@ TEST_CASE_TEMPLATE("it is the projection on the span of X Q, of the longer side'
         Eigen::MatrixXd const span = a * columns<T>(q, n);
         Eigen::MatrixXd const basis = solvers::orthogonal(span).leftCols(3);
         Eigen::MatrixXd const expected = basis * (basis.transpose() * a);
-        Eigen::MatrixXd const sent = matrix(laws::decoded<message_of<low_rank<>, T>, T>(m), rows);
+        Eigen::MatrixXd const sent = matrix(laws::decoded<detail::message_of<low_rank<>, T>, T>(m), rows);
         CHECK(((tall ? sent : sent.transpose()) - expected).norm() < 200 * eps<T> * a.norm());
         Eigen::MatrixXd const p = columns<T>(tall ? m.left : m.right, std::max(rows, cols));
         CHECK((p.transpose() * p - Eigen::MatrixXd::Identity(3, 3)).norm() < 10 * eps<T>);
@@ -277,7 +277,7 @@ TEST_CASE("what is no matrix is refused, by check, by the compressor and by the 
     CHECK_NOTHROW((top_k{6} | low_rank{3, 1}).check(10));
     host on;
     for (low_rank const c : {low_rank{3, 1}, low_rank{0, 1}, low_rank{1, 0}, low_rank{20, 1}}) {
-        message_of<low_rank<>> m;
+        detail::message_of<low_rank<>> m;
         vec const x(10, 1.0);
         CHECK_THROWS_AS(c(on, std::span<double const>(x), key{1}, m), argument_error);
         if (c.rank == 0) continue;
@@ -349,7 +349,7 @@ TEST_CASE("a start is compared by place, checked by size, and not written") {
 TEST_CASE("numbers that are not finite are refused") {
     for (double const bad : {std::numeric_limits<double>::infinity(), std::nan("")}) {
         host on;
-        message_of<low_rank<>> m;
+        detail::message_of<low_rank<>> m;
         vec const x{1, 2, bad, 4};
         CHECK_THROWS_WITH_AS((low_rank{2, 1}(on, std::span<double const>(x), key{1}, m)),
                              "low_rank: coordinate 2 is not finite", argument_error);

@@ -12,7 +12,8 @@ static_assert(Contractive<one_of<top_k<>, top_k<scaled_sign>>> && !Unbiased<one_
 static_assert(Unbiased<one_of<rand_k<>, identity>> && !Contractive<one_of<rand_k<>, top_k<>>>);
 static_assert(Levelled<one_of<top_k<>, top_k<scaled_sign>>> &&
               Levelled<one_of<top_blocks<>, one_of<top_k<>, top_k<scaled_sign>>>>);
-static_assert(has_curve<one_of<top_k<>, top_k<scaled_sign>>> && !has_curve<one_of<top_k<>, top_blocks<>>>);
+static_assert(detail::has_curve<one_of<top_k<>, top_k<scaled_sign>>> &&
+              !detail::has_curve<one_of<top_k<>, top_blocks<>>>);
 
 namespace {
 
@@ -50,7 +51,7 @@ one_of const by_value_or_sign{top_k{1}, top_k{1} | scaled_sign{}};
 TEST_CASE("it says what the one says that it is") {
     host on;
     vec const x{4, -3, 2, 1};
-    message_of<one_of<top_k<>, top_k<scaled_sign>>> sent, received;
+    detail::message_of<one_of<top_k<>, top_k<scaled_sign>>> sent, received;
     for (bool const is_first : {true, false, false, true}) {
         one_of c{top_k{3}, top_k{2} | scaled_sign{}, is_first};
         c(on, std::span<double const>(x), key{1}, sent);
@@ -177,9 +178,9 @@ TEST_CASE("sizes as written are those of both families") {
 TEST_CASE("what it keeps at least is what its parts do") {
     for (auto const& cost : {message_cost{}, affine_cost(1, 640), packet_cost(16, 16, 0)})
         for (std::size_t const d : {1u, 2u, 30u}) {
-            double const share = guaranteed_share<double>(by_value_or_sign, cost, d);
-            CHECK(share >= std::min(guaranteed_share<double>(top_k{1}, cost, d),
-                                    guaranteed_share<double>(top_k{1} | scaled_sign{}, cost, d)) *
+            double const share = detail::guaranteed_share<double>(by_value_or_sign, cost, d);
+            CHECK(share >= std::min(detail::guaranteed_share<double>(top_k{1}, cost, d),
+                                    detail::guaranteed_share<double>(top_k{1} | scaled_sign{}, cost, d)) *
                                (1 - 1e-12));
             for (double const power : {0., .2, .5, 1., 3.}) {
                 auto const x = power_law(d, power);
@@ -192,5 +193,5 @@ TEST_CASE("what it keeps at least is what its parts do") {
                 CHECK(1 - left / all >= share * (1 - 1e-12));
             }
         }
-    CHECK(guaranteed_share<double>(by_value_or_sign, message_cost{}, 0) == 1);
+    CHECK(detail::guaranteed_share<double>(by_value_or_sign, message_cost{}, 0) == 1);
 }

@@ -115,7 +115,7 @@ TEST_CASE("lengths that do not add up, and parts that do not suit theirs") {
     CHECK_THROWS_AS((parts<identity>{{most, {}}, {3, {}}}.check(2)), argument_error);  // no sum goes round
     CHECK_NOTHROW((parts<identity>{{1, {}}, {1, {}}}.check(2)));
     host on;
-    message_of<parts<identity>, double> m;
+    detail::message_of<parts<identity>, double> m;
     vec const x(3, 1.0);
     CHECK_THROWS_AS((parts<identity>{{2, {}}}(on, std::span<double const>(x), key{1}, m)), argument_error);
 }

@@ -12,7 +12,8 @@ static_assert(std::same_as<decltype(top_k{3} | rand_k{2} | natural{}), top_k<ran
 static_assert(std::same_as<decltype(top_k{3} | (rand_k{2} | natural{})), top_k<rand_k<natural>>>);
 static_assert(std::same_as<decltype(top_k{3} | identity{}), top_k<>>);
 static_assert(std::same_as<decltype(threshold{1} | dense{} | top_k{1}), threshold<dense<top_k<>>>>);
-static_assert(Sparsifier<top_k<>> && Sparsifier<dense<natural>> && !Sparsifier<quantize> && !Sparsifier<identity>);
+static_assert(detail::Sparsifier<top_k<>> && detail::Sparsifier<dense<natural>> && !detail::Sparsifier<quantize> &&
+              !detail::Sparsifier<identity>);
 
 namespace {
 
@@ -113,7 +114,7 @@ struct zip {
 };
 template <class Rest = laconic::identity>
 struct first_few {
-    laconic::portion k = 1;
+    laconic::detail::portion k = 1;
     Rest rest{};
     static constexpr void description(auto&& describe) {
         describe("first_few", "nothing", "", laconic::field("k", &first_few::k).needed());

@@ -12,7 +12,7 @@ static_assert(Contractive<proportional<identity, true>> && !Unbiased<proportiona
 
 namespace {
 
-proportion of(std::vector<double> const& magnitudes, std::size_t k) {
+detail::proportion of(std::vector<double> const& magnitudes, std::size_t k) {
     return detail::proportion_for(std::span<double const>(magnitudes), k);
 }
 

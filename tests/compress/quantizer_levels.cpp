@@ -170,7 +170,7 @@ TEST_CASE("best_level of it has its delta") {
 TEST_CASE_TEMPLATE("numbers out of range have levels; what is not finite is refused", T, float, double) {
     host on;
     best_level const c{damped_quantize{}, affine_cost(1, 500)};
-    message_of<decltype(c), T> m;
+    detail::message_of<decltype(c), T> m;
     auto const level = [&](std::vector<T> const& x) {
         c(on, std::span<T const>(x), key{1}, m);
         return m.level;

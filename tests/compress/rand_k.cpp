@@ -21,7 +21,7 @@ TEST_CASE("by hand") {
     CHECK(bits(m) == 128);
 
     host on;
-    message_of<rand_k<>> theirs;
+    detail::message_of<rand_k<>> theirs;
     rand_k{2}.blank(on, 4, key{1}, theirs);
     CHECK(theirs.support == m.support);
     CHECK(laws::received(rand_k{4}, x, key{1}) == x);

@@ -54,7 +54,7 @@ TEST_CASE("what is not finite is written so that no reader accepts it") {
                              std::numeric_limits<double>::quiet_NaN()}) {
         auto const refused = [&](auto const& c) {
             host on;
-            message_of<std::remove_cvref_t<decltype(c)>> m;
+            detail::message_of<std::remove_cvref_t<decltype(c)>> m;
             vec const x{1, bad};
             c(on, std::span<double const>(x), key{}, m);
             auto const encoded = laws::written(m);

@@ -27,7 +27,7 @@ double error_of(two_means const& c, vec const& x) {
 template <class C, class T>
 void say_to(C const& c, std::vector<T> const& x) {
     host on;
-    message_of<C, T> m;
+    detail::message_of<C, T> m;
     c(on, std::span<T const>(x), key{}, m);
 }
 

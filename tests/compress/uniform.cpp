@@ -46,7 +46,7 @@ void has_mean_in_units(C const& c, std::vector<T> const& x, T unit) {
 template <class C, class T>
 void say_to(C const& c, std::vector<T> const& x) {
     host on;
-    message_of<C, T> m;
+    detail::message_of<C, T> m;
     c(on, std::span<T const>(x), key{}, m);
 }
 

@@ -43,7 +43,7 @@ TEST_CASE("strangers read it") {
 
 TEST_CASE("numbers that are not finite are refused") {
     host on;
-    message_of<vote> m;
+    detail::message_of<vote> m;
     for (double const v : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
         vec const x{1, v};
         CHECK_THROWS_WITH_AS(vote{}(on, std::span<double const>(x), key{}, m), "vote: coordinate 1 is not finite",

@@ -33,7 +33,7 @@ TEST_CASE("by hand: blocks of zeros, also of negative ones, are not sent; the la
 // A peer's bitmap asks whether |x| is above 0, which a NaN is not, and overwrites the block with zeros.
 TEST_CASE("a block of zeros and a NaN is not dropped") {
     host on;
-    message_of<zero_blocks<>> m;
+    detail::message_of<zero_blocks<>> m;
     vec const x{0, 0, std::numeric_limits<double>::quiet_NaN(), 0};
     zero_blocks const c{2};
     c(on, std::span<double const>(x), key{1}, m);

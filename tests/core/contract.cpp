@@ -42,7 +42,7 @@ std::string standard_error_of(F f, int& signal) {
 }  // namespace
 
 TEST_CASE("a broken contract stops the program and names the place and the condition") {
-    if (laconic::contract_level < 1) return;
+    if (laconic::detail::contract_level < 1) return;
     int signal = 0;
     auto const output = standard_error_of(
         [] {
@@ -66,6 +66,6 @@ TEST_CASE("a condition is evaluated once where its level is on, and never where 
     int cheap = 0, costly = 0;
     LACONIC_EXPECTS(++cheap > 0);
     LACONIC_EXPECTS_COSTLY(++costly > 0);
-    CHECK(cheap == (laconic::contract_level >= 1));
-    CHECK(costly == (laconic::contract_level >= 2));
+    CHECK(cheap == (laconic::detail::contract_level >= 1));
+    CHECK(costly == (laconic::detail::contract_level >= 2));
 }

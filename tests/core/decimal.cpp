@@ -19,7 +19,7 @@ template <class T, class Reader>
 reading<T> read_with(std::string const& text, Reader reader) {
     T value = T(7);
     auto const r = reader(text.data(), text.data() + text.size(), value);
-    return {r.ptr - text.data(), r.ec, std::isnan(value) ? "nan" : shortest(static_cast<double>(value))};
+    return {r.ptr - text.data(), r.ec, std::isnan(value) ? "nan" : detail::shortest(static_cast<double>(value))};
 }
 template <class T>
 void same(std::string const& text) {
@@ -75,8 +75,8 @@ TEST_CASE_TEMPLATE("by a stream a number is what std::from_chars reads, where th
     // All kinds of bits, in as few digits as tell them apart.
     for (std::uint64_t i = 0; i < 2000; ++i) {
         auto const words = key{5}.words(i);
-        same<T>(shortest(std::bit_cast<double>(std::uint64_t{words[0]} << 32 | words[1])));
-        same<T>(shortest(static_cast<double>(std::bit_cast<float>(words[2]))));
+        same<T>(detail::shortest(std::bit_cast<double>(std::uint64_t{words[0]} << 32 | words[1])));
+        same<T>(detail::shortest(static_cast<double>(std::bit_cast<float>(words[2]))));
     }
 }
 

@@ -16,7 +16,7 @@ struct inner {
     bool operator==(inner const&) const = default;
 };
 struct machine {
-    portion k = 0.25;
+    detail::portion k = 0.25;
     mode how = mode::slow;
     std::size_t count = 3;
     bool loud = false;
@@ -55,13 +55,13 @@ TEST_CASE(
 }
 
 TEST_CASE("lists have the defaults of the members") {
-    auto const l = listed<machine>();
+    auto const l = detail::listed<machine>();
     CHECK(l.name == "machine");
     CHECK(l.parameters == "(k=0.25, how=slow, count=3, loud=no, part=0.5)");
     CHECK(l.about == "does nothing");
     CHECK(l.source == "Nobody 2026");
-    CHECK(listed<bare>().parameters.empty());
-    CHECK(listed<needy>().parameters == "(n)");
+    CHECK(detail::listed<bare>().parameters.empty());
+    CHECK(detail::listed<needy>().parameters == "(n)");
 }
 
 namespace {
@@ -89,7 +89,7 @@ struct choice {
     mode how = mode::slow;
     static constexpr void description(auto&& describe) {
         describe("choice", "one of two types", "", field("share", &choice::share).between(0, 1),
-                 field("how", &choice::how), decided_field<Louder>("louder"));
+                 field("how", &choice::how), detail::decided_field<Louder>("louder"));
     }
 };
 
@@ -98,8 +98,8 @@ struct choice {
 TEST_CASE("what a type decides is written unless it is the first there is") {
     CHECK(to_string(choice<false>{}) == "choice");
     CHECK(to_string(choice<true>{0.25}) == "choice(share=0.25, louder=yes)");
-    CHECK(listed<choice<false>>().parameters == "(share=0.5, how=slow, louder=no)");
-    CHECK(listed<choice<true>>().parameters == "(share=0.5, how=slow, louder=yes)");
+    CHECK(detail::listed<choice<false>>().parameters == "(share=0.5, how=slow, louder=no)");
+    CHECK(detail::listed<choice<true>>().parameters == "(share=0.5, how=slow, louder=yes)");
 }
 
 TEST_CASE("numbers are checked against the ranges of their fields") {

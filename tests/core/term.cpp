@@ -7,7 +7,7 @@
 using namespace laconic;
 
 static_assert(std::is_trivially_copyable_v<term<float>> && sizeof(term<float>) == 8);
-static_assert(largest_dimension == 4294967295u);
+static_assert(detail::largest_dimension == 4294967295u);
 
 TEST_CASE("width_of is the least width that tells n things apart") {
     CHECK(detail::width_of(0) == 0);

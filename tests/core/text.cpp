@@ -6,8 +6,8 @@
 
 #include "support/everything.hpp"
 
-using laconic::shortest;
 using laconic::detail::escaped;
+using laconic::detail::shortest;
 
 TEST_CASE("numbers are short where they can be") {
     CHECK(shortest(0.1) == "0.1");

@@ -26,9 +26,9 @@ static_assert(!Contiguous<Eigen::Map<Eigen::VectorXd, 0, Eigen::InnerStride<>>>)
 static_assert(!Contiguous<Eigen::Map<Eigen::VectorXd, 0, Eigen::InnerStride<2>>>);
 static_assert(!Contiguous<std::list<double>> && !Contiguous<std::vector<bool>> && !Contiguous<double>);
 
-static_assert(std::same_as<element_of<std::vector<double> const>, double>);
-static_assert(std::same_as<element_of<std::span<float const>>, float>);
-static_assert(std::same_as<element_of<Eigen::VectorXf>, float>);
+static_assert(std::same_as<detail::element_of<std::vector<double> const>, double>);
+static_assert(std::same_as<detail::element_of<std::span<float const>>, float>);
+static_assert(std::same_as<detail::element_of<Eigen::VectorXf>, float>);
 
 namespace {
 
@@ -51,7 +51,7 @@ static_assert(point<Eigen::Map<Eigen::VectorXf>, Eigen::Ref<Eigen::VectorXf>, Ei
 
 template <class X>
 concept Viewable = requires(X&& x) {
-    view(std::forward<X>(x));
+    detail::view(std::forward<X>(x));
 };
 static_assert(Viewable<std::vector<double>&> && Viewable<std::vector<double> const&>);
 static_assert(!Viewable<std::vector<double>> && !Viewable<Eigen::VectorXd> && !Viewable<std::array<double, 2>>);
@@ -59,25 +59,25 @@ static_assert(Viewable<std::span<double>> && Viewable<std::span<double>&> && Vie
 
 TEST_CASE("a view is the same memory") {
     std::vector<double> v{1, 2, 3};
-    auto const over = view(v);
-    static_assert(std::same_as<decltype(view(v)), std::span<double>>);
-    static_assert(std::same_as<decltype(view(std::as_const(v))), std::span<double const>>);
+    auto const over = detail::view(v);
+    static_assert(std::same_as<decltype(detail::view(v)), std::span<double>>);
+    static_assert(std::same_as<decltype(detail::view(std::as_const(v))), std::span<double const>>);
     CHECK(over.data() == v.data());
     CHECK(over.size() == 3);
     over[1] = 5;
     CHECK(v[1] == 5);
 
     Eigen::VectorXf e = Eigen::VectorXf::Constant(4, 2);
-    view(e)[3] = 7;
+    detail::view(e)[3] = 7;
     CHECK(e[3] == 7);
-    CHECK(view(std::as_const(e)).size() == 4);
+    CHECK(detail::view(std::as_const(e)).size() == 4);
 
     std::span<double> const s(v);
-    CHECK(view(s).data() == v.data());
-    CHECK(view(std::span<double const>(v)).size() == 3);
+    CHECK(detail::view(s).data() == v.data());
+    CHECK(detail::view(std::span<double const>(v)).size() == 3);
 
     Eigen::MatrixXd m = Eigen::MatrixXd::Identity(3, 3);
     auto column = m.col(1);
-    CHECK(view(column)[1] == 1);
-    CHECK(view(column).size() == 3);
+    CHECK(detail::view(column)[1] == 1);
+    CHECK(detail::view(column).size() == 3);
 }

@@ -116,8 +116,8 @@ double error_of_edge_duals(workers<ridge<>> const& w, double rho, std::vector<st
     std::vector<Eigen::MatrixXd> h(n);
     std::vector<Eigen::VectorXd> x(n, Eigen::VectorXd::Zero(d)), b = x, dual = x, edge(n + 1, x[0]);
     for (std::size_t i = 0; i < n; ++i) {
-        w.f[i].hessian(view(x[i]), h[i]);
-        w.f[i].gradient(view(x[i]), view(b[i]));
+        w.f[i].hessian(detail::view(x[i]), h[i]);
+        w.f[i].gradient(detail::view(x[i]), detail::view(b[i]));
     }
     double error = 0;
     for (int k = 1; k <= rounds; ++k) {
@@ -253,7 +253,7 @@ TEST_CASE("1.4: Body Fat, D-GADMM, rho 3 and a new chain every 10 iterations, ta
 }
 
 bool has_sent(toys::any_run const& run, std::size_t rank) {
-    return run.message_of_rank(rank).get<message_of<threshold<>>>().support.size() > 0;
+    return run.message_of_rank(rank).get<detail::message_of<threshold<>>>().support.size() > 0;
 }
 
 TEST_CASE("1.9(a): Body Fat, the baselines: gradient descent, LAG, dual averaging" * doctest::test_suite("slow")) {

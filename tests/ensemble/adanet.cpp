@@ -8,7 +8,7 @@
 
 using namespace laconic;
 
-static_assert(Described<adanet>);
+static_assert(detail::Described<adanet>);
 
 namespace tests_of_adanet {
 

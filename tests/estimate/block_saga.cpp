@@ -53,7 +53,7 @@ TEST_CASE("the first round is exact and fills the table; then one row is renewed
         CHECK(kept(e, row, 5) == before[row]);  // not before it is sent
         e.update(on, std::span<double const>(y));
 
-        message_of<rand_block<>> m;
+        detail::message_of<rand_block<>> m;
         blocks.blank(on, 5, now.own, m);
         vec expected = before[row];
         for (auto const place : m.support)

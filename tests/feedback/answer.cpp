@@ -27,7 +27,7 @@ struct server {
     host on;
     memory<> workers{.5};  // of their messages: mean h = (1, 2)
     downlink<C> down;      // of its own: h = (-1, 1)
-    message_of<C> answer;
+    detail::message_of<C> answer;
     vec kept;
 
     server() {

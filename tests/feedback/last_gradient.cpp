@@ -17,7 +17,7 @@ vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }
 // A round of a key in which all ranks send in full, which has probability 1/2, or not.
 round_context round_in_full(bool in_full) {
     for (std::uint64_t k = 1;; ++k)
-        if (auto const now = round_context::of(key{7}, k, 0, 2); sends_in_full(now, .5) == in_full) return now;
+        if (auto const now = round_context::of(key{7}, k, 0, 2); detail::sends_in_full(now, .5) == in_full) return now;
 }
 
 }  // namespace

@@ -17,9 +17,9 @@ namespace {
 template <class B, class C>
 void goes_and_returns(C const& c) {
     CAPTURE(to_string(c));
-    using message = message_of<C, float>;
-    static_assert(std::is_same_v<moved_to<B, message>, message_of<C, float, B>>);
-    static_assert(std::is_same_v<moved_to<host, message_of<C, float, B>>, message>);
+    using message = detail::message_of<C, float>;
+    static_assert(std::is_same_v<moved_to<B, message>, detail::message_of<C, float, B>>);
+    static_assert(std::is_same_v<moved_to<host, detail::message_of<C, float, B>>, message>);
     host here;
     B there;
     for (std::size_t const d : {12u, 36u, 6u}) {  // also where there is less and more room
@@ -27,7 +27,7 @@ void goes_and_returns(C const& c) {
         message m, back;
         c(here, std::span<float const>(x), key{1}, m);
         if (d != 12) c(here, std::span<float const>(other), key{2}, back);
-        message_of<C, float, B> moved;
+        detail::message_of<C, float, B> moved;
         copy_message(here, m, there, moved);
         copy_message(there, moved, here, back);
         CHECK(back == m);
@@ -62,10 +62,10 @@ TEST_CASE("parts go as well, however many there were") {
     apart there;
     using pieces = parts<top_k<>>;
     auto const x = laws::noise<float>(6, 1);
-    message_of<pieces, float> m, back;
+    detail::message_of<pieces, float> m, back;
     pieces{{4, {2}}, {2, {1}}}(here, std::span<float const>(x), key{1}, m);
     pieces{{6, {2}}}(here, std::span<float const>(x), key{1}, back);
-    message_of<pieces, float, apart> moved;
+    detail::message_of<pieces, float, apart> moved;
     copy_message(here, m, there, moved);
     copy_message(there, moved, here, back);
     CHECK(back == m);

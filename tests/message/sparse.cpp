@@ -129,7 +129,7 @@ TEST_CASE("three of 2^24 numbers touch some pages, and so does what is blank") {
     x[5] = 1, x[d / 2] = -2, x[d - 1] = 3;
     host on;
     threshold<> const c{0.5};
-    message_of<threshold<>, float> sent, received;
+    detail::message_of<threshold<>, float> sent, received;
     c(on, std::span<float const>(x), key{1}, sent);
     c.blank(on, d, key{1}, received);
     CHECK(sent.support == std::vector<coordinate>{5, d / 2, d - 1});

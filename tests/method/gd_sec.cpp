@@ -43,7 +43,7 @@ struct course {
 
 // Rounds, numbers and bytes sent by all, until f - f* < 1e-10, until there have been too many rounds, or for ever more.
 course run_to_optimum(any_recursion<> const& recursion, task const& t, std::size_t most) {
-    using message = message_of<threshold<>>;
+    using message = detail::message_of<threshold<>>;
     any_run run(recursion, t.f, t.start, 1);
     course c;
     for (;; ++c.rounds) {
@@ -58,7 +58,7 @@ course run_to_optimum(any_recursion<> const& recursion, task const& t, std::size
     }
 }
 std::string sec(double xi, double beta, std::string const& more = "") {
-    return "gd_sec(xi=" + shortest(xi) + ", beta=" + shortest(beta) + more + ")";
+    return "gd_sec(xi=" + detail::shortest(xi) + ", beta=" + detail::shortest(beta) + more + ")";
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ TEST_CASE("the specification's ablation: what saves, what diverges, what gets st
     // Steps that a theorem covers do not save as much.
     double const q = .5, step = (1 - q) / p.smoothness, c = step * p.strong_convexity;
     double const xi = std::sqrt(q / (2 * (1 - q) * (1 - q)) / (1 / (1 - c) + 1 / ((1 - c) * (1 - c))));
-    auto const safe = ends(sec(xi, .5, ", step=" + shortest(step)), 3000);
+    auto const safe = ends(sec(xi, .5, ", step=" + detail::shortest(step)), 3000);
     CHECK(safe.gap < 1e-10);
     CHECK(safe.values > 3 * runs[4].values);
     CHECK(double(safe.values) < 1.5 * numbers);

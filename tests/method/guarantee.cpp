@@ -6,9 +6,9 @@
 
 using namespace laconic;
 
-static_assert(GuaranteedByRandK<diana<rand_k<>>> && GuaranteedByRandK<vr_diana<rand_k<natural>>>);
-static_assert(GuaranteedByRandK<vr_diana_saga<rand_k<>, l1>>);
-static_assert(!GuaranteedByRandK<diana<natural>> && !GuaranteedByRandK<diana<rand_k<rand_k<>>>>);
+static_assert(detail::GuaranteedByRandK<diana<rand_k<>>> && detail::GuaranteedByRandK<vr_diana<rand_k<natural>>>);
+static_assert(detail::GuaranteedByRandK<vr_diana_saga<rand_k<>, l1>>);
+static_assert(!detail::GuaranteedByRandK<diana<natural>> && !detail::GuaranteedByRandK<diana<rand_k<rand_k<>>>>);
 
 namespace {
 
@@ -62,16 +62,16 @@ TEST_CASE("k is the best of all, tried one by one, whatever the cost") {
                     auto const in_full = [&](double k) { return cost.defined(64 * k); };
                     auto const rounded = [&](double k) { return cost.defined(8 * std::ceil(9 * k / 8)); };
                     is_best(
-                        best_rand_k<double>(diana{rand_k{}}, library, p), d,
+                        detail::best_rand_k<double>(diana{rand_k{}}, library, p), d,
                         [&](double k) { return diana_rate(k, 0, p); }, in_full);
                     is_best(
-                        best_rand_k<float>(diana{rand_k{} | natural{}}, library, p), d,
+                        detail::best_rand_k<float>(diana{rand_k{} | natural{}}, library, p), d,
                         [&](double k) { return diana_rate(k, .125, p); }, rounded);
                     is_best(
-                        best_rand_k<double>(vr_diana{rand_k{}}, library, p), d,
+                        detail::best_rand_k<double>(vr_diana{rand_k{}}, library, p), d,
                         [&](double k) { return vr_diana_rate(k, 0, p); }, in_full);
-                    CHECK(best_rand_k<double>(vr_diana{rand_k{}}, library, p) ==
-                          best_rand_k<double>(vr_diana_saga{rand_k{}}, library, p));
+                    CHECK(detail::best_rand_k<double>(vr_diana{rand_k{}}, library, p) ==
+                          detail::best_rand_k<double>(vr_diana_saga{rand_k{}}, library, p));
                 }
             }
 }
@@ -80,7 +80,7 @@ TEST_CASE("k is the best of all, tried one by one, whatever the cost") {
 // the least for k = sqrt(2 d c / (n - 2)).
 TEST_CASE("closed forms: many workers, two, one") {
     auto const k = [](int n, message_cost const& cost) {
-        return best_rand_k<double>(diana{rand_k{}}, cost, problem{400, n, 1, 1e-9, 1, 1, 1e-9});
+        return detail::best_rand_k<double>(diana{rand_k{}}, cost, problem{400, n, 1, 1e-9, 1, 1, 1e-9});
     };
     CHECK(k(10, affine_cost(1, 36 * 64)) == 60);
     CHECK(k(10, {}) == 1);
@@ -93,7 +93,7 @@ TEST_CASE("closed forms: many workers, two, one") {
 // d = 8, 36 workers, m = 6: the rates are min(k / (2 k + 16), k / 16, 1 / 16), the same from k = 2 on.
 TEST_CASE("vr_diana: no more is sent than what the samples can use") {
     problem const p{8, 36, 1, .5, 1, 1, .5, 6, 1};
-    auto const k = [&](message_cost const& cost) { return best_rand_k<double>(vr_diana{rand_k{}}, cost, p); };
+    auto const k = [&](message_cost const& cost) { return detail::best_rand_k<double>(vr_diana{rand_k{}}, cost, p); };
     CHECK(guarantee<vr_diana<rand_k<>>>::rate(vr_diana{rand_k{1}}, p) == doctest::Approx(1. / 18));
     for (double const level : {2., 3., 8.})
         CHECK(guarantee<vr_diana<rand_k<>>>::rate(vr_diana{rand_k{level}}, p) == doctest::Approx(1. / 16));
@@ -118,7 +118,7 @@ TEST_CASE("vr_diana: the rate is the least of the step's, the memory's and the s
 TEST_CASE("numbers that are given: those k compete that the theorem covers with them") {
     problem const p{4, 3, 3, 1, 3, 3, 1};
     auto const k = [&](overrides const& given) {
-        return best_rand_k<double>(diana{rand_k{}, given}, message_cost{}, p);
+        return detail::best_rand_k<double>(diana{rand_k{}, given}, message_cost{}, p);
     };
     CHECK(k({}) == 4);
     CHECK(k({.step = .125}) == 1);
@@ -137,7 +137,7 @@ TEST_CASE("numbers that are given: those k compete that the theorem covers with 
         problem q = p;
         q.samples = 5;
         q.largest_sample_smoothness = 3;
-        return best_rand_k<double>(vr_diana{rand_k{}, given}, message_cost{}, q);
+        return detail::best_rand_k<double>(vr_diana{rand_k{}, given}, message_cost{}, q);
     };
     double const at_2 = 1 / (3 * (1 + 36 * 2. / 3));
     CHECK(vr({.step = at_2}) == 2);
@@ -147,7 +147,7 @@ TEST_CASE("numbers that are given: those k compete that the theorem covers with 
 
 TEST_CASE("a constant that is not known is refused by name") {
     auto const refused = [](auto const& m, problem const& p, char const* why) {
-        CHECK_THROWS_WITH_AS(best_rand_k<double>(m, message_cost{}, p), doctest::Contains(why), theory_error);
+        CHECK_THROWS_WITH_AS(detail::best_rand_k<double>(m, message_cost{}, p), doctest::Contains(why), theory_error);
     };
     problem const whole{8, 5, 4, .5, 9, 6, .25, 7, 12};
     auto const without = [&](auto member) {
@@ -156,7 +156,7 @@ TEST_CASE("a constant that is not known is refused by name") {
         return p;
     };
     diana const d{rand_k{}};
-    CHECK_NOTHROW(best_rand_k<double>(d, message_cost{}, whole));
+    CHECK_NOTHROW(detail::best_rand_k<double>(d, message_cost{}, whole));
     refused(d, without(&problem::least_strong_convexity), "needs min mu_i");
     refused(d, without(&problem::largest_smoothness), "max L_i");
     refused(d, without(&problem::dimension), "dimension, which is not known");
@@ -165,11 +165,11 @@ TEST_CASE("a constant that is not known is refused by name") {
     p.least_strong_convexity = std::numeric_limits<double>::infinity();
     refused(d, p, "needs min mu_i");
     vr_diana const v{rand_k{}};
-    CHECK_NOTHROW(best_rand_k<double>(v, message_cost{}, without(&problem::least_strong_convexity)));
+    CHECK_NOTHROW(detail::best_rand_k<double>(v, message_cost{}, without(&problem::least_strong_convexity)));
     refused(v, without(&problem::strong_convexity), "vr_diana: its rate, for which k is chosen, needs mu");
     refused(v, without(&problem::samples), "number of samples");
     refused(v, without(&problem::largest_sample_smoothness), "max L_ij");
     refused(vr_diana_saga{rand_k{}}, without(&problem::samples), "vr_diana_saga: its rate");
     refused(vr_diana{rand_k{}, {.batch = 2}}, whole, "batches of one row");
-    CHECK_NOTHROW(best_rand_k<double>(vr_diana{rand_k{}, {.batch = 1}}, message_cost{}, whole));
+    CHECK_NOTHROW(detail::best_rand_k<double>(vr_diana{rand_k{}, {.batch = 1}}, message_cost{}, whole));
 }

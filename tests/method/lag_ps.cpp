@@ -70,7 +70,7 @@ TEST_CASE("the paper's synthetic recipe: as many uploads as a program that follo
         for (; rounds < 1000 && t.gap(run.x()) > 1e-8; ++rounds) {
             run.round();
             for (std::size_t i = 0; i < 9; ++i)
-                uploads[i] += run.message_of_rank(i).get<message_of<threshold<>>>().support.size() > 0;
+                uploads[i] += run.message_of_rank(i).get<detail::message_of<threshold<>>>().support.size() > 0;
         }
         if (c.rounds > 0) CHECK(rounds == c.rounds);
         if (c.rounds > 0) CHECK(uploads == c.uploads);

@@ -203,7 +203,7 @@ TEST_CASE("each method's step, and its parts, by hand") {
         CHECK(r.scale * r.step.rate() == doctest::Approx(step).epsilon(1e-10));
         auto const text = to_string(r.compressor) + "; " + to_string(r.feedback) + "; " + to_string(r.step) + "; " +
                           to_string(r.level) + "; " + to_string(r.estimator) + "; " + to_string(r.transport) +
-                          "; scale " + shortest(r.scale);
+                          "; scale " + detail::shortest(r.scale);
         CAPTURE(text);
         for (auto const& part : parts) CHECK(text.find(part) != std::string::npos);
     }
@@ -356,8 +356,8 @@ bool refuses(M const& m) {
 template <class M>
 void refuses_numbers() {
     if constexpr (HasRates<M>) {
-        auto const parameters = listed<M>().parameters;
-        CAPTURE(listed<M>().name);
+        auto const parameters = detail::listed<M>().parameters;
+        CAPTURE(detail::listed<M>().name);
         for (double const bad : {0., -1., double(NAN), double(HUGE_VAL)}) {
             M m{};
             m.given.step = bad;
@@ -385,7 +385,7 @@ void all_refuse_numbers(detail::type_list<M...>) {
 }  // namespace
 
 TEST_CASE("a step that is none, and a memory rate or a batch that a method has no use for, are refused") {
-    all_refuse_numbers(library_methods<identity, gd>{});
+    all_refuse_numbers(detail::library_methods<identity, gd>{});
     for (double const bad : {-1., double(NAN)}) {
         CHECK(refuses(gd_sec{bad}));
         CHECK(refuses(lag_wk{bad}));

@@ -45,7 +45,7 @@ workers two_curved() {
 // The paper of gd_sec minimises the sum of M functions; here f is their mean. Its step is our step / M, its L is M
 // times ours, its threshold xi / M is our xi L: so our xi is its xi over its L, which is 20.
 std::string gd_sec_as_in_the_paper(double xi, double beta) {
-    return "gd_sec(xi=" + shortest(xi / 20) + ", beta=" + shortest(beta) + ", step=0.08)";
+    return "gd_sec(xi=" + detail::shortest(xi / 20) + ", beta=" + detail::shortest(beta) + ", step=0.08)";
 }
 
 std::vector<run_by_hand> by_hand() {
@@ -291,14 +291,15 @@ TEST_CASE("dgc warms up: it sends 25 %, 6.25 %, 1.5625 %, 0.4 %, then k") {
     any_run run(r, any_objectives(f.begin(), f.end()), vec(1000), 1);
     for (std::size_t const count : {250u, 250u, 63u, 63u, 16u, 16u, 4u, 4u, 1u, 1u}) {
         run.round();
-        CHECK(run.message_of_rank(0).get<message_of<top_k<>>>().support.size() == count);
+        CHECK(run.message_of_rank(0).get<detail::message_of<top_k<>>>().support.size() == count);
     }
 }
 
 TEST_CASE("heavy_ball falls by sqrt beta a round with Polyak's numbers, where gradient descent does not") {
     // f = (x^2 + 100 y^2) / 2: step 4 / (sqrt L + sqrt mu)^2, beta ((sqrt L - sqrt mu) / (sqrt L + sqrt mu))^2.
     auto const f = diagonal({1, 100}, {0, 0});
-    auto ball = run_of("heavy_ball(gd(step=" + shortest(4. / 121) + "), beta=" + shortest(81. / 121) + ")", f, {1, 1});
+    auto ball = run_of(
+        "heavy_ball(gd(step=" + detail::shortest(4. / 121) + "), beta=" + detail::shortest(81. / 121) + ")", f, {1, 1});
     auto plain = run_of("gd", f, {1, 1});
     ball.rounds(200);
     plain.rounds(200);

@@ -27,14 +27,14 @@ double expected_distance(any_recursion<> const& r, any_objectives const& f, vec 
     vec next = x;
     double variance = 0;
     for (auto const& g : gradients(f, x)) {
-        message_of<any_compressor<>> m;
+        detail::message_of<any_compressor<>> m;
         vec mean(g.size());
         double squares = 0;
         std::set<std::vector<coordinate>> seen;
         for (std::uint64_t seed = 0; seen.size() < outcomes; ++seed) {
             auto const all = decoded(r, g, key{seed}, m);
-            auto const& support = tau > 0 ? m.get<message_of<scaled_down<lazy<>>>>().inside.support
-                                          : m.get<message_of<scaled_down<rand_block<>>>>().inside.support;
+            auto const& support = tau > 0 ? m.get<detail::message_of<scaled_down<lazy<>>>>().inside.support
+                                          : m.get<detail::message_of<scaled_down<rand_block<>>>>().inside.support;
             std::vector<coordinate> drawn;
             for (std::size_t t = 0; t < support.size(); ++t) drawn.push_back(support[t]);
             if (!seen.insert(drawn).second) continue;
@@ -85,7 +85,7 @@ TEST_CASE("real data: ibcd and ibgd of workers that agree fall by 1 - step tau m
     CHECK(worst > .9);
     // Those that differ: half the spread, and 2 step (1 - tau) zeta^2 / (n mu) is as far as they stay.
     double const half = 1 / (tau * p.smoothness + 2 * (1 - tau) * l / 10);
-    auto const shorter = named("ibcd(tau=2, block=1, step=" + shortest(half) + ")", p);
+    auto const shorter = named("ibcd(tau=2, block=1, step=" + detail::shortest(half) + ")", p);
     double const noise = 2 * half * half * tau * (1 - tau) * best.disagreement() / 10;
     any_objectives const as_they_are(real->f.begin(), real->f.end());
     double largest_ratio = 0;
@@ -135,12 +135,12 @@ TEST_CASE("real data: isaga of workers that agree, x and the table together, fal
         return total;
     };
     host on;
-    message_of<any_compressor<>> m;
+    detail::message_of<any_compressor<>> m;
     auto const rows = keys_of_all_rows(27);
     std::map<coordinate, key> coordinates;
     for (std::uint64_t seed = 0; coordinates.size() < 13; ++seed) {
         r.compressor(on, std::span<double const>(best.x), key{seed}, m);
-        coordinates.emplace(m.get<message_of<scaled_down<rand_block<>>>>().inside.support[0], key{seed});
+        coordinates.emplace(m.get<detail::message_of<scaled_down<rand_block<>>>>().inside.support[0], key{seed});
     }
     any_run run(r, f, vec(13), 1);
     run.round();
@@ -276,7 +276,7 @@ TEST_CASE("proxskip: each local step V falls in expectation by 1 - min(step mu, 
             CAPTURE(chosen);
             double const step = 1 / t.p.largest_smoothness, progress = step * t.p.least_strong_convexity;
             double const sends = chosen > 0 ? chosen : std::sqrt(progress);
-            auto const r = named("proxskip" + (chosen > 0 ? "(p=" + shortest(chosen) + ")" : ""), t.p);
+            auto const r = named("proxskip" + (chosen > 0 ? "(p=" + detail::shortest(chosen) + ")" : ""), t.p);
             CHECK(r.step.rate() == step);
             auto const n = t.f.size(), d = t.p.dimension;
             auto const lyapunov = [&](std::vector<vec> const& x, std::vector<vec> const& h) {

@@ -12,7 +12,7 @@ using namespace toys;
 
 namespace {
 
-std::string number(double v) { return shortest(v); }
+std::string number(double v) { return detail::shortest(v); }
 
 // V = |x - x*|^2 + weight mean |h_i - grad f_i(x*)|^2 has E V+ <= (1 - fall) V + floor, where the step is this and
 // messages are of k coordinates, or of k blocks of one coordinate each.
@@ -159,9 +159,9 @@ TEST_CASE("ef_sgd, and cat of it with its longer step: the Lyapunov inequality o
         auto const affine = affine_cost(1, 640);
         auto const packets = packet_cost(20, 4, 100);
         error_feedback_holds(t, "cat(ef_sgd(top_k), cost=affine(1, 640))",
-                             guaranteed_share<double>(top_k{1}, affine, d), t.start);
+                             detail::guaranteed_share<double>(top_k{1}, affine, d), t.start);
         error_feedback_holds(t, "cat(ef_sgd(top_k | scaled_sign), cost=packets(20, 4, 100))",
-                             guaranteed_share<double>(top_k{1} | scaled_sign{}, packets, d), t.start);
+                             detail::guaranteed_share<double>(top_k{1} | scaled_sign{}, packets, d), t.start);
     }
 }
 
@@ -312,7 +312,8 @@ TEST_CASE("lag_wk and lag_ps: their Lyapunov function falls by 1 - step mu / 2, 
                         auto const g = gradients(t.f, x), h = shifts_of(run, t.f.size());
                         double const bound = xi / (step * step) * std::accumulate(moves.begin(), moves.end(), 0.);
                         for (std::size_t i = 0; i < t.f.size(); ++i) {
-                            bool const sent = run.message_of_rank(i).get<message_of<threshold<>>>().support.size() > 0;
+                            bool const sent =
+                                run.message_of_rank(i).get<detail::message_of<threshold<>>>().support.size() > 0;
                             double const off = distance2(g[i], h[i]);
                             uploads += sent;
                             quiet =
@@ -419,13 +420,13 @@ TEST_CASE("cat, one worker: the descent lemma in every round and over all, for t
             REQUIRE(next - t.best.value <= product * (first - t.best.value) + rounding);
             // As texts make it, and for a cost that the text does not name.
             using compressor = std::remove_cvref_t<decltype(c)>;
-            using as_given = message_of<best_level<compressor, two_way_cost, message_sizes>>;
+            using as_given = detail::message_of<best_level<compressor, two_way_cost, message_sizes>>;
             auto const& sent = run.message_of_rank(0);
             if (sent.template holds<as_given>()) {
                 chosen.insert(sent.template get<as_given>().level);
             } else {
-                REQUIRE(sent.template holds<message_of<best_level<compressor>>>());
-                chosen.insert(sent.template get<message_of<best_level<compressor>>>().level);
+                REQUIRE(sent.template holds<detail::message_of<best_level<compressor>>>());
+                chosen.insert(sent.template get<detail::message_of<best_level<compressor>>>().level);
             }
             value = next;
         }
@@ -496,7 +497,7 @@ TEST_CASE("marina: its Lyapunov function falls by 1 - step mu, in exact expectat
                 t.f[std::size_t(i)].gradient(run.x(), g);
                 mine.feedback.compensate(on, now, g);
                 mine.level.tune(on, mine.compressor, now, std::span<double const>(run.x()), std::span<double const>(g));
-                message_of<any_compressor<>> m;
+                detail::message_of<any_compressor<>> m;
                 mine.compressor(on, std::span<double const>(g), now.own, m);
                 add_message(on, std::span<double>(mean), 1 / n, m);
             }

@@ -46,7 +46,7 @@ TEST_CASE("what is given is written, and nothing else") {
 TEST_CASE("a method that draws at least one row has batch=1 in its text where none is given") {
     CHECK(to_string(with_rows{}) == "m(batch=1)");
     CHECK(to_string(with_rows{{.batch = 7}}) == "m(batch=7)");
-    CHECK(listed<with_rows>().parameters == "(batch=1)");
+    CHECK(detail::listed<with_rows>().parameters == "(batch=1)");
 }
 
 TEST_CASE("the theorem is asked only where no step is given") {

@@ -10,7 +10,7 @@ using namespace toys;
 
 TEST_CASE("the paper's numbers: at most s (s + sqrt d) numbers are not 0 on average, and what sqrt d levels cost") {
     host on;
-    message_of<quantize> m;
+    detail::message_of<quantize> m;
     for (int const s : {1, 2, 4}) {
         vec x(100);
         for (std::size_t j = 0; j < 100; ++j) x[j] = 2 * key{3}.uniform(j) - 1;

@@ -22,7 +22,8 @@ inline auto control() {
     auto const terms = m.terms();
     auto const biased = ef21{top_k{1} | natural{}};
     auto const unbiased = diana{rand_k{1} | quantize{8}};
-    return to_string(biased).size() + to_string(unbiased).size() + terms.size() + view(x).size() + view(v).size();
+    return to_string(biased).size() + to_string(unbiased).size() + terms.size() + detail::view(x).size() +
+           detail::view(v).size();
 }
 
 #if defined(QUANTIZER_BEFORE_SPARSIFIER)
@@ -33,17 +34,17 @@ inline auto wrong = quantize{8} | top_k{3};
 inline auto wrong = top_k{3} | natural{} | rand_k{2};
 #elif defined(VIEW_OF_A_TEMPORARY)
 // expect VIEW_OF_A_TEMPORARY: no matching function for call to .view
-inline auto wrong = view(std::vector<double>{1, 2});
+inline auto wrong = detail::view(std::vector<double>{1, 2});
 #elif defined(VIEW_OF_A_BLOCK)
 // expect VIEW_OF_A_BLOCK: no matching function for call to .view
 inline Eigen::MatrixXd matrix(2, 2);
 inline auto block = matrix.topRows(1);
-inline auto wrong = view(block);
+inline auto wrong = detail::view(block);
 #elif defined(VIEW_OF_A_ROW)
 // expect VIEW_OF_A_ROW: no matching function for call to .view
 inline Eigen::MatrixXd matrix(2, 2);
 inline auto row = matrix.row(0);
-inline auto wrong = view(row);
+inline auto wrong = detail::view(row);
 #elif defined(COMPRESS_A_BLOCK)
 // expect COMPRESS_A_BLOCK: no matching function for call to .compress
 inline auto wrong = compress(identity{}, Eigen::MatrixXd(2, 2).topRows(1), key{1});

@@ -37,7 +37,7 @@ device::array<float> on_the_device(device& on, std::vector<float> const& x) {
 // round, whose mean must be the one over the host.
 template <class C, class SendWrong>
 std::vector<std::string> errors_with(int ranks, C const& compressor, SendWrong send_wrong) {
-    using message = message_of<C, float, device>;
+    using message = detail::message_of<C, float, device>;
     std::vector<std::string> errors(std::size_t(ranks), "none");
     std::vector<std::vector<float>> means(static_cast<std::size_t>(ranks));
     std::vector<int> used(static_cast<std::size_t>(ranks));  // messages of the wrong round
@@ -69,7 +69,7 @@ std::vector<std::string> errors_with(int ranks, C const& compressor, SendWrong s
     host cpu;
     std::vector<float> mean(d);
     for (int r = 0; r < ranks; ++r) {
-        message_of<C, float, host> m;
+        detail::message_of<C, float, host> m;
         auto const x = numbers_of(r);
         compressor(cpu, std::span<float const>(x), key{1}, m);
         add_message(cpu, std::span<float>(mean), 1 / float(ranks), m);
@@ -165,7 +165,7 @@ TEST_CASE("ranks that disagree about d are refused on all of them") {
             auto on = on_device::made_for(comm.stream());
             std::size_t const own = comm.rank() == 0 ? d + 1 : d;
             auto const x = on_the_device(on, numbers_of(comm.rank(), own));
-            message_of<top_k<>, float, device> mine;
+            detail::message_of<top_k<>, float, device> mine;
             detail::message_arrays<decltype(mine), device> arrays;
             top_k{6}(on, std::span<float const>(x), key{1}, mine);
             arrays.send(on, comm, mine);

@@ -8,7 +8,7 @@
 using namespace laconic;
 
 static_assert(Step<adam<>> && Step<adam<float>, float>);
-static_assert(HasRateFunction<adam<>>);
+static_assert(detail::HasRateFunction<adam<>>);
 
 TEST_CASE("two steps by hand") {
     host on;

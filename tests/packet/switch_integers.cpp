@@ -11,9 +11,9 @@ namespace {
 // What a switch makes of the workers' blocks, one number each.
 template <class T>
 T sum_of(std::vector<T> const& x, std::int64_t* exact = nullptr) {
-    std::int16_t e = no_exponent;
-    for (T const& v : x) e = std::max(e, exponent_of(std::span<T const>(&v, 1)));
-    fixed_point const form(int(x.size()), e);
+    std::int16_t e = detail::no_exponent;
+    for (T const& v : x) e = std::max(e, detail::exponent_of(std::span<T const>(&v, 1)));
+    detail::fixed_point const form(int(x.size()), e);
     std::uint32_t sum = 0;
     std::int64_t total = 0;
     std::array<std::byte, 4> bytes{};
@@ -33,30 +33,30 @@ T sum_of(std::vector<T> const& x, std::int64_t* exact = nullptr) {
 }  // namespace
 
 TEST_CASE("the exponent of a block is the least whose power of two is above all magnitudes") {
-    auto const e = [&](std::vector<float> const& x) { return exponent_of(std::span<float const>(x)); };
+    auto const e = [&](std::vector<float> const& x) { return detail::exponent_of(std::span<float const>(x)); };
     CHECK(e({0.5f}) == 0);
     CHECK(e({1.0f}) == 1);
     CHECK(e({-1.99f, 0.1f}) == 1);
     CHECK(e({0.1f, -3.0f, 2.0f}) == 2);
-    CHECK(e({0.0f, -0.0f}) == no_exponent);
-    CHECK(e({}) == no_exponent);
+    CHECK(e({0.0f, -0.0f}) == detail::no_exponent);
+    CHECK(e({}) == detail::no_exponent);
     CHECK(e({std::numeric_limits<float>::max()}) == 128);
     CHECK(e({-std::numeric_limits<float>::denorm_min()}) == -148);
     double const large = std::numeric_limits<double>::max(), small = std::numeric_limits<double>::denorm_min();
-    CHECK(exponent_of(std::span<double const>(&large, 1)) == 1024);
-    CHECK(exponent_of(std::span<double const>(&small, 1)) == -1073);
+    CHECK(detail::exponent_of(std::span<double const>(&large, 1)) == 1024);
+    CHECK(detail::exponent_of(std::span<double const>(&small, 1)) == -1073);
 }
 
 TEST_CASE("by hand: three workers have 29 bits") {
-    CHECK(fixed_point::bits(1) == 30);
-    CHECK(fixed_point::bits(2) == 29);
-    CHECK(fixed_point::bits(3) == 29);
-    CHECK(fixed_point::bits(4) == 28);
-    for (int const workers : {65534, 65535}) CHECK(fixed_point::bits(workers) == 15);
+    CHECK(detail::fixed_point::bits(1) == 30);
+    CHECK(detail::fixed_point::bits(2) == 29);
+    CHECK(detail::fixed_point::bits(3) == 29);
+    CHECK(detail::fixed_point::bits(4) == 28);
+    for (int const workers : {65534, 65535}) CHECK(detail::fixed_point::bits(workers) == 15);
     // 1.5 < 2^1: units of 2^-28.
     std::array<std::byte, 8> bytes{};
     std::array<float, 2> const x{1.5f, -0x1p-28f};
-    fixed_point(3, 1).put(std::span<float const>(x), bytes.data());
+    detail::fixed_point(3, 1).put(std::span<float const>(x), bytes.data());
     CHECK(std::to_integer<int>(bytes[3]) == 0x18);
     for (std::size_t i : {0, 1, 2}) CHECK(std::to_integer<int>(bytes[i]) == 0);
     for (std::size_t i : {4, 5, 6, 7}) CHECK(std::to_integer<int>(bytes[i]) == 255);
@@ -65,7 +65,7 @@ TEST_CASE("by hand: three workers have 29 bits") {
 TEST_CASE("as many summands as there are workers never overflow, be they as large as they can") {
     for (int const workers : {1, 2, 3, 4, 5, 127, 128, 129, 1023, 4096}) {
         CAPTURE(workers);
-        int const bits = fixed_point::bits(workers);
+        int const bits = detail::fixed_point::bits(workers);
         // One bit more would be too many for some: for a double below 2^e is rounded to 2^bits itself.
         CHECK((std::int64_t(workers) << bits) <= std::numeric_limits<std::int32_t>::max());
         CHECK((std::int64_t(workers) << (bits + 1)) > std::numeric_limits<std::int32_t>::max());
@@ -86,7 +86,7 @@ TEST_CASE("as many summands as there are workers never overflow, be they as larg
 TEST_CASE("a sum is off by at most half a unit for each worker, and can be by nearly that") {
     for (int const workers : {1, 2, 3, 8, 100}) {
         CAPTURE(workers);
-        int const bits = fixed_point::bits(workers);
+        int const bits = detail::fixed_point::bits(workers);
         double const unit = std::ldexp(1.0, 3 - bits);  // numbers below 8
         double worst = 0;
         auto const draw = key{4}.child(std::uint64_t(workers));

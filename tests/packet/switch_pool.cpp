@@ -14,7 +14,7 @@ namespace {
 // A switch for two workers, with one slot and blocks of two; keeps its replies, and to whom they go.
 struct bench {
     switch_layout how{.d = 7, .workers = 2, .block = 2, .slot_count = 1};
-    switch_pool<float> pool{how, 0, {}};
+    detail::switch_pool<float> pool{how, 0, {}};
     std::vector<std::pair<int, std::vector<std::byte>>> replies;
     std::uint64_t round;
     double now = 0;

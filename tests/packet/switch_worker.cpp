@@ -15,8 +15,8 @@ namespace {
 struct bench {
     switch_layout how{.d = 5, .workers = 2, .block = 2, .slot_count = 2};
     retransmission when{.first = 1, .least = 1, .most = 8, .farewells = 3};
-    switch_pool<float> pool{how, 0, when};
-    switch_worker<float> worker{how, 0, 0, when}, other{how, 1, 0, when};
+    detail::switch_pool<float> pool{how, 0, when};
+    detail::switch_worker<float> worker{how, 0, 0, when}, other{how, 1, 0, when};
     std::vector<float> x{1, 2, 3, 4, 5}, y{10, 20, 30, 40, 50};
     std::vector<std::vector<std::byte>> sent;  // by the worker, and not yet carried
     std::vector<std::pair<int, std::vector<std::byte>>> replies;

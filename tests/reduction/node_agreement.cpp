@@ -26,7 +26,7 @@ std::vector<std::string> errors_of(int n, int per_node, auto items, auto own, bo
     return all;
 }
 auto const alike = [](int) { return agreed_items{{"a size", "3"}}; };
-auto const nothing = [](int) { return failure(); };
+auto const nothing = [](int) { return detail::failure(); };
 
 }  // namespace
 
@@ -47,9 +47,10 @@ TEST_CASE("what is wrong on one rank of one node is known on all ranks of all no
                                                      culprit, " has \"a size: 4\""})));
         }
         auto const own = [&](int r) {
-            return r == culprit
-                       ? failure{.kind = detail::failure_kind::agreement, .rank = r, .why = "rank \1 has no share"}
-                       : failure();
+            return r == culprit ? detail::failure{.kind = detail::failure_kind::agreement,
+                                                  .rank = r,
+                                                  .why = "rank \1 has no share"}
+                                : detail::failure();
         };
         for (auto const& text : errors_of(6, 3, alike, own))
             CHECK(text == "rank " + std::to_string(culprit) + " has no share");

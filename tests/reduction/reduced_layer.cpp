@@ -79,7 +79,7 @@ TEST_CASE("a layer that all ranks skip keeps what it remembers, and one that som
         auto const step = [&](std::uint64_t k, bool skip) {
             if (!skip) l.vector().start(numbers(x));
             if (skip)
-                l.fail(failure::left_out(l.was_not_started()).by(comm.rank(), k), false);
+                l.fail(detail::failure::left_out(l.was_not_started()).by(comm.rank(), k), false);
             else
                 l.make_message(k, 1, {}, false);
             exchange(l, with, k);

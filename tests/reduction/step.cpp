@@ -13,7 +13,7 @@ TEST_CASE("a step: nothing is written before finish, and messages of later steps
     using with_errors = error_feedback<top_k<>>;
     fibers::run(2, [](fibers::member& comm) {
         reducer_options const options{.share_below = 0};
-        reduction_step<with_errors, fibers::member> step(
+        detail::reduction_step<with_errors, fibers::member> step(
             comm, [](layer const&) { return with_errors{top_k{1}}; }, layers_of({3, 3}), options);
         std::vector<float> a, b;
         for (int k = 0; k < 2; ++k) {
@@ -35,8 +35,8 @@ TEST_CASE(
     "a step in its parts: once prepared it is committed, or abandoned without a change, and failed() says why not") {
     using with_errors = error_feedback<top_k<>>;
     fibers::run(2, [](fibers::member& comm) {
-        reduction_step<with_errors, fibers::member> step(comm, [](layer const&) { return with_errors{top_k{1}}; },
-                                                         layers_of({3}), {});
+        detail::reduction_step<with_errors, fibers::member> step(
+            comm, [](layer const&) { return with_errors{top_k{1}}; }, layers_of({3}), {});
         auto const residual = [&] {
             auto const e = step.layers()[0].feedback().residual();
             return std::vector<float>(e.begin(), e.end());

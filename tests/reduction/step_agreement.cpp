@@ -9,7 +9,7 @@ using namespace laconic;
 
 namespace {
 
-std::string what_of(failure const& f) {
+std::string what_of(detail::failure const& f) {
     try {
         f.raise();
     } catch (compression_error const& e) {
@@ -30,7 +30,7 @@ std::string agreed(std::vector<double> const& weights, std::vector<char> const& 
         if (all.wrong)
             errors[r] = what_of(all.wrong);
         else
-            shares[r] = shortest(all.share) + " ";
+            shares[r] = detail::shortest(all.share) + " ";
     });
     for (auto const& t : errors) CHECK(t == errors[0]);
     std::string all = errors[0];

@@ -47,7 +47,7 @@ TEST_CASE("the order in which messages are sent and received: eight in flight, a
         std::string mine;
         noted_lanes comm{&inner, &mine};
         reducer_options const options{.share_below = 3};
-        reduction_step<plain<>, noted_lanes> step(
+        detail::reduction_step<plain<>, noted_lanes> step(
             comm, [](layer const&) { return plain<>{}; }, layers_of(sizes), options);
         std::vector<std::vector<float>> x(sizes.size());
         for (auto& steps : notes) {

@@ -9,7 +9,7 @@ using namespace laconic;
 
 namespace {
 
-std::string text_of(failure const& f) {
+std::string text_of(detail::failure const& f) {
     try {
         f.raise();
     } catch (compression_error const& e) {
@@ -44,11 +44,11 @@ TEST_CASE("a layer that has no message has a failure, and what ranks have alike 
         CHECK(l.alike() != alike);
         l.make_message(0, 1, {.step_size = 0.5}, true);
         CHECK(l.alike() == alike);
-        l.fail(failure::no_message("no data").by(0, 0), false);
+        l.fail(detail::failure::no_message("no data").by(0, 0), false);
         CHECK(text_of(l.own_failure()) == "no data");
         CHECK(l.alike() == 0);
         CHECK_FALSE(l.is_skipped());
-        l.fail(failure::left_out(l.was_not_started()).by(0, 0), false);
+        l.fail(detail::failure::left_out(l.was_not_started()).by(0, 0), false);
         CHECK(text_of(l.own_failure()) == "layer w was not started");
         CHECK(l.is_skipped());
         l.end_step();

@@ -11,7 +11,7 @@ using namespace laconic;
 namespace {
 
 using top_k_with_errors = error_feedback<top_k<>>;
-using layers = reduction_step<top_k_with_errors, fibers::member>;
+using layers = detail::reduction_step<top_k_with_errors, fibers::member>;
 
 // The same reduction for all layers.
 template <class R>
@@ -72,7 +72,7 @@ TEST_CASE("what does not suit a layer is refused") {
     CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{3}}), {{"", 2}}, {}),
                          "top_k(3): k = 3 is above the dimension d = 2", argument_error);
     layers({}, always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {.dense_below = 3});  // sent in full
-    using around = reduction_step<plain<identity, ring>, fibers::member>;
+    using around = detail::reduction_step<plain<identity, ring>, fibers::member>;
     CHECK_THROWS_AS(around({}, always(plain<identity, ring>{}), {{"a", 3}}, {.not_started = absent::skip}),
                     argument_error);
 }
@@ -86,7 +86,7 @@ TEST_CASE("a layer of more numbers than a coordinate counts is refused before th
 }
 
 TEST_CASE("no state, forged with its checksum, makes a vector longer than its layer") {
-    using shifts = reduction_step<ef21_shift<top_k<>>, fibers::member>;
+    using shifts = detail::reduction_step<ef21_shift<top_k<>>, fibers::member>;
     auto const by_top_1 = always(ef21_shift{top_k{1}});
     shifts longer({}, by_top_1, {{"a", 2}, {"b", 4}}, {}), restored({}, by_top_1, {{"a", 2}, {"b", 3}}, {});
     struct all_of {  // layers stay where they are, and this may be copied

@@ -28,7 +28,7 @@ TEST_CASE("what all ranks know of ends the step, and what one alone knows of is 
     f.attempt([] { throw wire_error(3, "damaged"); });
     check_throws<wire_error>(f);
     CHECK_FALSE(f.ended_);
-    CHECK(f.own_error_ == failure{.kind = detail::failure_kind::unreadable, .where = 3, .why = "damaged"});
+    CHECK(f.own_error_ == detail::failure{.kind = detail::failure_kind::unreadable, .where = 3, .why = "damaged"});
     CHECK_NOTHROW(f.broken_.require_consistent(0, 0));
     f.attempt([] { throw compression_error(1, 2, "no data"); });
     check_throws<wire_error>(f);  // the first
@@ -47,7 +47,7 @@ TEST_CASE("what all ranks know of ends the step, and what one alone knows of is 
 
 TEST_CASE("after what is none of the library's errors, other ranks may have taken the step") {
     kept_failure f;
-    f.own_error_ = failure::no_message("mine");
+    f.own_error_ = detail::failure::no_message("mine");
     f.attempt([] { throw std::bad_alloc(); });
     check_throws<std::bad_alloc>(f);
     CHECK_FALSE(f.ended_);

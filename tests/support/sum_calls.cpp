@@ -76,7 +76,7 @@ std::string wrong_with_each(any_communicator& comm, std::size_t d) {
     std::string wrong;
     for (any const& how :
          {any(halving_doubling{}), any(omni_reduce{.block = 3}), any(recursive_doubling{}), any(gathered_sum{}),
-          any(split_all_gather{second_stage::dense}), any(sum_by_server{}), any(ring{})})
+          any(split_all_gather{split_all_gather::second_stage::dense}), any(sum_by_server{}), any(ring{})})
         if (wrong.empty()) wrong = wrong_by<E>(comm, d, how);
     if (wrong.empty()) wrong = wrong_by<E>(comm, d, ring{});
     if (wrong.empty()) wrong = wrong_by<E>(comm, d, split_all_gather{});

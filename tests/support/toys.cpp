@@ -72,7 +72,7 @@ std::vector<laconic::key> keys_of_all_supports(laconic::rand_k<> const& c, std::
     for (std::size_t j = 0; j < k; ++j) sets = sets * static_cast<double>(d - j) / static_cast<double>(j + 1);
     std::map<std::vector<laconic::coordinate>, laconic::key> found;
     laconic::host on;
-    laconic::message_of<laconic::rand_k<>> m;
+    laconic::detail::message_of<laconic::rand_k<>> m;
     for (std::uint64_t bits = 0; static_cast<double>(found.size()) < std::round(sets); ++bits) {
         c.blank(on, d, laconic::key{bits}, m);
         found.emplace(m.support, laconic::key{bits});
@@ -131,7 +131,7 @@ expected_round::expected_round(laconic::rand_k<> const& c, double rate, double s
     auto const d = at.size();
     auto const keys = keys_of_all_supports(c, d);
     host on;
-    message_of<rand_k<>> m;
+    detail::message_of<rand_k<>> m;
     Eigen::VectorXd estimate = Eigen::VectorXd::Zero(Eigen::Index(d)), away = estimate;
     double variance = 0, covariance = 0;
     for (std::size_t i = 0; i < gradients.size(); ++i) {

@@ -46,7 +46,7 @@ vec vector_of(int rank, std::uint64_t exchange) {
 template <class C>
 void known_sums(turn_schedule const& when, C const& compressor, std::vector<vec>& sums,
                 std::vector<std::uint64_t>& bytes) {
-    using message = message_of<C, double>;
+    using message = detail::message_of<C, double>;
     fibers::run(3, [&](fibers::member& inner) {
         metered comm(inner);
         host on;
@@ -153,7 +153,7 @@ TEST_CASE("the sender's failure is raised on all ranks, and a silent rank's numb
         memory.start(4);
         vec mean(4), bad{1, NAN, 0, 0};
         for (std::uint64_t e = 0; e < 4; ++e) {
-            auto const own = failure::not_finite(std::size_t(comm.rank())).by(comm.rank(), e);
+            auto const own = detail::failure::not_finite(std::size_t(comm.rank())).by(comm.rank(), e);
             auto const now = round_context::of(key{1}, e, comm.rank(), 3);
             by.send(on, comm, now, mine, own);
             try {

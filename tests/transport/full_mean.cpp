@@ -29,7 +29,7 @@ std::vector<mean_outcome> means_of_three(X over, std::size_t d, Change change) {
             mine.x.assign(d, 0.);
             auto const sent = wire.bytes_sent() + wire.bytes_broadcast(), received = wire.bytes_received();
             try {
-                mean(on, wire, now, std::span<double>(mine.x), [&](failure& own) {
+                mean(on, wire, now, std::span<double>(mine.x), [&](detail::failure& own) {
                     for (std::size_t i = 0; i < d; ++i) mine.x[i] = double(i) + 3 * comm.rank();
                     if (comm.rank() == 1 && repeat == 0) change(mine.x, own);
                 });
@@ -48,15 +48,16 @@ std::vector<mean_outcome> means_of_three(X over, std::size_t d, Change change) {
 template <class X>
 void mean_is_right(X over) {
     CAPTURE(to_string(over));
-    auto const all = means_of_three(over, 5, [](auto&, failure&) {});
+    auto const all = means_of_three(over, 5, [](auto&, detail::failure&) {});
     for (auto const& rank : all) {
         CHECK(rank.error == "");
         CHECK(rank.x == all[0].x);
         for (std::size_t i = 0; i < 5; ++i) CHECK(rank.x[i] == doctest::Approx(double(i) + 3).epsilon(1e-15));
     }
-    auto const bad = means_of_three(over, 5, [](auto& x, failure&) { x[2] = std::nan(""); });
-    auto const worse = means_of_three(over, 5, [](auto&, failure&) { throw std::runtime_error("out of luck"); });
-    auto const far = means_of_three(over, 2, [](auto&, failure& own) { own = failure::not_finite(9); });
+    auto const bad = means_of_three(over, 5, [](auto& x, detail::failure&) { x[2] = std::nan(""); });
+    auto const worse =
+        means_of_three(over, 5, [](auto&, detail::failure&) { throw std::runtime_error("out of luck"); });
+    auto const far = means_of_three(over, 2, [](auto&, detail::failure& own) { own = detail::failure::not_finite(9); });
     for (std::size_t r = 0; r < 3; ++r) {
         CHECK(bad[r].error == "rank 1, round 4: the gradient is not finite at coordinate 2");
         CHECK(worse[r].error == "rank 1, round 4: out of luck");
@@ -77,8 +78,8 @@ TEST_CASE("full_mean: by each transport, and when a rank has none") {
 }
 
 TEST_CASE("full_mean: what travels is d numbers, to all or by the server") {
-    auto const gathered = means_of_three(gather_all{}, 5, [](auto&, failure&) {});
-    auto const star = means_of_three(served<identity>{}, 5, [](auto&, failure&) {});
+    auto const gathered = means_of_three(gather_all{}, 5, [](auto&, detail::failure&) {});
+    auto const star = means_of_three(served<identity>{}, 5, [](auto&, detail::failure&) {});
     for (std::size_t r = 0; r < 3; ++r) {
         CHECK(gathered[r].sent == 40);
         CHECK(gathered[r].received == 80);

@@ -19,7 +19,8 @@ vec random_vector(std::size_t d, std::uint64_t seed) {
 
 // A round over a collective with messages of c.
 template <class Gathered, class Comm, class M, class Blank>
-void gather_round(Gathered& by, Comm& comm, M const& mine, failure const& own, Blank blank, std::span<double> mean) {
+void gather_round(Gathered& by, Comm& comm, M const& mine, detail::failure const& own, Blank blank,
+                  std::span<double> mean) {
     host on;
     memory<> const feedback;
     round_context now;
@@ -32,14 +33,14 @@ void gather_round(Gathered& by, Comm& comm, M const& mine, failure const& own, B
 template <class C>
 vec heard_by_rank_0(C const& c, std::size_t d, std::span<std::byte const> bytes) {
     host on;
-    message_of<C> mine;
+    detail::message_of<C> mine;
     c(on, std::span<double const>(random_vector(d, 3)), key{0}, mine);
     wire::bit_writer own;
     write(own, mine);
     auto const same = own.finish();
     table all{{{}, {bytes}, {same}}, {}, false};
     replayed_rank air{&all};
-    gathered<message_of<C>, double> collective({}, d, position_code::smallest);
+    gathered<detail::message_of<C>, double> collective({}, d, position_code::smallest);
     vec out(d, 77);
     gather_round(
         collective, air, mine, {}, [&](auto&, int, auto& m) { c.blank(on, d, key{0}, m); }, out);
@@ -64,15 +65,15 @@ void same_mean_on_all_ranks(C const& c) {
         vec expected(d);
         host on;
         for (int r = 0; r < n; ++r) {  // in the order of ranks, each with the weight 1/n
-            message_of<C> m;
+            detail::message_of<C> m;
             c(on, std::span<double const>(random_vector(d, std::uint64_t(r))), key{9}.child(std::uint64_t(r)), m);
             add_message(on, std::span<double>(expected), 1. / n, m);
         }
         std::vector<vec> means(static_cast<std::size_t>(n), random_vector(d, 100));  // which is overwritten
         threads::run(n, [&](threads::member& comm) {
             host mine_on;
-            gathered<message_of<C>, double> collective({}, d, position_code::smallest);
-            message_of<C> mine;
+            gathered<detail::message_of<C>, double> collective({}, d, position_code::smallest);
+            detail::message_of<C> mine;
             auto const from = [](int r) { return key{9}.child(std::uint64_t(r)); };
             for (int again = 0; again < 2; ++again) {
                 c(mine_on, std::span<double const>(random_vector(d, std::uint64_t(comm.rank()))), from(comm.rank()),
@@ -124,9 +125,9 @@ TEST_CASE("what is sent is what the message counts, in whole bytes") {
         metered comm(inner);
         auto const c = top_k{3} | quantize{3};
         host on;
-        message_of<decltype(c)> mine;
+        detail::message_of<decltype(c)> mine;
         c(on, std::span<double const>(random_vector(100, 1)), key{1}, mine);
-        gathered<message_of<decltype(c)>, double> collective({}, 100, position_code::smallest);
+        gathered<detail::message_of<decltype(c)>, double> collective({}, 100, position_code::smallest);
         vec out(100);
         gather_round(
             collective, comm, mine, {}, [&](auto&, int, auto& m) { c.blank(on, 100, key{1}, m); }, out);
@@ -174,9 +175,9 @@ TEST_CASE("every rank throws the first failure, before anything is decoded") {
     std::vector<std::string> errors(4);
     threads::run(4, [&](threads::member& comm) {
         gathered<messages::full_vector<double, host>, double> collective({}, 2, position_code::smallest);
-        failure own;
+        detail::failure own;
         if (comm.rank() % 2 == 1)
-            own = failure::no_message(std::string(std::size_t(comm.rank()), 'x')).by(comm.rank(), 6);
+            own = detail::failure::no_message(std::string(std::size_t(comm.rank()), 'x')).by(comm.rank(), 6);
         bool decoded = false;
         vec out(2);
         auto const blank = [&](auto&, int, auto& m) {
@@ -199,7 +200,7 @@ TEST_CASE("every rank throws the first failure, before anything is decoded") {
 TEST_CASE("messages that are gathered travel beside others, and lead to the mean of shifts and messages") {
     fibers::run(3, [](fibers::member& comm) {
         host on;
-        using message = message_of<top_k<>, double, host>;
+        using message = detail::message_of<top_k<>, double, host>;
         gathered<message, double> first({}, 4, position_code::smallest), second({}, 4, position_code::smallest);
         CHECK_FALSE(first.travels_alone(comm));
         std::vector<double> x(4, 0.5), mean(4), other(4);
@@ -207,7 +208,7 @@ TEST_CASE("messages that are gathered travel beside others, and lead to the mean
         top_k const c{1};
         message mine;
         c(on, std::span<double const>(x), key{}, mine);
-        failure const own;
+        detail::failure const own;
         memory<> feedback(1, 0);
         feedback.start(4);
         auto const blank = [&](auto& there, int, auto& m) { c.blank(there, 4, key{}, m); };

@@ -24,14 +24,14 @@ std::vector<double> numbers(int rank, int round) {
 // One rank's rounds over a transport that a recursion calls X, with messages of a compressor C.
 template <class X, class C>
 struct rank_state {
-    using message = message_of<C, double, host>;
+    using message = detail::message_of<C, double, host>;
     ranks comm;
     C compressor;
     host on;
-    transport_for<X, message> by;
+    detail::transport_for<X, message> by;
     memory<> feedback;
     message mine;
-    failure own;
+    detail::failure own;
     round_context now;
     std::vector<double> mean = std::vector<double>(10);
 
@@ -164,7 +164,7 @@ TEST_CASE("what is wrong on one rank its receive throws on all, and the next rou
     std::atomic<int> wrong = 0;
     threads::run(3, [&](threads::member& engine) {
         rank_state rank(engine, in_background{ring{}}, identity{});
-        if (engine.rank() == 1) rank.own = failure::no_message("no message today").by(engine.rank(), 7);
+        if (engine.rank() == 1) rank.own = detail::failure::no_message("no message today").by(engine.rank(), 7);
         rank.send(numbers(engine.rank(), 0), 7);
         try {
             rank.receive();
@@ -206,8 +206,8 @@ TEST_CASE("who goes without receiving still takes part, and a rank that fails me
 }
 
 TEST_CASE("a feedback that would lose what the collective leaves out is refused, and communicators of one thread") {
-    summed_in_background<gtop_k, messages::full_vector<double, host>, double> by(in_background{gtop_k{2}}, 10,
-                                                                                 position_code::smallest);
+    detail::summed_in_background<gtop_k, messages::full_vector<double, host>, double> by(in_background{gtop_k{2}}, 10,
+                                                                                         position_code::smallest);
     CHECK_THROWS_AS(by.require_beside(memory<>{}, "memory"), argument_error);
     by.require_beside(memory<>(0, 1), "memory");
     CHECK(to_string(in_background{gtop_k{2}}) == "in_background(gtop_k(2))");

@@ -41,16 +41,16 @@ TEST_CASE("a walk comes to all that a message sends, and to no more") {
     CHECK(all_of(sent(top_k{7}, x)) == found{4, 2, 28 + 28});
     CHECK(all_of(sent(top_k{7} | quantize{3}, x)).arrays == 4);
     CHECK(all_of(sent(rand_k{7}, x)) == found{0, 1, 28});  // the places are drawn at both ends
-    messages::either<message_of<identity, float, host>, message_of<top_k<>, float, host>> one{true, sent(identity{}, x),
-                                                                                              sent(top_k{7}, x)};
+    messages::either<detail::message_of<identity, float, host>, detail::message_of<top_k<>, float, host>> one{
+        true, sent(identity{}, x), sent(top_k{7}, x)};
     CHECK(all_of(one) == found{1, 1, 400});
     one.is_first = false;
     CHECK(all_of(one) == found{5, 2, 56});
 }
 
 // Messages that are known at run time only are not made of arrays, nor are those with one inside.
-static_assert(detail::is_made_of_arrays<message_of<top_k<quantize>, float, host>>());
-static_assert(detail::is_made_of_arrays<message_of<rand_k<natural>, float, host>>());
+static_assert(detail::is_made_of_arrays<detail::message_of<top_k<quantize>, float, host>>());
+static_assert(detail::is_made_of_arrays<detail::message_of<rand_k<natural>, float, host>>());
 static_assert(!detail::is_made_of_arrays<any_message<float, host>>());
-static_assert(!detail::is_made_of_arrays<message_of<top_k<any_compressor<float>>, float, host>>());
-static_assert(!detail::CarriesMessages<threads::member, message_of<top_k<>, float, host>, host>);
+static_assert(!detail::is_made_of_arrays<detail::message_of<top_k<any_compressor<float>>, float, host>>());
+static_assert(!detail::CarriesMessages<threads::member, detail::message_of<top_k<>, float, host>, host>);

@@ -15,7 +15,7 @@ TEST_CASE("parts_of_mean: parts of the mean of two vectors, and the way back, fo
             host on;
             parts_of_mean<double> parts(d, 2);
             std::vector<double> x(2 * d);
-            parts.scatter(on, wire, {}, std::span<double>(x), [&](failure&) {
+            parts.scatter(on, wire, {}, std::span<double>(x), [&](detail::failure&) {
                 for (std::size_t i = 0; i < x.size(); ++i) x[i] = double(i) + comm.rank();
             });
             parts.raise();
@@ -42,12 +42,12 @@ TEST_CASE("parts_of_mean: what a rank cannot bring all ranks throw, and go on") 
             round_context now;
             now.round = 2;
             auto const once = [&](bool fails) {
-                parts.scatter(on, comm, now, std::span<float>(x), [&](failure& own) {
+                parts.scatter(on, comm, now, std::span<float>(x), [&](detail::failure& own) {
                     x.assign(8, 1);
                     if (!fails || comm.rank() != 2) return;
                     if (kind == 0) x[6] = std::nanf("");
                     if (kind == 1) throw error("no luck");
-                    if (kind == 2) own = failure::not_finite(3);
+                    if (kind == 2) own = detail::failure::not_finite(3);
                 });
             };
             char const* const expected[] = {"rank 2, round 2: the gradient is not finite at coordinate 2",
@@ -76,7 +76,7 @@ TEST_CASE("parts_of_mean: damaged bytes are one rank's to tell") {
         host on;
         parts_of_mean<double> parts(4, 1);
         std::vector<double> x(4, 1.);
-        parts.scatter(on, wire, {}, std::span<double>(x), [](failure&) {});
+        parts.scatter(on, wire, {}, std::span<double>(x), [](detail::failure&) {});
         if (comm.rank() == 0)
             CHECK_THROWS_WITH_AS(parts.raise(), doctest::Contains("from rank 1"), wire_error);
         else

@@ -11,14 +11,14 @@ using namespace laconic;
 namespace {
 
 using vec = std::vector<double>;
-using message = message_of<identity, double, host>;
+using message = detail::message_of<identity, double, host>;
 
 struct rank_state {
     host on;
     detail::served_mean<top_k<>, message, double> by;
     memory<> feedback;
     message mine;
-    failure own;
+    detail::failure own;
     vec mean = vec(3, 77);
 
     explicit rank_state(fibers::member& comm) : by({top_k{1}, {0, 1}}, 3, position_code::smallest) {
@@ -45,7 +45,7 @@ struct rank_state {
 
 // Two halves of a round, and the estimate without shifts.
 template <class By, class Comm, class M, class Blank>
-void estimate_by(By& by, Comm& comm, M const& mine, failure const& own, Blank blank, std::span<double> mean,
+void estimate_by(By& by, Comm& comm, M const& mine, detail::failure const& own, Blank blank, std::span<double> mean,
                  std::uint64_t round = 5) {
     host on;
     memory<> feedback;
@@ -73,10 +73,10 @@ struct both {
             auto const me = number(comm.rank());
             host on;
             auto const blank = [&](auto&, int r, auto& m) { c.blank(on, d, key{9}.child(number(r)), m); };
-            message_of<C> mine;
+            detail::message_of<C> mine;
             c(on, std::span<double const>(random_vector(d, me)), key{9}.child(me), mine);
-            gathered<message_of<C>, double> gather({}, d, position_code::smallest);
-            detail::served_mean<identity, message_of<C>, double> server({}, d, position_code::smallest);
+            gathered<detail::message_of<C>, double> gather({}, d, position_code::smallest);
+            detail::served_mean<identity, detail::message_of<C>, double> server({}, d, position_code::smallest);
             server.start(comm);
             for (int again = 0; again < 3; ++again) {
                 estimate_by(gather, comm, mine, {}, blank, all_gathered[me]);
@@ -132,9 +132,9 @@ struct trial {
             vec mean(2);
             message const own{{3. * (1 + inner.rank()), 1}};
             auto const blank = [](auto&, int, message& m) { m.values.resize(2); };
-            failure wrong;
+            detail::failure wrong;
             if (sends_error == inner.rank() || (sends_error >= 0 && inner.rank() == 2))
-                wrong = failure::no_message(std::to_string(inner.rank()) + " sends it").by(inner.rank(), 5);
+                wrong = detail::failure::no_message(std::to_string(inner.rank()) + " sends it").by(inner.rank(), 5);
             try {
                 damaging comm{&inner, damages == inner.rank(), answer_damaged, unreadable};
                 estimate_by(server, comm, own, wrong, blank, mean);
@@ -208,7 +208,7 @@ TEST_CASE("the server alone has the mean before the answer is read") {
         host on;
         memory<> feedback;
         feedback.start(2);
-        failure const none;
+        detail::failure const none;
         there[me] = {10, 20};
         detail::served_mean<identity, message, double> server({}, 2, position_code::smallest);
         server.start(comm);
@@ -264,10 +264,10 @@ TEST_CASE("up: each rank's message to the server; down: the server's to all, bro
         auto const me = number(comm.rank());
         auto const up = top_k{3} | quantize{3};
         auto const down = rand_k{5};
-        message_of<decltype(up)> mine;
+        detail::message_of<decltype(up)> mine;
         up(on, std::span<double const>(random_vector(100, me)), key{1}, mine);
-        detail::served_mean<rand_k<>, message_of<decltype(up)>, double> server({down, {}}, 100,
-                                                                               position_code::smallest);
+        detail::served_mean<rand_k<>, detail::message_of<decltype(up)>, double> server({down, {}}, 100,
+                                                                                       position_code::smallest);
         server.start(comm);
         vec mean(100);
         estimate_by(
@@ -276,7 +276,7 @@ TEST_CASE("up: each rank's message to the server; down: the server's to all, bro
         received[me] = comm.bytes_received();
         broadcast[me] = comm.bytes_broadcast();
         collected[me] = comm.bytes_gathered();
-        message_of<rand_k<>> answer;
+        detail::message_of<rand_k<>> answer;
         down(on, std::span<double const>(mean), key{2}, answer);
         if (me == 0) counted_bits = {account(mine).unpadded(), account(answer).unpadded()};
     });

@@ -66,8 +66,9 @@ std::vector<T> mean_of(int n, std::size_t d, Compressor const& c, Wrap wrap, cos
         auto&& inner = wrap(engine);
         metered comm(inner);
         counting_host on;
-        gathered<message_of<Compressor, T, counting_host>, T, counting_host> collective({}, d, position_code::smallest);
-        message_of<Compressor, T, counting_host> mine;
+        gathered<detail::message_of<Compressor, T, counting_host>, T, counting_host> collective(
+            {}, d, position_code::smallest);
+        detail::message_of<Compressor, T, counting_host> mine;
         auto& mean = means[std::size_t(comm.rank())];
         auto const x = numbers<T>(d, comm.rank());
         for (int again = 0; again < 2; ++again) {

@@ -13,7 +13,7 @@ namespace tests_of_summed {
 namespace {
 
 using vec = std::vector<double>;
-using message = message_of<top_k<>, double, host>;
+using message = detail::message_of<top_k<>, double, host>;
 constexpr auto smallest = position_code::smallest;
 
 // What four ranks bring: two numbers each.
@@ -88,11 +88,11 @@ std::vector<double> numbers(int rank) {
 
 }  // namespace
 
-static_assert(Transport<transport_for<ring, message>, fibers::member, message, memory<>>);
+static_assert(Transport<detail::transport_for<ring, message>, fibers::member, message, memory<>>);
 
 TEST_CASE("a sum travels by its collective, gathered messages by none") {
-    CHECK(transport_for<ring, message>(ring{}, 5, smallest).uses_collective());
-    CHECK_FALSE(transport_for<gather_all, message>({}, 5, smallest).uses_collective());
+    CHECK(detail::transport_for<ring, message>(ring{}, 5, smallest).uses_collective());
+    CHECK_FALSE(detail::transport_for<gather_all, message>({}, 5, smallest).uses_collective());
 }
 
 TEST_CASE("what a collective leaves out goes back to a feedback that keeps it, and to no other") {
@@ -108,7 +108,7 @@ TEST_CASE("what a collective leaves out goes back to a feedback that keeps it, a
         message mine;
         top_k{1}(on, std::span<double const>(x), key{}, mine);
         std::vector<double> mean(5);
-        failure const own;
+        detail::failure const own;
         means.send(on, comm, round_context{}, mine, own);
         means.receive(
             on, comm, round_context{}, mine, own, [](auto&, int, auto&) {}, keeps, std::span(mean));
@@ -213,8 +213,8 @@ TEST_CASE("a rank without a message for a vector of no numbers is an error on al
         fibers::run(2, [&](fibers::member& comm) {
             summed<std::remove_cvref_t<decltype(collective)>, message, double> by(collective, 0, smallest);
             host on;
-            failure own;
-            if (comm.rank() == 1) own = failure::no_message("it has none").by(1, 0);
+            detail::failure own;
+            if (comm.rank() == 1) own = detail::failure::no_message("it has none").by(1, 0);
             round_context now;
             vec mean;
             message const mine = compress(top_k{0}, vec{}, key{});

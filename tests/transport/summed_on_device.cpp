@@ -39,7 +39,7 @@ template <class C, class X = gather_all>
 auto correcting(C const& compressor, X const& collective = {}) {
     return [=]<class B>(std::type_identity<B>) {
         using feedback = memory<double, B>;
-        static_assert(detail::CarriesMessages<nccl, message_of<C, double, device>, device>);
+        static_assert(detail::CarriesMessages<nccl, detail::message_of<C, double, device>, device>);
         return recursion<C, feedback>{compressor, feedback(0, true), {0.1}}.with_transport(collective);
     };
 }
@@ -112,7 +112,7 @@ TEST_CASE("NCCL's own sum, of whole numbers") {
     for (int const n : nccl_ranks::counts()) {
         std::vector<std::vector<double>> sums(static_cast<std::size_t>(n));
         on_device::run(n, [&](nccl& comm, device& on) {
-            message_of<top_k<>, double, device> m;
+            detail::message_of<top_k<>, double, device> m;
             summed<engine_all_reduce, decltype(m), double, device> mean({}, 3, position_code::smallest);
             std::vector<double> x{1, -2.0 * comm.rank(), 5};
             device::array<double> there(3), out(3);
@@ -165,7 +165,7 @@ TEST_CASE("a gradient that is not finite on one rank ends the round on all, and 
 }
 
 TEST_CASE("what would be lost is refused") {
-    using mean_type = summed<gtop_k, message_of<top_k<>, double, device>, double, device>;
+    using mean_type = summed<gtop_k, detail::message_of<top_k<>, double, device>, double, device>;
     mean_type const mean({6}, 60, position_code::smallest);
     CHECK_THROWS_AS(mean.require_beside(memory<double, device>(0.5), ""), argument_error);
     mean.require_beside(memory<double, device>(0, 1), "");

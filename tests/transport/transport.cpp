@@ -69,19 +69,20 @@ TEST_CASE("a transport of the user's own carries a method's messages") {
 // What a recursion carries has one class that works, each of them a transport.
 namespace {
 
-using list_message = message_of<top_k<>, double, host>;
+using list_message = detail::message_of<top_k<>, double, host>;
 using any_kind = any_message<double, host>;
 using one_rank = threads::member;
 
 }  // namespace
 
-static_assert(std::same_as<transport_for<gather_all, list_message>, gathered<list_message, double>>);
-static_assert(std::same_as<transport_for<gtop_k, list_message>, summed<gtop_k, list_message, double>>);
+static_assert(std::same_as<detail::transport_for<gather_all, list_message>, gathered<list_message, double>>);
+static_assert(std::same_as<detail::transport_for<gtop_k, list_message>, summed<gtop_k, list_message, double>>);
+static_assert(std::same_as<detail::transport_for<served<top_k<>>, list_message>,
+                           detail::served_mean<top_k<>, list_message, double>>);
 static_assert(
-    std::same_as<transport_for<served<top_k<>>, list_message>, detail::served_mean<top_k<>, list_message, double>>);
-static_assert(std::same_as<transport_for<any_transport<>, any_kind>, transport_for<any_collective<>, any_kind>>);
-static_assert(Transport<transport_for<gather_all, list_message>, one_rank, list_message, memory<>>);
-static_assert(Transport<transport_for<gtop_k, list_message>, one_rank, list_message, memory<>>);
-static_assert(Transport<transport_for<served<top_k<>>, list_message>, one_rank, list_message, memory<>>);
-static_assert(Transport<transport_for<any_transport<>, any_kind>, one_rank, any_kind, memory<>>);
+    std::same_as<detail::transport_for<any_transport<>, any_kind>, detail::transport_for<any_collective<>, any_kind>>);
+static_assert(Transport<detail::transport_for<gather_all, list_message>, one_rank, list_message, memory<>>);
+static_assert(Transport<detail::transport_for<gtop_k, list_message>, one_rank, list_message, memory<>>);
+static_assert(Transport<detail::transport_for<served<top_k<>>, list_message>, one_rank, list_message, memory<>>);
+static_assert(Transport<detail::transport_for<any_transport<>, any_kind>, one_rank, any_kind, memory<>>);
 static_assert(!Transport<gather_all, one_rank, list_message, memory<>>);

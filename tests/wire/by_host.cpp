@@ -30,7 +30,7 @@ struct round_trip {
         typename B::template array<double> x(d), out(d);
         copy_from_host(on, std::span<double const>(here), std::span<double>(x));
 
-        using message = message_of<C, double, B>;
+        using message = detail::message_of<C, double, B>;
         message sent, received;
         compressor(on, std::span<double const>(x), key{1}, sent);
         by_host<message, B> encoding;

@@ -124,7 +124,7 @@ TEST_CASE("what is wrong is refused by name") {
             "a probability above 1");
     refused(by_hand(0, 5, {{33, 8}, {std::bit_cast<std::uint32_t>(2.0f), 32}, {1, 8}}), "a factor above 1");
     // A support of 2^32 draws, and a matrix of a thousand times the numbers that encode it.
-    refused(by_hand(0, largest_dimension, {{18, 8}, {1, 8}, {2, 8}, {0, 64}, {0, 64}, {1, 8}}),
+    refused(by_hand(0, detail::largest_dimension, {{18, 8}, {1, 8}, {2, 8}, {0, 64}, {0, 64}, {1, 8}}),
             "more memory than the limit");
     std::vector<word> square{{32, 8}, {0x80, 8}, {16, 8}, {1, 8}};
     square.insert(square.end(), 4096, {0, 32});

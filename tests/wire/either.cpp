@@ -11,7 +11,7 @@ using namespace laconic::wire;
 namespace {
 
 using numbers = full_vector<double, host>;
-using rounded = message_of<quantize>;
+using rounded = detail::message_of<quantize>;
 using choice = either<numbers, rounded>;
 
 template <class M>

@@ -21,11 +21,12 @@ std::vector<float> const five{3, -4, 0, 1, 2};
 best_k const by_two{top_k{1}, affine_cost(1, 64)};  // is at level 2 for those five
 
 // What a receiver of by_two's messages about d numbers makes of some fields.
-message_of<best_k, float> read_by_two(std::size_t d, std::vector<std::pair<std::uint64_t, unsigned>> const& fields) {
+detail::message_of<best_k, float> read_by_two(std::size_t d,
+                                              std::vector<std::pair<std::uint64_t, unsigned>> const& fields) {
     bit_writer sink;
     for (auto const& [value, width] : fields) sink.put(value, width);
     host on;
-    message_of<best_k, float> m;
+    detail::message_of<best_k, float> m;
     by_two.blank(on, d, key{1}, m);
     bit_reader source(sink.finish());
     read(on, source, m);
@@ -67,7 +68,7 @@ TEST_CASE("a receiver who knows the length and the key reads every level") {
         sink.put(k - 1, 3);
         write(sink, inside);
         host on;
-        message_of<best_k, float> m;
+        detail::message_of<best_k, float> m;
         by_two.blank(on, 5, key{1}, m);
         bit_reader source(sink.finish());
         read(on, source, m);

@@ -30,7 +30,7 @@ word number(double v) { return {std::bit_cast<std::uint64_t>(v), 64}; }
 template <class T = float, class C>
 std::vector<T> received(C const& c, std::size_t d, laws::bytes const& encoded) {
     host on;
-    message_of<C, T> m;
+    detail::message_of<C, T> m;
     c.blank(on, d, key{1}, m);
     bit_reader source(encoded);
     read(on, source, m);
@@ -191,7 +191,7 @@ TEST_CASE("random bytes: refused or a message, 100000 times") {
             std::size_t const d = k.below(0, 40);
             // As long as a true message would be, mostly: else only the length is tested.
             host on;
-            message_of<std::remove_cvref_t<decltype(c)>, float> m;
+            detail::message_of<std::remove_cvref_t<decltype(c)>, float> m;
             c(on, std::span<float const>(laws::noise<float>(d, n)), k, m);
             laws::bytes encoded = laws::written(m);
             if (k.below(1, 8) == 0) encoded.resize(k.below(2, 200));

@@ -77,7 +77,7 @@ TEST_CASE("a reader without the compressor reads dense parts as dense, and lists
 
 TEST_CASE("parts that do not make the vector are refused") {
     host on;
-    message_of<parts<any>, float> m;
+    detail::message_of<parts<any>, float> m;
     bit_reader nothing({});
     mixed.blank(on, 7, key{1}, m);
     CHECK(m.dimension() == 7);

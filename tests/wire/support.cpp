@@ -115,7 +115,7 @@ std::string plainly(std::uint64_t length, coordinates& support, bytes const& tex
 
 // k of d coordinates, uniform.
 coordinates random_support(std::uint64_t d, std::size_t k, std::uint64_t seed) {
-    if (d <= largest_dimension) {
+    if (d <= detail::largest_dimension) {
         host on;
         std::vector<coordinate> chosen;
         sample(on, key{seed}, static_cast<std::size_t>(d), k, chosen);

@@ -97,8 +97,9 @@ TEST_CASE_TEMPLATE("the sums of one pass are those of the definitions, around ev
 
 TEST_CASE("one or two coordinates of the longest vectors have the plan of the definitions") {
     for (std::uint64_t const i : {0u, 1u, 0x7fffffffu, 0xfffffffdu}) {
-        check(largest_dimension, std::vector<coordinate>{static_cast<coordinate>(i)});
-        check(largest_dimension, std::vector<coordinate>{static_cast<coordinate>(i), static_cast<coordinate>(i + 1)});
+        check(detail::largest_dimension, std::vector<coordinate>{static_cast<coordinate>(i)});
+        check(detail::largest_dimension,
+              std::vector<coordinate>{static_cast<coordinate>(i), static_cast<coordinate>(i + 1)});
         check(longest_support, std::vector<std::uint64_t>{i << 8});
     }
 }

@@ -215,11 +215,11 @@ TEST_CASE("the limits hold for users' messages") {
     auto const many = [](std::uint64_t n) { return decoder::by_hand(0, n, {of_byte(255), of_byte(0), of_float(1)}); };
     CHECK(read_described(many(1000), {.memory = 16000}, users).values == std::vector<double>(1000, 1));
     refused(many(1000), "more memory than the limit", {.memory = 15999}, users);
-    refused(many(largest_dimension), "more memory than the limit", {}, users);
-    refused(many(largest_dimension), "more work than the limit", {.memory = std::uint64_t{1} << 40}, users);
+    refused(many(detail::largest_dimension), "more memory than the limit", {}, users);
+    refused(many(detail::largest_dimension), "more work than the limit", {.memory = std::uint64_t{1} << 40}, users);
     reading_limits const unlimited{
         .dimension = longest_support, .memory = std::uint64_t{1} << 60, .work = std::uint64_t{1} << 60};
-    refused(many(largest_dimension + 1), "user kind 255 of more than 2^32 - 1 numbers", unlimited, users);
+    refused(many(detail::largest_dimension + 1), "user kind 255 of more than 2^32 - 1 numbers", unlimited, users);
 }
 
 namespace {

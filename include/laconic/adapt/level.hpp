@@ -21,7 +21,7 @@ namespace laconic {
 /// (wire/state.hpp) its state is saved.
 template <class L, class C, class T = double, class B = host>
 concept Level = std::movable<L> && requires(L& level, B& on, C& compressor, round_context const& now,
-                                            std::span<T const> x, message_of<C, T, B> const& m) {
+                                            std::span<T const> x, detail::message_of<C, T, B> const& m) {
     level.tune(on, compressor, now, x, x);
     level.update(on, x, m);
 };

@@ -17,7 +17,7 @@ struct synchronise {
 
     template <class B, class C, Scalar T>
     void tune(B&, identity_or<C>& compressor, round_context const& now, std::span<T const>, std::span<T const>) const {
-        compressor.in_full = sends_in_full(now, p);
+        compressor.in_full = detail::sends_in_full(now, p);
     }
     template <class B, Scalar T, class M>
     void update(B&, std::span<T const>, M const&) const {}

@@ -76,9 +76,9 @@ class any_communicator {
     }
 
     /// A handle to the communicator under counters and other wrappers.
-    friend any_communicator innermost(any_communicator& comm) {
-        any_communicator inside = comm;
-        inside.comm_ = comm.innermost_, inside.face_ = comm.innermost_face_;
+    any_communicator innermost() const {
+        any_communicator inside = *this;
+        inside.comm_ = innermost_, inside.face_ = innermost_face_;
         return inside;
     }
     /// Whether exchange can be called: the communicator is PointToPoint.
@@ -131,14 +131,14 @@ class any_communicator {
             if constexpr (Overlapping<C>) as<C>(comm).finish(lane);
         },
         []([[maybe_unused]] void* comm) {
-            if constexpr (detail::OneProcess<decltype(innermost(as<C>(comm)))>)
-                return innermost(as<C>(comm)).in_one_process();
+            if constexpr (detail::OneProcess<decltype(detail::innermost(as<C>(comm)))>)
+                return detail::innermost(as<C>(comm)).in_one_process();
             else
                 return false;
         },
         []([[maybe_unused]] void* comm, [[maybe_unused]] payload mine) {
-            if constexpr (detail::OneProcess<decltype(innermost(as<C>(comm)))>)
-                innermost(as<C>(comm)).share(mine);
+            if constexpr (detail::OneProcess<decltype(detail::innermost(as<C>(comm)))>)
+                detail::innermost(as<C>(comm)).share(mine);
             else
                 throw argument_error("this communicator's ranks are not in one process: it has no share(mine)");
         },

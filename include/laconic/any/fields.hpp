@@ -42,7 +42,7 @@ concept ReadFromItem = requires(arguments& a, item const& i, F& value) {
 // A list of described values, whose fields follow one another.
 template <class F>
 constexpr bool is_list = false;
-template <Described E>
+template <laconic::detail::Described E>
 constexpr bool is_list<std::vector<E>> = true;
 
 // What stands before the name of what is needed: "a compressor", where that is what it is, but "k" and "once".
@@ -51,12 +51,12 @@ char const* article([[maybe_unused]] std::string_view name) {
     if constexpr (Registered<F>)
         return std::string_view(registry<F>::kind).ends_with(name) ? "a " : "";
     else
-        return std::is_arithmetic_v<F> || std::same_as<F, portion> ? "" : "a ";
+        return std::is_arithmetic_v<F> || std::same_as<F, laconic::detail::portion> ? "" : "a ";
 }
 
 // The value of a number, from least to most; `most` is the largest double where there is no end.
-inline double number_in(arguments const& a, item const& i, field_facts const& f, bool whole, double least,
-                        double most) {
+inline double number_in(arguments const& a, item const& i, laconic::detail::field_facts const& f, bool whole,
+                        double least, double most) {
     double value = 0;
     bool const is = a.is_word(i) && read_number(i.word, value);
     bool const in_range = value >= least && value <= most;
@@ -71,17 +71,17 @@ inline double number_in(arguments const& a, item const& i, field_facts const& f,
 
 }  // namespace detail
 
-template <Described V>
+template <laconic::detail::Described V>
 void read_fields(arguments& a, V& v);
 
 /// Reads an argument as the value of a field. Throws parse_error with the place.
 template <class F>
-void read_value(arguments& a, item const& i, field_facts const& f, F& value) {
+void read_value(arguments& a, item const& i, laconic::detail::field_facts const& f, F& value) {
     if constexpr (Registered<F>) {
         value = make<F>(a.text(), i.calls);
     } else if constexpr (detail::ReadFromItem<F>) {
         read_item(a, i, value);
-    } else if constexpr (Described<F>) {
+    } else if constexpr (laconic::detail::Described<F>) {
         auto const name = laconic::detail::name_of_type<F>();
         arguments inside(a.text(), i.calls[0]);
         if (i.calls.size() > 1 || i.calls[0].name != name)
@@ -110,7 +110,7 @@ void read_value(arguments& a, item const& i, field_facts const& f, F& value) {
 /// Takes one field from the arguments of a call; where it is absent, `value` keeps its default. A list takes all that
 /// are left. Throws parse_error with the place.
 template <class F>
-void read_field(arguments& a, field_facts const& f, F& value) {
+void read_field(arguments& a, laconic::detail::field_facts const& f, F& value) {
     if constexpr (detail::is_list<F>) {
         while (!a.all_taken()) read_fields(a, value.emplace_back());
     } else {
@@ -132,12 +132,12 @@ void read_field(arguments& a, field_facts const& f, F& value) {
 
 /// Takes the fields of v from the arguments of a call; those that are absent stay as they are. Throws parse_error with
 /// the place.
-template <Described V>
+template <laconic::detail::Described V>
 void read_fields(arguments& a, V& v) {
     laconic::detail::for_each_field(v, [&](auto const& f, auto& value) { read_field(a, f.facts, value); });
 }
 /// The same for a V by default.
-template <Described V>
+template <laconic::detail::Described V>
 V read_fields(arguments& a) {
     V v{};
     read_fields(a, v);

@@ -67,7 +67,7 @@ class any_loop {
         Start start;  // it may hold what the loop inside refers to
         decltype(std::declval<Start&>()(std::declval<any_communicator&>())) inside;
         std::optional<decltype(inside.look())> last;
-        static constexpr bool together = EvaluatesTogether<decltype(inside), any_communicator>;
+        static constexpr bool together = detail::EvaluatesTogether<decltype(inside), any_communicator>;
 
         model(any_communicator comm, Start how)
             : handle(std::move(comm)), start(std::move(how)), inside(start(handle)) {}

@@ -14,7 +14,7 @@ namespace laconic {
 template <Scalar T, class B>
 struct registry<any_collective<T, B>> {
     static constexpr char const* kind = "a collective";
-    using types = library_collectives;
+    using types = detail::library_collectives;
 };
 
 /// Reads the text of a collective, such as "gtop_k(0.01)"; to_string of the result reads back as the same. Throws

@@ -36,11 +36,12 @@ struct entry {
     /// Takes the arguments of a call, and what follows it in its pipe where it begins one.
     V (*make)(arguments&, V const* rest);
 };
-template <class V, Described X>
+template <class V, laconic::detail::Described X>
 entry<V> entry_of() {
-    return {listed<X>(), BeginsPipe<X>, [](arguments& a, [[maybe_unused]] V const* rest) {
+    return {laconic::detail::listed<X>(), laconic::detail::BeginsPipe<X>,
+            [](arguments& a, [[maybe_unused]] V const* rest) {
                 auto const x = read_fields<X>(a);
-                if constexpr (BeginsPipe<X>)
+                if constexpr (laconic::detail::BeginsPipe<X>)
                     if (rest) return V(x.with(*rest));
                 return V(x);
             }};

@@ -69,11 +69,11 @@ class any_mean {
     void start(Communicator auto& comm) {
         std::visit([&](auto& tr) { tr.start(comm); }, held_);
     }
-    void send(B& on, Communicator auto& comm, round_context const& now, M const& mine, failure const& own,
+    void send(B& on, Communicator auto& comm, round_context const& now, M const& mine, detail::failure const& own,
               int lane = 0) {
         std::visit([&](auto& tr) { tr.send(on, comm, now, mine, own, lane); }, held_);
     }
-    void receive(B& on, Communicator auto& comm, round_context const& now, M const& mine, failure const& own,
+    void receive(B& on, Communicator auto& comm, round_context const& now, M const& mine, detail::failure const& own,
                  auto blank, auto const& feedback, std::span<T> mean, int lane = 0) {
         std::visit([&](auto& tr) { tr.receive(on, comm, now, mine, own, blank, feedback, mean, lane); }, held_);
     }

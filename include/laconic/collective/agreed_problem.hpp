@@ -28,8 +28,8 @@ template <Communicator C, class F>
     } mine;
     if constexpr (detail::has_constants<F>())
         mine.smoothness = objective.smoothness(), mine.strong_convexity = objective.strong_convexity();
-    if constexpr (HasSamples<F>) mine.samples = static_cast<double>(objective.samples());
-    if constexpr (HasSampleSmoothness<F>) mine.sample_smoothness = objective.sample_smoothness();
+    if constexpr (detail::HasSamples<F>) mine.samples = static_cast<double>(objective.samples());
+    if constexpr (detail::HasSampleSmoothness<F>) mine.sample_smoothness = objective.sample_smoothness();
     problem p;
     p.dimension = static_cast<std::size_t>(objective.dimension());
     p.workers = comm.size();
@@ -57,7 +57,7 @@ template <Communicator C, class F>
 /// methods minimise, is then the mean over all samples, and constants follow. Where all ranks have as many, the weight
 /// is 1 and all bits are the same. objective must outlive what is returned. A collective call of 8 bytes. Throws
 /// argument_error on all ranks where a rank has no samples.
-template <Communicator C, HasSamples F>
+template <Communicator C, detail::HasSamples F>
 weighted<F> by_samples(C& comm, F const& objective) {
     std::uint64_t const mine = objective.samples();
     double sum = 0;

@@ -29,20 +29,12 @@ inline std::uint64_t fingerprint(std::initializer_list<std::uint64_t> words) {
     return fingerprint(std::as_bytes(std::span(words.begin(), words.size())));
 }
 
-}  // namespace laconic::detail
-
-namespace laconic {
-
 /// The same, as 16 hexadecimal digits.
 inline std::string digest(std::span<std::byte const> bytes) {
     char text[17];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(detail::fingerprint(bytes)));
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(fingerprint(bytes)));
     return text;
 }
-
-}  // namespace laconic
-
-namespace laconic::detail {
 
 /// Something that every rank must have the same: its name, and what this rank has. It refers to strings, which must
 /// live until it is used.

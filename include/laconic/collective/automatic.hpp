@@ -28,7 +28,7 @@ namespace laconic {
 /// Reuses its memory once everything has been chosen, except for choosing.
 struct automatic {
     network net{2e-5, 1e-9};  ///< the costs of messages, measured (measure_cost) or known; these are 20 us, 1 Gbit/s
-    reading_cost reading{};   ///< the time that a rank takes to read what it receives
+    cost_formulas::reading_cost reading{};  ///< the time that a rank takes to read what it receives
     int every = 16;           ///< after so many sums the ranks count their terms again, and choose anew
 
     static constexpr void description(auto&& describe) {
@@ -51,7 +51,7 @@ struct automatic {
     }
     /// Throws argument_error for seconds that are negative or not finite, or `every` of less than 1.
     void check(std::size_t) const {
-        collective_choice(net, {}, reading);
+        detail::collective_choice(net, {}, reading);
         if (every < 1) throw argument_error(detail::concat({"a choice every ", every, " sums"}));
     }
     /// Adds up on one rank. Reuses its memory.
@@ -136,7 +136,7 @@ class automatic::adder {
 
     /// By which algorithm the last sum was made, the seconds that each would take by the formulas, and for how many
     /// terms. The same on all ranks; nothing before the first sum.
-    std::optional<collective_choice> why() const {
+    std::optional<detail::collective_choice> why() const {
         if (last_.ranks < 1 || last_.best >= detail::sum_count) return {};
         auto made = choice_for(last_);
         made.best = last_.best;
@@ -198,7 +198,7 @@ class automatic::adder {
         if (all.best >= detail::sum_count) throw comm_error(0, "rank 0 has chosen no sum");
         return all;
     }
-    collective_choice choice_for(chosen const& by) const {
+    detail::collective_choice choice_for(chosen const& by) const {
         double const d = static_cast<double>(d_), ranks = by.ranks, all = std::ceil(d / block);
         return {how_.net,
                 {d, std::min(d, static_cast<double>(by.terms) / ranks), by.ranks, 8 * sizeof(T), positions_,

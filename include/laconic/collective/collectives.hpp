@@ -18,12 +18,12 @@
 #include "laconic/collective/sparse/sum_by_server.hpp"
 #include "laconic/core/type_list.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The library's collectives, with which a recursion's or a reduction's messages become their sum.
 using library_collectives =
-    detail::type_list<gather_all, ring, halving_doubling, recursive_doubling, split_all_gather,
-                      compressed_split_all_gather<quantize>, gtop_k, spar_reduce_scatter, ok_top_k, sum_by_server,
-                      gathered_sum, omni_reduce, switch_ml, engine_all_reduce, automatic>;
+    type_list<gather_all, ring, halving_doubling, recursive_doubling, split_all_gather,
+              compressed_split_all_gather<quantize>, gtop_k, spar_reduce_scatter, ok_top_k, sum_by_server, gathered_sum,
+              omni_reduce, switch_ml, engine_all_reduce, automatic>;
 
-}  // namespace laconic
+}  // namespace laconic::detail

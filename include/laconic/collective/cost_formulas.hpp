@@ -25,40 +25,40 @@
 
 namespace laconic {
 
-/// The vectors that a collective adds up: k of d numbers of each rank, at coordinates that do not depend on the other
-/// ranks'. Counts are real numbers.
-struct collective_load {
-    double d = 0, k = 0;
-    int ranks = 1;
-    double bits_per_value = 32;
-    position_code positions = position_code::smallest;
-    double blocks = -1;  ///< a rank's blocks of `block` numbers that are not all 0; below 0: those of k drawn terms
-    double block = 256;
-
-    /// Throws argument_error unless 0 <= k <= d, there is a rank, and blocks hold something.
-    void check() const {
-        if (!(d >= 0 && std::isfinite(d) && k >= 0 && k <= d))
-            throw argument_error(detail::concat({"a collective of ", k, " terms of ", d, " numbers"}));
-        if (ranks < 1 || !(block >= 1) || !(bits_per_value > 0) || !(blocks <= std::ceil(d / block)))
-            throw argument_error(detail::concat({"a collective among ", ranks, " ranks, of ", blocks, " blocks of ",
-                                                 block, " numbers of ", bits_per_value, " bits"}));
-    }
-};
-
-/// The seconds that a rank takes to read a term of a list, to merge it, and to read a number of a vector in full.
-struct reading_cost {
-    double per_term = 0, per_number = 0;
-    bool operator==(reading_cost const&) const = default;
-};
-
 /// Seconds that each collective takes over a network when all ranks begin together: the alpha-beta model with alpha =
 /// latency + overhead, beta = seconds_per_bit of the library's own messages, and what is read at the end of each
 /// message: formulas(ring{}), and so on. Where messages are not as long by chance as on the average, the time is the
 /// slowest rank's. One rank takes no time.
 class cost_formulas {
   public:
+    /// The vectors that a collective adds up: k of d numbers of each rank, at coordinates that do not depend on the
+    /// other ranks'. Counts are real numbers.
+    struct load {
+        double d = 0, k = 0;
+        int ranks = 1;
+        double bits_per_value = 32;
+        position_code positions = position_code::smallest;
+        double blocks = -1;  ///< a rank's blocks of `block` numbers that are not all 0; below 0: those of k drawn terms
+        double block = 256;
+
+        /// Throws argument_error unless 0 <= k <= d, there is a rank, and blocks hold something.
+        void check() const {
+            if (!(d >= 0 && std::isfinite(d) && k >= 0 && k <= d))
+                throw argument_error(detail::concat({"a collective of ", k, " terms of ", d, " numbers"}));
+            if (ranks < 1 || !(block >= 1) || !(bits_per_value > 0) || !(blocks <= std::ceil(d / block)))
+                throw argument_error(detail::concat({"a collective among ", ranks, " ranks, of ", blocks, " blocks of ",
+                                                     block, " numbers of ", bits_per_value, " bits"}));
+        }
+    };
+
+    /// The seconds that a rank takes to read a term of a list, to merge it, and to read a number of a vector in full.
+    struct reading_cost {
+        double per_term = 0, per_number = 0;
+        bool operator==(reading_cost const&) const = default;
+    };
+
     /// Throws argument_error for a load or prices that make no sense.
-    cost_formulas(network const& net, collective_load const& what, reading_cost const& reading = {})
+    cost_formulas(network const& net, load const& what, reading_cost const& reading)
         : net_(net), what_(what), reading_(reading), p_(what.ranks) {
         net.check();
         what.check();
@@ -66,6 +66,7 @@ class cost_formulas {
             if (!(v >= 0 && std::isfinite(v)))
                 throw argument_error(detail::concat({"reading that takes ", v, " seconds: at least 0, and finite"}));
     }
+    cost_formulas(network const& net, load const& what) : cost_formulas(net, what, reading_cost()) {}
 
     /// Every rank's list to all ranks, ceil(log2 P) messages of 1, 2, 4, .. lists (Bruck): gathered_sum.
     double operator()(gathered_sum const&) const {
@@ -88,7 +89,7 @@ class cost_formulas {
     double operator()(split_all_gather const& how) const {
         if (p_ == 1) return 0;
         double const part = what_.d / p_, received = at_once(list(part, what_.k / p_), what_.k / p_);
-        if (how.then == second_stage::sparse) return received + gathered_parts(part, of(p_) / p_);
+        if (how.then == split_all_gather::second_stage::sparse) return received + gathered_parts(part, of(p_) / p_);
         return received + gathered([&](double parts) { return step_in_full(parts * part); });
     }
 
@@ -230,7 +231,7 @@ class cost_formulas {
     }
 
     network net_;
-    collective_load what_;
+    load what_;
     reading_cost reading_;
     double p_;
 };

@@ -44,7 +44,7 @@ class session {
     /// Starts a round, whose number is that of its errors; it has failed from the start where this rank brings nothing.
     void start(sum_round const& round) {
         round_ = round.number;
-        worst_ = round.own != nullptr ? *round.own : failure();
+        worst_ = round.own != nullptr ? *round.own : detail::failure();
     }
     bool failed() const { return bool(worst_); }
     /// The same, with check_input() of this rank's v.
@@ -59,12 +59,13 @@ class session {
     void check_input(B& on, int rank, sparse_sum<T, B> const& v, std::size_t d) {
         if (failed() || has_other_dimension(rank, v.dimension(), d)) return;
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
-            report(failure::not_finite(kernels::element(on, v.support(), j)), rank);
+            report(detail::failure::not_finite(kernels::element(on, v.support(), j)), rank);
     }
     template <class B, class E>
     void check_input(B& on, int rank, std::span<E> x, std::size_t d) {
         if (failed() || has_other_dimension(rank, x.size(), d)) return;
-        if (auto const j = first_non_finite(on, std::span<E const>(x)); j < d) report(failure::not_finite(j), rank);
+        if (auto const j = first_non_finite(on, std::span<E const>(x)); j < d)
+            report(detail::failure::not_finite(j), rank);
     }
     /// Reports where a sum of finite numbers has overflowed; its i-th number is coordinate `where(i)` in the error, or
     /// first + i.
@@ -79,7 +80,7 @@ class session {
     }
 
     /// This rank cannot send what it has added up, for a reason that all ranks throw.
-    void give_up(int rank, std::string const& why) { report(failure::no_message(why), rank); }
+    void give_up(int rank, std::string const& why) { report(detail::failure::no_message(why), rank); }
 
     /// Sends what send(sink) writes to rank `to`, and has receive(source) read what rank `from` sends; either may be
     /// no_rank. Neither is called once failed(), nor receive() for an error frame. What receive() leaves unread is an
@@ -104,14 +105,14 @@ class session {
         auto const received =
             comm.exchange(to, failed() && to != no_rank ? worst_.sent(failure_sink_) : payload{mine}, from);
         if (from == no_rank) return;
-        if (received.is_error) return worst_.take_least(failure::read(received.bytes, from));
+        if (received.is_error) return worst_.take_least(detail::failure::read(received.bytes, from));
         if (failed()) return;
         try {
             wire::bit_reader source(received.bytes);
             receive(source);
             source.finish();
         } catch (wire_error const& e) {
-            worst_.take_least(failure::unreadable(from, e.bit, e.why));
+            worst_.take_least(detail::failure::unreadable(from, e.bit, e.why));
         }
     }
     template <PointToPoint C>
@@ -150,20 +151,20 @@ class session {
     void finish() const { worst_.raise(); }
 
   private:
-    void report(failure what, int rank) { worst_.take_least(std::move(what).by(rank, round_)); }
+    void report(detail::failure what, int rank) { worst_.take_least(std::move(what).by(rank, round_)); }
     void report_sum(std::uint64_t i) {
         worst_.take_least({.kind = detail::failure_kind::sum, .round = round_, .where = i});
     }
     bool has_other_dimension(int rank, std::size_t own, std::size_t d) {
         if (own == d) return false;
         auto why = detail::concat(
-            {"rank ", failure::its_rank, " has a vector of ", own, " numbers, the collective is for ", d});
+            {"rank ", detail::failure::its_rank, " has a vector of ", own, " numbers, the collective is for ", d});
         report({.kind = detail::failure_kind::shape, .why = std::move(why)}, rank);
         return true;
     }
 
     wire::bit_writer sink_, failure_sink_;
-    failure worst_;
+    detail::failure worst_;
     std::uint64_t round_ = 0;
 };
 

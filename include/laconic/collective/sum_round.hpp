@@ -16,9 +16,10 @@ namespace laconic {
 /// and all ranks throw that. The failure must outlive the sum.
 struct sum_round {
     std::uint64_t number = 0;
-    failure const* own = nullptr;
+    detail::failure const* own = nullptr;
 
-    sum_round(std::uint64_t round = 0, failure const* of_this_rank = nullptr) : number(round), own(of_this_rank) {}
+    sum_round(std::uint64_t round = 0, detail::failure const* of_this_rank = nullptr)
+        : number(round), own(of_this_rank) {}
 };
 
 namespace detail {

@@ -137,17 +137,15 @@ concept Wraps = requires(C& comm) {
     requires Communicator<std::remove_cvref_t<decltype(comm.inner())>>;
 };
 
-}  // namespace laconic::detail
-
-namespace laconic {
-
 /// The communicator under counters and other wrappers; a communicator that wraps none is returned itself.
 template <Communicator C>
 decltype(auto) innermost(C& comm) {
-    if constexpr (detail::Wraps<C>)
+    if constexpr (requires { comm.innermost(); })
+        return comm.innermost();
+    else if constexpr (Wraps<C>)
         return innermost(comm.inner());
     else
         return (comm);
 }
 
-}  // namespace laconic
+}  // namespace laconic::detail

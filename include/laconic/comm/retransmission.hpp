@@ -27,6 +27,8 @@ struct retransmission {
     }
 };
 
+namespace detail {
+
 /// How long to wait for an answer, from the times that others took (Jacobson, SIGCOMM 1988; RFC 6298): their mean and
 /// four mean deviations, doubled for each time that the packet was sent before.
 class round_trip {
@@ -119,5 +121,7 @@ class unanswered {
     std::vector<round_trip> peers_;
     double wakes_ = never;
 };
+
+}  // namespace detail
 
 }  // namespace laconic

@@ -64,7 +64,7 @@ struct best_level {
         }
     };
     template <Scalar T, class B>
-    using message = messages::levelled<inner<T, B>, message_of<C, T, B>>;
+    using message = messages::levelled<inner<T, B>, detail::message_of<C, T, B>>;
 
     template <class T, class B>
     struct memory_on {
@@ -115,7 +115,7 @@ struct best_level {
 
     /// The least ratio of the worth of the chosen level to that of the best one, for vectors of d numbers.
     double worth(std::size_t d) const requires std::same_as<Sizes, formula_sizes> {
-        return has_curve<C> && d > sort_up_to ? 0.99 : 1;
+        return detail::has_curve<C> && d > sort_up_to ? 0.99 : 1;
     }
 
     bool contractive() const requires Contractive<C> { return is_contractive(compressor); }
@@ -157,7 +157,7 @@ struct best_level {
         if (count < 2) return count;
         T const largest = largest_magnitude(on, x);
         if (!std::isfinite(largest)) throw argument_error("best_level: a number is not finite");
-        if (has_curve<C> && x.size() > sort_up_to) {
+        if (detail::has_curve<C> && x.size() > sort_up_to) {
             work.magnitudes.make_room();  // here already, as a vector of zeros may come first
             if (!(largest > 0)) return 1;
             work.magnitudes.fill(on, x, largest);
@@ -188,14 +188,14 @@ struct best_level {
     // The best level of each part of one_of separately, as the price of a higher level rises within one part only.
     template <class Part, class Price>
     std::size_t best_in(Part const& c, vector_known const& x, Price price) const {
-        if constexpr (has_two_families<Part>) {
+        if constexpr (detail::has_two_families<Part>) {
             auto const n = levels<decltype(c.first)>::count(c.first, x.d);
             auto const later = [&](std::size_t level) { return price(n + level); };
             auto const known = x.first_levels(n), rest = x.levels_after(n);
             auto const a = best_in(c.first, known, price), b = best_in(c.second, rest, later);
             return kept_in(c.second, rest, b) / later(b) > kept_in(c.first, known, a) / price(a) ? n + b : a;
         } else {
-            if constexpr (has_curve<Part>)
+            if constexpr (detail::has_curve<Part>)
                 if (x.kept.empty())
                     return detail::best_on(levels<Part>::curve(c, *x.magnitudes), levels<Part>::count(c, x.d), price,
                                            sizes.are_dear() ? dear_slack : 0x1p-10);
@@ -206,10 +206,10 @@ struct best_level {
     template <class Part>
     static double kept_in(Part const& c, vector_known const& x, std::size_t level) {
         if (!x.kept.empty()) return x.kept[level - 1];
-        if constexpr (has_two_families<Part>) {
+        if constexpr (detail::has_two_families<Part>) {
             auto const n = levels<decltype(c.first)>::count(c.first, x.d);
             return level <= n ? kept_in(c.first, x, level) : kept_in(c.second, x, level - n);
-        } else if constexpr (has_curve<Part>) {
+        } else if constexpr (detail::has_curve<Part>) {
             return levels<Part>::curve(c, *x.magnitudes).energy(level);
         } else {
             return 0;  // never called: without a curve the vector was sorted

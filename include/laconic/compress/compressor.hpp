@@ -17,9 +17,13 @@
 /// State that lasts from one call to the next is in feedback/.
 namespace laconic {
 
+namespace detail {
+
 /// The type of the messages of C about vectors of T on the backend B.
 template <class C, Scalar T = double, class B = host>
 using message_of = typename C::template message<T, B>;
+
+}  // namespace detail
 
 /// Satisfied iff C is a comparable value with
 ///   check(d)                 throws argument_error where its parameters do not suit vectors of d numbers; d may be
@@ -32,8 +36,8 @@ using message_of = typename C::template message<T, B>;
 ///   to_string(c)             is its form in C++, which parse_compressor reads; a description (core/description.hpp)
 ///                            gives it.
 template <class C, class T = double, class B = host>
-concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Message<message_of<C, T, B>, T, B> &&
-    requires(C const& c, B& on, std::span<T const> x, key from, message_of<C, T, B>& m, std::size_t d) {
+concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Message<detail::message_of<C, T, B>, T, B> &&
+    requires(C const& c, B& on, std::span<T const> x, key from, detail::message_of<C, T, B>& m, std::size_t d) {
     c.check(d);
     c(on, x, from, m);
     c.blank(on, d, from, m);
@@ -156,14 +160,14 @@ constexpr bool is_contractive([[maybe_unused]] C const& c) {
 /// Makes one message about x, to see what a compressor does; loops reuse the message instead. Throws argument_error
 /// where x has more than 2^32 - 1 numbers, the parameters do not suit its dimension or a number is not finite.
 template <class C, Contiguous X, class B = host>
-requires Compressor<C, element_of<X>, B>
+requires Compressor<C, detail::element_of<X>, B>
 auto compress(C const& c, X const& x, key from, B on = {}) {
-    std::span<element_of<X> const> const v(view(x));
+    std::span<detail::element_of<X> const> const v(detail::view(x));
     check_dimension(v.size());
     c.check(v.size());
     if (auto const i = first_non_finite(on, v); i < v.size())
         throw argument_error(detail::concat({"coordinate ", i, " is not finite"}));
-    message_of<C, element_of<X>, B> m;
+    detail::message_of<C, detail::element_of<X>, B> m;
     c(on, v, from, m);
     return m;
 }

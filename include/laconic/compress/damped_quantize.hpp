@@ -22,7 +22,7 @@ struct damped_quantize {
         describe("quantize", "the same with the least error; contractive", "",
                  field("levels", &damped_quantize::levels).between(1, 32767).written(),
                  field("bucket", &damped_quantize::bucket), field("p", &damped_quantize::p).by_name(),
-                 decided_field<true>("damped"));
+                 detail::decided_field<true>("damped"));
     }
 
     template <Scalar T, class B>

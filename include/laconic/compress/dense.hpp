@@ -17,7 +17,7 @@ struct dense {
     static constexpr void description(auto&& describe) { describe("dense", "every coordinate", ""); }
 
     template <Scalar T, class B>
-    using message = message_of<Rest, T, B>;
+    using message = detail::message_of<Rest, T, B>;
 
     void check(std::size_t d) const { rest.check(d); }
     template <class B, class M>

@@ -14,7 +14,7 @@
 /// known. The level l that is chosen has the largest q(l) / cost(l), so that it keeps at least cost(l) max_k q(k) /
 /// cost(k). A cost per message or per packet can make that far more than what the lowest level keeps. `worth` is the
 /// least ratio of the chosen level's worth to the best one's, below 1 where it is chosen by a histogram of x.
-namespace laconic {
+namespace laconic::detail {
 
 /// Computed as min_l max{ delta(l), cost(l) max_k delta(k) / cost(k) }. top_k attains it where the cost is affine.
 template <Scalar T, class C, CommunicationCost Cost>
@@ -79,4 +79,4 @@ double guaranteed_share(one_of<First, Second> const& c, Cost const& cost, std::s
     return share > lowest && std::isfinite(share) ? share : lowest;
 }
 
-}  // namespace laconic
+}  // namespace laconic::detail

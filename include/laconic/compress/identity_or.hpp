@@ -11,11 +11,15 @@
 
 namespace laconic {
 
+namespace detail {
+
 /// Whether all ranks send all values in full in this round: in the first one, and with probability p in each other. The
 /// coin is the same on all ranks.
 inline bool sends_in_full(round_context const& now, double p) {
     return now.round == 0 || now.shared.child(1).uniform(0) < p;
 }
+
+}  // namespace detail
 
 /// Every value in full, or the message of another compressor. Both ends know which of the two, so it costs no bits; a
 /// level sets it for each round (adapt/synchronise.hpp).
@@ -31,7 +35,7 @@ struct identity_or {
     }
 
     template <Scalar T, class B>
-    using message = messages::either<messages::full_vector<T, B>, message_of<C, T, B>>;
+    using message = messages::either<messages::full_vector<T, B>, detail::message_of<C, T, B>>;
 
     void check(std::size_t d) const { otherwise.check(d); }
     template <class B, class M>

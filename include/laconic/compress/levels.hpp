@@ -46,17 +46,17 @@ concept Levelled = requires(C const& c, std::size_t n, B& on, std::span<T const>
     levels<C>::kept(on, c, x, room, q);
 };
 
+namespace detail {
+
 /// Whether a histogram suffices to compare the levels of C.
 template <class C>
-inline constexpr bool has_curve = requires(C const& c, detail::histogram& h) {
+inline constexpr bool has_curve = requires(C const& c, histogram& h) {
     levels<C>::curve(c, h);
 };
 
 /// Whether C is one of two compressors, first and second, each with levels (compress/one_of.hpp).
 template <class C>
 inline constexpr bool has_two_families = false;
-
-namespace detail {
 
 // ceil(log2 n), the bits that papers count for one position out of n. n >= 1.
 inline std::size_t bits_of_place(std::size_t n) { return as_size(std::bit_width(n - 1)); }

@@ -24,7 +24,7 @@ struct one_of {
     bool is_first = true;
 
     template <Scalar T, class B>
-    using message = messages::either<message_of<First, T, B>, message_of<Second, T, B>>;
+    using message = messages::either<detail::message_of<First, T, B>, detail::message_of<Second, T, B>>;
 
     void check(std::size_t d) const {
         first.check(d);
@@ -99,8 +99,8 @@ struct levels<one_of<First, Second>> {
 };
 
 template <class First, class Second>
-inline constexpr bool has_curve<one_of<First, Second>> = has_curve<First>&& has_curve<Second>;
+inline constexpr bool detail::has_curve<one_of<First, Second>> = detail::has_curve<First>&& detail::has_curve<Second>;
 template <class First, class Second>
-inline constexpr bool has_two_families<one_of<First, Second>> = true;
+inline constexpr bool detail::has_two_families<one_of<First, Second>> = true;
 
 }  // namespace laconic

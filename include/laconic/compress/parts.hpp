@@ -52,7 +52,7 @@ struct parts {
     }
 
     template <Scalar T, class B>
-    using message = messages::parts_of<message_of<C, T, B>>;
+    using message = messages::parts_of<detail::message_of<C, T, B>>;
 
     /// The sum of the lengths, or the largest std::size_t where the sum is above it.
     std::size_t length() const {

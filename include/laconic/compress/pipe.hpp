@@ -23,6 +23,8 @@
 /// until a pipe replaces it. top_k{3} | quantize{8} is a top_k<quantize>; top_k{100} | rand_k{10} | natural{} nests.
 namespace laconic {
 
+namespace detail {
+
 /// A sparsifier. Satisfied iff it has a member `rest` and with(r), which is itself with r in that place.
 template <class C>
 concept Sparsifier = requires(C const& c) {
@@ -30,10 +32,12 @@ concept Sparsifier = requires(C const& c) {
     c.with(identity{});
 };
 
+}  // namespace detail
+
 /// a | b: b compresses the values that a chose, in place of a's innermost `identity`.
 template <detail::SomeCompressor A, detail::SomeCompressor C>
 constexpr auto operator|(A const& a, C const& b) {
-    static_assert(Sparsifier<A>,
+    static_assert(detail::Sparsifier<A>,
                   "a | b: the left side ends in a quantizer, which leaves no plain numbers to the right one");
     if constexpr (std::same_as<std::remove_cvref_t<decltype(a.rest)>, identity>)
         return a.with(b);
@@ -42,8 +46,8 @@ constexpr auto operator|(A const& a, C const& b) {
 }
 // A type that has a message and yet is no compressor lacks a member.
 template <detail::SomeCompressor A, class C>
-requires(!detail::SomeCompressor<C> && requires { typename message_of<C>; }) constexpr A operator|(A const& a,
-                                                                                                   C const&) {
+requires(!detail::SomeCompressor<C> && requires { typename detail::message_of<C>; }) constexpr A operator|(A const& a,
+                                                                                                           C const&) {
     static_assert(detail::require_compressor<C>());
     return a;
 }

@@ -13,17 +13,13 @@
 #include "laconic/core/text.hpp"
 #include "laconic/message/sparse.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The best probabilities for a sample with an expected count of k: p_i = min(1, |x_i| / bound) makes the error least.
 struct proportion {
     double bound = 0;  ///< 0: every number that is not 0 is certain
     double share = 1;  ///< |x|^2 / sum x_i^2 / p_i = 1 / (1 + E|C(x) - x|^2 / |x|^2)
 };
-
-}  // namespace laconic
-
-namespace laconic::detail {
 
 /// The best proportion for descending magnitudes, k >= 1 (water-filling; Wangni, Wang, Liu, Zhang, NeurIPS 2018, and
 /// CAT's stochastic sparsification, arXiv:2003.06377). Two passes.
@@ -61,7 +57,7 @@ namespace laconic {
 /// contractive with delta = k / d.
 template <class Rest = identity, bool Damped = false>
 struct proportional {
-    portion k = 1;
+    detail::portion k = 1;
     Rest rest{};
 
     static constexpr void description(auto&& describe) {
@@ -69,7 +65,7 @@ struct proportional {
                  Damped ? "about k coordinates at random, large ones rather; contractive"
                         : "about k coordinates at random, large ones rather; unbiased",
                  "Wangni, Wang, Liu, Zhang, NeurIPS 2018", field("k", &proportional::k).needed(),
-                 decided_field<Damped>("damped"));
+                 detail::decided_field<Damped>("damped"));
     }
 
     template <Scalar T, class B>

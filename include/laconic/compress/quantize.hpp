@@ -27,7 +27,7 @@ struct quantize {
         describe("quantize", "random rounding to levels of each bucket's norm; unbiased",
                  "QSGD, TernGrad: Alistarh et al., Wen et al., NeurIPS 2017",
                  field("levels", &quantize::levels).between(1, 32767).written(), field("bucket", &quantize::bucket),
-                 field("p", &quantize::p).by_name(), decided_field<false>("damped"));
+                 field("p", &quantize::p).by_name(), detail::decided_field<false>("damped"));
     }
 
     template <Scalar T, class B>

@@ -23,7 +23,7 @@ requires(std::same_as<Rest, identity> || std::same_as<Rest, natural>) struct lev
     template <Scalar T>
     static double bits(type const&, std::size_t level, std::size_t) {
         std::size_t width = 8 * sizeof(T);
-        if constexpr (std::same_as<Rest, natural>) width = message_of<natural, T>::code_width;
+        if constexpr (std::same_as<Rest, natural>) width = detail::message_of<natural, T>::code_width;
         return static_cast<double>((level * width + 7) / 8 * 8);
     }
 };

@@ -26,7 +26,7 @@ struct scaled_down {
     }
 
     template <Scalar T, class B>
-    using message = messages::scaled<message_of<C, T, B>, T>;
+    using message = messages::scaled<detail::message_of<C, T, B>, T>;
 
     /// Throws theory_error where the omega of the inner compressor is not known.
     void check(std::size_t d) const {

@@ -31,7 +31,7 @@ struct uniform {
                  R == rounding::random ? "rounding between each bucket's least and largest; unbiased"
                                        : "rounding between each bucket's least and largest; contractive",
                  "", field("bits", &uniform::bits).between(1, 8).written(), field("bucket", &uniform::bucket),
-                 decided_field<R>("rounding"));
+                 detail::decided_field<R>("rounding"));
     }
 
     template <Scalar T, class B>

@@ -37,30 +37,27 @@
 #    define LACONIC_CONTRACTS 1
 #endif
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The level of contract checks that this translation unit is compiled with.
 inline constexpr int contract_level = LACONIC_CONTRACTS;
-
-namespace detail {
 
 [[noreturn]] inline void broken_contract(char const* condition, char const* file, int line) {
     std::fprintf(stderr, "%s:%d: broken contract: %s\n", file, line, condition);
     std::abort();
 }
 
-}  // namespace detail
-}  // namespace laconic
+}  // namespace laconic::detail
 
 /// A cheap check, O(1) beside the work that follows: made from level 1 on. Aborts with file and line where it fails.
-#define LACONIC_EXPECTS(condition)                  \
-    ((::laconic::contract_level < 1 || (condition)) \
-         ? void()                                   \
+#define LACONIC_EXPECTS(condition)                          \
+    ((::laconic::detail::contract_level < 1 || (condition)) \
+         ? void()                                           \
          : ::laconic::detail::broken_contract(#condition, __FILE__, __LINE__))
 
 /// A costly check, as much work as the function itself or more: made at level 2. Aborts with file and line where it
 /// fails.
-#define LACONIC_EXPECTS_COSTLY(condition)           \
-    ((::laconic::contract_level < 2 || (condition)) \
-         ? void()                                   \
+#define LACONIC_EXPECTS_COSTLY(condition)                   \
+    ((::laconic::detail::contract_level < 2 || (condition)) \
+         ? void()                                           \
          : ::laconic::detail::broken_contract(#condition, __FILE__, __LINE__))

@@ -18,6 +18,8 @@
 /// are those of its members.
 namespace laconic {
 
+namespace detail {
+
 /// What is known of a field: its name in texts, and how it is written and read. Numbers have a range.
 struct field_facts {
     std::string_view name;
@@ -69,10 +71,6 @@ struct described_field {
             return member(v);
     }
 };
-template <class Member>
-constexpr described_field<Member> field(std::string_view name, Member member) {
-    return {{name}, member};
-}
 /// What the type of a value decides, such as whether it is damped: types that differ in nothing else share a name. A
 /// type decides one thing at most. It is written unless it is the first value of its own type: no, or the first word.
 template <auto Value>
@@ -82,15 +80,13 @@ struct decided_by_type {
 };
 template <auto Value>
 constexpr auto decided_field(std::string_view name) {
-    return field(name, decided_by_type<Value>{}).by_name();
+    return described_field<decided_by_type<Value>>{{name}, {}}.by_name();
 }
 
-namespace detail {
 struct any_describer {
     template <class... Field>
     void operator()(std::string_view, std::string_view, std::string_view, Field const&...) const {}
 };
-}  // namespace detail
 
 /// A value with a static function description(describe), which calls describe(name, about, source, fields...): the name
 /// of its type, one line on what it does, its source, and its fields in the order of their positions.
@@ -100,7 +96,7 @@ struct any_describer {
 ///                  field("k", &top_k_sgd::k).written());
 ///     }
 template <class V>
-concept Described = requires(detail::any_describer describe) {
+concept Described = requires(any_describer describe) {
     V::description(describe);
 };
 
@@ -110,7 +106,14 @@ concept BeginsPipe = requires(V const& v) {
     v.with(v.rest);
 };
 
-template <Described V>
+}  // namespace detail
+
+template <class Member>
+constexpr detail::described_field<Member> field(std::string_view name, Member member) {
+    return {{name}, member};
+}
+
+template <detail::Described V>
 [[gnu::cold, gnu::noinline]] std::string to_string(V const& v);
 
 /// A value as lists have it.
@@ -270,24 +273,24 @@ void check_fields(V const& v) {
     check_fields(fields_of(v));
 }
 
-}  // namespace detail
-
-/// "name(0.01, seed=3)": the fields that are always written, and of the others those that have not their default; and
-/// after " | " the rest of the pipe that it begins, unless it has none: the value "identity" of an empty type.
-template <Described V>
-std::string to_string(V const& v) {
-    auto text = detail::text_of(detail::fields_of(v));
-    if constexpr (BeginsPipe<V>)
-        if (auto const rest = to_string(v.rest); rest != "identity" || !std::is_empty_v<decltype(v.rest)>)
-            text += " | " + rest;
-    return text;
-}
-
 /// The value as a list has it: fields with their defaults, "(k=0.01, seed=0)".
 template <Described V>
 listed_value listed() {
     V const by_default{};
-    return detail::as_listed(detail::fields_of(by_default));
+    return as_listed(fields_of(by_default));
+}
+
+}  // namespace detail
+
+/// "name(0.01, seed=3)": the fields that are always written, and of the others those that have not their default; and
+/// after " | " the rest of the pipe that it begins, unless it has none: the value "identity" of an empty type.
+template <detail::Described V>
+std::string to_string(V const& v) {
+    auto text = detail::text_of(detail::fields_of(v));
+    if constexpr (detail::BeginsPipe<V>)
+        if (auto const rest = to_string(v.rest); rest != "identity" || !std::is_empty_v<decltype(v.rest)>)
+            text += " | " + rest;
+    return text;
 }
 
 }  // namespace laconic

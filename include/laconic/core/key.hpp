@@ -11,6 +11,8 @@
 /// Named randomness. All randomness of the library is a function of a key; no generator has a state.
 namespace laconic {
 
+namespace detail {
+
 /// Philox4x32 (Salmon, Moraes, Dror, Shaw, SC 2011): maps 128 bits of counter and 64 of key to 128 random bits. Seven
 /// rounds are the fewest that pass all of TestU01's BigCrush (ibid., table 2); ten are the usual number.
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key,
@@ -24,8 +26,6 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
     }
     return counter;
 }
-
-namespace detail {
 
 // What a block of random bits is drawn for. Its number is part of the counter, so that no two purposes share a block.
 struct purpose {
@@ -90,8 +90,8 @@ struct key {
 
     /// The n-th block of four words for a purpose, from which the functions above cut theirs.
     constexpr std::array<std::uint32_t, 4> block(detail::purpose use, std::uint64_t n) const {
-        return philox({std::uint32_t(n), std::uint32_t(n >> 32), use.number, 0},
-                      {std::uint32_t(bits), std::uint32_t(bits >> 32)}, use.rounds);
+        return detail::philox({std::uint32_t(n), std::uint32_t(n >> 32), use.number, 0},
+                              {std::uint32_t(bits), std::uint32_t(bits >> 32)}, use.rounds);
     }
 
     auto operator<=>(key const&) const = default;

@@ -13,7 +13,7 @@
 
 #include "laconic/core/contract.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The shortest decimal number that reads back as x: 0.1, 100, 1e-12.
 inline std::string shortest(double x) {
@@ -21,8 +21,6 @@ inline std::string shortest(double x) {
     auto const r = std::to_chars(text, text + sizeof text, x);
     return {text, r.ptr};
 }
-
-namespace detail {
 
 /// A string or a number that concat() writes. It refers to the string, which must live until then.
 class text_piece {
@@ -119,6 +117,4 @@ std::string described(Part const& part) {
         return "of the user's own making";
 }
 
-}  // namespace detail
-
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -9,7 +9,7 @@
 
 #include "laconic/core/contract.hpp"
 
-/// The library's functions work on std::span; view(x) makes one of any contiguous range.
+/// The library's functions work on std::span; detail::view(x) makes one of any contiguous range.
 namespace laconic {
 
 /// The number types of vectors.
@@ -56,6 +56,8 @@ concept Contiguous = requires(X& x) {
 }
 &&!detail::skips_elements<std::remove_cvref_t<X>>();
 
+namespace detail {
+
 /// A span over x. It does not own: x must outlive it, so temporaries that own their elements are refused.
 template <Contiguous X>
 auto view(X& x) {
@@ -69,8 +71,6 @@ std::span<T> view(std::span<T> x) {
 /// The type of one element of a contiguous range, without const.
 template <Contiguous X>
 using element_of = std::remove_cv_t<std::remove_pointer_t<decltype(std::declval<X&>().data())>>;
-
-namespace detail {
 
 // Whether the elements of an X end with it. Views of them give their address to writers even if they are const, as
 // pointers do, and so do not Eigen's, which are expressions of another type than what owns the elements.

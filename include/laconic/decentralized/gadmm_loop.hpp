@@ -207,7 +207,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     graph graph_, next_graph_;
     std::vector<T> known_, next_known_;  // of this rank, then of its neighbours
     std::vector<T> dual_, pull_, next_, dual_left_;
-    message_of<compressor_type, T> message_, theirs_;
+    detail::message_of<compressor_type, T> message_, theirs_;
     std::vector<int> new_;
 };
 

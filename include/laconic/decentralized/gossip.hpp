@@ -91,7 +91,7 @@ class choco_loop : public session_loop<choco_loop<M, F, C, T>, F, C, T> {
     mini_batch estimator_;
     std::vector<T> known_, around_, next_known_, next_around_;  // around_ is sum_m w_nm q_m
     std::vector<T> next_;
-    message_of<compressor_type, T> message_;
+    detail::message_of<compressor_type, T> message_;
 };
 
 /// CHOCO-SGD (Koloskova, Stich, Jaggi, ICML 2019, algorithm 2) over any connected graph of ranks, with Metropolis

@@ -89,7 +89,7 @@ class candidate {
     }
 
     [[no_unique_address]] host on_;
-    message_of<Z, T, host> message_{};
+    detail::message_of<Z, T, host> message_{};
 };
 
 }  // namespace laconic

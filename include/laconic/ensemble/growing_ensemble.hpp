@@ -66,7 +66,7 @@ class growing_ensemble {
         anywhere.placed = {}, anywhere.send = {};
         auto const& d = family_.data();
         auto const of = [](auto const* p, std::int64_t n) {
-            return digest(std::as_bytes(std::span(p, static_cast<std::size_t>(n))));
+            return detail::digest(std::as_bytes(std::span(p, static_cast<std::size_t>(n))));
         };
         items_ = {{"the method", to_string(anywhere)},
                   {"the compressor", to_string(compressor_)},
@@ -208,12 +208,12 @@ class growing_ensemble {
         for (std::size_t s = 0; s < all.size(); ++s) {
             auto const depth = all[s].net.depth = (members_.empty() ? 0 : members_.back().depth) + s;
             if (own_ || (is_shared_out() && trainer(s) != comm_->rank())) continue;
-            own_ = failure::of_making(comm_->rank(), round_, [&] {
+            own_ = detail::failure::of_making(comm_->rank(), round_, [&] {
                 auto const net = family_.of(depth);
                 auto x = net.initial_point(key_of(s, 0), activation::tanh::first_weight);
                 train(net, rmsprop<T>(how_.rate), std::span<T>(x), key_of(s, 1), how_.steps, how_.batch);
                 all[s].take(family_, compressor_, key_of(s, 2), std::move(x));
-                return failure();
+                return detail::failure();
             });
         }
         return all;
@@ -223,15 +223,15 @@ class growing_ensemble {
         std::vector<member> nets;
         for (auto const& c : fresh) nets.push_back({c.net.depth, 0, {}, c.net.outputs});
         auto const best = how_.rule().template choose<T>(family_.loss(), members_, value_, nets);
-        if (!best) failure::not_finite(fresh[0].bad).by(rank, round_).raise();
+        if (!best) detail::failure::not_finite(fresh[0].bad).by(rank, round_).raise();
         return *best;
     }
     ensemble_choice choice_of_all(std::vector<candidate_type> const& fresh) {
         ensemble_choice best;
         if (!own_)
-            own_ = failure::of_making(comm_->rank(), round_, [&] {
+            own_ = detail::failure::of_making(comm_->rank(), round_, [&] {
                 best = choose(comm_->rank(), fresh);
-                return failure();
+                return detail::failure();
             });
         detail::share_failure(*comm_, own_, sink_).raise();
         broken_.rank_moves();  // what throws from here on throws on this rank alone
@@ -250,16 +250,16 @@ class growing_ensemble {
                     for (std::size_t s = 0; s < fresh.size(); ++s)
                         if (trainer(s) == rank) fresh[s].read(source, how_.send, family_, compressor_, key_of(s, 2));
                     source.finish();
-                    return failure();
+                    return detail::failure();
                 };
-                failure::of_making(rank, round_, receive).raise();
+                detail::failure::of_making(rank, round_, receive).raise();
             }
             auto const make = [&] {
                 auto const best = choose(trainer(0), fresh);
                 sink_.clear(), sink_.put(best.ensemble, 32), put_numbers(sink_, best.weights);
-                return failure();
+                return detail::failure();
             };
-            failure::of_making(0, round_, make).raise();
+            detail::failure::of_making(0, round_, make).raise();
             return sink_.finish();
         };
         wire::bit_reader source(detail::answer_of_rank_0(*comm_, sink_, broken_, answer));
@@ -292,7 +292,7 @@ class growing_ensemble {
     double value_ = std::numeric_limits<double>::infinity();
     std::uint64_t round_ = 0;
     bool stopped_ = false;
-    failure own_;
+    detail::failure own_;
     wire::bit_writer sink_;
     detail::broken_round broken_;
 };

@@ -98,7 +98,7 @@ class block_saga {
     std::span<T> kept(std::size_t j) { return std::span<T>(table_).subspan(j * mean_.size(), mean_.size()); }
 
     rand_block<> blocks_;
-    message_of<rand_block<>, T, B> drawn_;
+    detail::message_of<rand_block<>, T, B> drawn_;
     std::vector<std::uint32_t> row_;
     typename B::template array<T> fresh_, replaced_, table_, mean_, next_table_, next_mean_;
 };

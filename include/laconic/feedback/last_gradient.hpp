@@ -28,7 +28,7 @@ class last_gradient {
     }
     /// g <- g - last g, or g as it is in a round in full. One pass.
     void compensate(B& on, round_context const& now, std::span<T> g) {
-        if (sends_in_full(now, p_))
+        if (detail::sends_in_full(now, p_))
             kernels::assign(on, std::span<T const>(g), next_);
         else
             subtract_last(on, g, std::span<T const>(last_), std::span<T>(next_));
@@ -45,7 +45,7 @@ class last_gradient {
     }
     /// mean <- mean + last estimate, or mean as it is in a round in full. One pass.
     void reconstruct(B& on, round_context const& now, std::span<T> mean) {
-        if (sends_in_full(now, p_))
+        if (detail::sends_in_full(now, p_))
             kernels::assign(on, std::span<T const>(mean), estimate_);
         else  // the mean and the estimate become their sum
             complete_and_remember(on, mean, T(1), std::span<T>(estimate_));
@@ -53,7 +53,7 @@ class last_gradient {
 
     /// The result of reconstruct(), without a change of state.
     void preview(B& on, round_context const& now, std::span<T> mean) const {
-        if (!sends_in_full(now, p_)) add_scaled(on, T(1), std::span<T const>(estimate_), mean);
+        if (!detail::sends_in_full(now, p_)) add_scaled(on, T(1), std::span<T const>(estimate_), mean);
     }
 
     /// This rank's gradient at the last iterate, and the estimate of the mean gradient that all ranks share.

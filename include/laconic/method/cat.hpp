@@ -66,7 +66,7 @@ cat(C, Cost = {}, overrides = {}, Sizes = {}) -> cat<C, Cost, Sizes>;
 /// chosen once, before the first round, as the one for which the method's theorem guarantees the least cost on this
 /// problem (best_rand_k). The step and memory rate are those of the theorem at that k; where some are given, only those
 /// k compete that the theorem covers with them. Example: cat{diana{rand_k{} | natural{}}, packet_cost(512, 64, 60)}.
-template <GuaranteedByRandK M, CommunicationCost Cost>
+template <detail::GuaranteedByRandK M, CommunicationCost Cost>
 struct cat<M, Cost> {
     M method;
     Cost cost{};
@@ -78,7 +78,7 @@ struct cat<M, Cost> {
     /// The k for messages of numbers of T. Throws what best_rand_k throws.
     template <Scalar T = double>
     std::size_t level(problem const& p) const {
-        return best_rand_k<T>(method, cost, p);
+        return detail::best_rand_k<T>(method, cost, p);
     }
 
     friend bool operator==(cat const& a, cat const& b) { return a.at(1) == b.at(1) && a.cost == b.cost; }
@@ -127,7 +127,7 @@ struct cat<ef_sgd<C>, Cost> {
         auto given = method.given;
         if (!given.step) {
             double const worth = best.worth(p.dimension);
-            detail::keeps_at_least const kept{guaranteed_share<T>(method.compressor, cost, p.dimension, worth)};
+            detail::keeps_at_least const kept{detail::guaranteed_share<T>(method.compressor, cost, p.dimension, worth)};
             given.step = detail::compose_ef<T, B>(kept, given, p, "cat(ef_sgd)").scale;
         }
         return ef_sgd{best, given}.template compose<T, B>(p);

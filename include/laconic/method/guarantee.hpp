@@ -24,14 +24,14 @@ namespace laconic {
 template <class M>
 struct guarantee;
 
+namespace detail {
+
 /// A method whose theorem guarantees a rate for each k of a rand_k.
 template <class M>
 concept GuaranteedByRandK = requires(M m, problem const& p) {
     { guarantee<M>::rate(m, p) } -> std::same_as<double>;
     levels<decltype(m.compressor)>::template bits<double>(m.compressor, p.dimension, p.dimension);
 };
-
-namespace detail {
 
 inline double needed_for_rate(double constant, char const* name, char const* method) {
     if (constant > 0 && std::isfinite(constant)) return constant;
@@ -98,6 +98,8 @@ struct guarantee<vr_diana_saga<rand_k<R>, P>> {
     static double rate(vr_diana_saga<rand_k<R>, P> const& m, problem const& p) { return detail::vr_diana_rate(m, p); }
 };
 
+namespace detail {
+
 /// The k in 1 .. d with which a method lowers its V by any factor at the least cost that its theorem guarantees: a
 /// round multiplies V by 1 - rate(k) for cost(bits(k)), and k is the lowest that has the largest
 ///     -log(1 - rate(k)) / cost(bits(k)) .
@@ -108,9 +110,8 @@ std::size_t best_rand_k(M m, Cost const& cost, problem const& p) {
     using family = levels<decltype(m.compressor)>;
     std::size_t const d = p.dimension;
     if (d == 0)
-        throw theory_error(
-            detail::concat({std::string(guarantee<M>::name),
-                            ": k is chosen for a dimension, which is not known; give it in the problem"}));
+        throw theory_error(concat({std::string(guarantee<M>::name),
+                                   ": k is chosen for a dimension, which is not known; give it in the problem"}));
     std::size_t best = 0;
     double most = 0, price = 1;
     for (std::size_t k = 1; k <= d; ++k) {
@@ -129,12 +130,14 @@ std::size_t best_rand_k(M m, Cost const& cost, problem const& p) {
         static_cast<void>(m.template compose<T, host>(p));  // refuses a memory rate that suits no k
         if (!m.given.step)
             throw theory_error(
-                detail::concat({std::string(guarantee<M>::name), ": no k makes progress at a price that is finite"}));
-        throw theory_error(detail::concat(
-            {std::string(guarantee<M>::name), ": with step = ", to_string(*m.given.step),
-             " its theorem covers no k, and so gives none to choose; give k yourself, or a shorter step"}));
+                concat({std::string(guarantee<M>::name), ": no k makes progress at a price that is finite"}));
+        throw theory_error(
+            concat({std::string(guarantee<M>::name), ": with step = ", to_string(*m.given.step),
+                    " its theorem covers no k, and so gives none to choose; give k yourself, or a shorter step"}));
     }
     return best;
 }
+
+}  // namespace detail
 
 }  // namespace laconic

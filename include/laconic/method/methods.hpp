@@ -36,15 +36,15 @@
 #include "laconic/method/top_k_sgd.hpp"
 #include "laconic/method/vr_diana.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The library's methods, where a compressor that they take is a C, and a method that they extend an M. (cat, whose
 /// arguments are more than fields, is not among them.)
 template <class C, class M>
 using library_methods =
-    detail::type_list<gd, sgd, dcgd<C>, qsgd, terngrad, signsgd, signum, ef_sgd<C>, top_k_sgd, gtop_k_sgd, spardl_sgd,
-                      one_bit_sgd, dgc, ef21<C>, diana<C>, vr_diana<C>, vr_diana_saga<C>, marina<C>, ibcd, ibgd,
-                      isega<>, isaga, isgd, iasgd, gd_sec, sgd_sec, quantized_gd_sec<C>, lag_wk, lag_ps, dual_averaging,
-                      proxskip, heavy_ball<M>, bidirectional<M, C>>;
+    type_list<gd, sgd, dcgd<C>, qsgd, terngrad, signsgd, signum, ef_sgd<C>, top_k_sgd, gtop_k_sgd, spardl_sgd,
+              one_bit_sgd, dgc, ef21<C>, diana<C>, vr_diana<C>, vr_diana_saga<C>, marina<C>, ibcd, ibgd, isega<>, isaga,
+              isgd, iasgd, gd_sec, sgd_sec, quantized_gd_sec<C>, lag_wk, lag_ps, dual_averaging, proxskip,
+              heavy_ball<M>, bidirectional<M, C>>;
 
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -25,7 +25,7 @@ struct step_size {
     constexpr step_size(double v, bool over_L = false) : value(v), over_smoothness(over_L) {}  // NOLINT: .step = 0.1
 
     bool operator==(step_size const&) const = default;
-    friend std::string to_string(step_size s) { return shortest(s.value) + (s.over_smoothness ? "/L" : ""); }
+    friend std::string to_string(step_size s) { return detail::shortest(s.value) + (s.over_smoothness ? "/L" : ""); }
 };
 
 /// The parameters of a method that its theorem gives and that you may give instead.

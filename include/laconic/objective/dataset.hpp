@@ -77,7 +77,7 @@ void binary_labels(dataset<T>& data) {
     if (found.size() != 2) {
         std::string list;
         for (std::size_t c = 0; c < std::min<std::size_t>(found.size(), 5); ++c)
-            list += (c ? ", " : ": ") + shortest(double(found[c]));
+            list += (c ? ", " : ": ") + detail::shortest(double(found[c]));
         throw argument_error(
             detail::concat(detail::text_pieces{data.name, ": two classes are needed, the labels name ", found.size(),
                                                list, (found.size() > 5 ? ", ..." : "")}));

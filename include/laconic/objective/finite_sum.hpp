@@ -18,7 +18,7 @@ namespace laconic {
 ///     f.batch_gradient(rows, x, g)   writes the mean of grad f_j(x) over the rows j that are listed to g; at least
 ///                                    one, each below m, repetitions count. Costs the rows' non-zeros and a pass over d
 template <class F, class T = double>
-concept FiniteSum = Objective<F, T> && HasSamples<F> &&
+concept FiniteSum = Objective<F, T> && detail::HasSamples<F> &&
     requires(F const& f, std::span<std::uint32_t const> rows, std::span<T const> x, std::span<T> g) {
     f.batch_gradient(rows, x, g);
 };
@@ -27,7 +27,7 @@ concept FiniteSum = Objective<F, T> && HasSamples<F> &&
 ///
 ///     f.sample_smoothness()   max_j L_j, where L_j is the smoothness of f_j: at least f.smoothness()
 template <class F, class T = double>
-concept SmoothFiniteSum = FiniteSum<F, T> && SmoothObjective<F, T> && HasSampleSmoothness<F>;
+concept SmoothFiniteSum = FiniteSum<F, T> && SmoothObjective<F, T> && detail::HasSampleSmoothness<F>;
 
 /// A mean of functions that depend on x through a few numbers, the predictions of sample j: f_j(x) = loss_j(a_j . x_1,
 /// ..., a_j . x_k) + penalty(x), where the blocks x_1 to x_k are disjoint parts of x. So k numbers, the slopes,

@@ -58,7 +58,7 @@ class neural_network {
         std::size_t inputs = rows_.features();
         for (auto const units : hidden) {
             if (units == 0) throw argument_error(rows_.data().name + ": a layer without units");
-            if (units > (largest_dimension - dimension_) / (inputs + 1))
+            if (units > (detail::largest_dimension - dimension_) / (inputs + 1))
                 throw argument_error(detail::concat(detail::text_pieces{
                     rows_.data().name, ": a layer of ", units, " units makes more numbers than a vector can hold"}));
             matrices_.push_back({dimension_, units, inputs});

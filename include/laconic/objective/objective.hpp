@@ -42,6 +42,8 @@ concept SmoothObjective = Objective<F, T> && requires(F const& f) {
     { f.strong_convexity() } -> std::convertible_to<double>;
 };
 
+namespace detail {
+
 /// f.samples() is the number of its rows of data, and f.sample_smoothness() the largest smoothness of the functions of
 /// one row: for methods that take some rows at a time.
 template <class F>
@@ -52,8 +54,6 @@ template <class F>
 concept HasSampleSmoothness = requires(F const& f) {
     { f.sample_smoothness() } -> std::convertible_to<double>;
 };
-
-namespace detail {
 
 // Prints what an F that is no objective for numbers of T lacks, where it is compiled: one line for each member.
 template <class F, Scalar T>
@@ -106,11 +106,11 @@ consteval bool has_constants() {
 /// Writes the gradient at x to g and returns f(x): in one pass over the data where f is a FusedObjective, in two where
 /// it is not. x and g hold f.dimension() elements each.
 template <class F, Contiguous X, Contiguous G>
-requires Objective<F, element_of<G>>
+requires Objective<F, detail::element_of<G>>
 auto evaluate(F const& f, X const& x, G&& g) {
-    using T = element_of<G>;
-    std::span<T const> const at = view(x);
-    std::span<T> const out = view(g);
+    using T = detail::element_of<G>;
+    std::span<T const> const at = detail::view(x);
+    std::span<T> const out = detail::view(g);
     LACONIC_EXPECTS(at.size() == f.dimension() && out.size() == f.dimension());
     if constexpr (FusedObjective<F, T>) {
         return f.value_and_gradient(at, out);

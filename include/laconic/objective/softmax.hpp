@@ -89,7 +89,7 @@ class softmax {
     softmax(dataset<T> data, double lambda, std::vector<T> classes)
         : rows_(std::move(data)), classes_(std::move(classes)), lambda_(detail::checked_lambda(lambda)) {
         places_ = std::make_shared<std::vector<std::uint32_t> const>(class_index(rows_.data(), classes_));
-        if (rows_.features() > largest_dimension / classes_.size())
+        if (rows_.features() > detail::largest_dimension / classes_.size())
             throw argument_error(
                 detail::concat(detail::text_pieces{rows_.data().name, ": ", rows_.features(), " features times ",
                                                    classes_.size(), " classes are more than a vector can hold"}));

@@ -77,12 +77,12 @@ class weighted {
         f_->hessian_times(x, v, out);
         scale_all(out);
     }
-    std::size_t samples() const requires HasSamples<F> { return static_cast<std::size_t>(f_->samples()); }
+    std::size_t samples() const requires detail::HasSamples<F> { return static_cast<std::size_t>(f_->samples()); }
     double smoothness() const requires requires(F const& f) { f.smoothness(); }
     { return weight_ * static_cast<double>(f_->smoothness()); }
     double strong_convexity() const requires requires(F const& f) { f.strong_convexity(); }
     { return weight_ * static_cast<double>(f_->strong_convexity()); }
-    double sample_smoothness() const requires HasSampleSmoothness<F> {
+    double sample_smoothness() const requires detail::HasSampleSmoothness<F> {
         return weight_ * static_cast<double>(f_->sample_smoothness());
     }
 

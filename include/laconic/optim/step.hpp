@@ -16,6 +16,8 @@ concept Step = std::movable<S> && requires(S& step, B& on, std::span<T> x, std::
     step(on, x, d);
 };
 
+namespace detail {
+
 /// A step with a constant step size has the member `rate`, or the function rate() that returns it.
 template <class S>
 concept HasRate = requires(S const& step) {
@@ -25,5 +27,7 @@ template <class S>
 concept HasRateFunction = requires(S const& step) {
     { step.rate() } -> std::convertible_to<double>;
 };
+
+}  // namespace detail
 
 }  // namespace laconic

@@ -33,7 +33,7 @@ struct omni_stream {
     void check() const {
         blocks().check();
         auto const refuse = [](std::string const& why) { throw argument_error(why); };
-        if (d > largest_dimension) refuse("more than 2^32 - 1 dimensions");
+        if (d > detail::largest_dimension) refuse("more than 2^32 - 1 dimensions");
         if (workers < 1 || workers > 65536) refuse(detail::concat({workers, " workers"}));
         if (aggregators < 1 || aggregators > (co_located ? workers : 65536))
             refuse(detail::concat({aggregators, " aggregators for ", workers, " workers"}));

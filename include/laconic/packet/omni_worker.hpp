@@ -278,7 +278,7 @@ class omni_worker {
     std::vector<coordinate> found_;
     std::vector<std::uint64_t> nonzero_;
     std::size_t openings_ = 0, gone_ = 0, overflow_ = 0;
-    unanswered asked_;                          // by the numbers of openings, slots and farewells
+    detail::unanswered asked_;                  // by the numbers of openings, slots and farewells
     std::vector<missing> lacks_;                // the worker that the aggregator waits for
     std::vector<std::uint32_t> turns_;          // the turns of slots; 0: not open yet
     std::vector<std::uint32_t> here_, coming_;  // of columns: the current block of all, this worker's next

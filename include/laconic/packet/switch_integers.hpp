@@ -13,7 +13,7 @@
 #include "laconic/core/view.hpp"
 #include "laconic/wire/byte_order.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The exponent of a block of zeros: below all others.
 inline constexpr std::int16_t no_exponent = std::numeric_limits<std::int16_t>::min();
@@ -56,7 +56,7 @@ class fixed_point {
             // A double of this size has no bits for a fraction: the addition rounds, and leaves the integer in the low
             // bits.
             double const rounded = double(x[i]) * first * second + 0x1.8p52;
-            detail::store_half(to + 4 * i, static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(rounded)));
+            store_half(to + 4 * i, static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(rounded)));
         }
     }
     /// x <- the sums that such integers represent; infinite where one, as rounded, is beyond T. Returns whether all are
@@ -66,8 +66,7 @@ class fixed_point {
         double const first = factor(-shift_ / 2), second = factor(-shift_ - -shift_ / 2);
         bool finite = true;
         for (std::size_t i = 0; i < x.size(); ++i) {
-            x[i] =
-                static_cast<T>(double(std::bit_cast<std::int32_t>(detail::load_half(from + 4 * i))) * first * second);
+            x[i] = static_cast<T>(double(std::bit_cast<std::int32_t>(load_half(from + 4 * i))) * first * second);
             finite &= std::abs(x[i]) <= std::numeric_limits<T>::max();
         }
         return finite;
@@ -80,4 +79,4 @@ class fixed_point {
     bool zeros_;
 };
 
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -128,8 +128,8 @@ class switch_machine {
 
     switch_layout how_;
     int me_;
-    std::vector<switch_worker<T>> workers_;  // one for each switch
-    std::optional<switch_pool<T>> pool_;
+    std::vector<detail::switch_worker<T>> workers_;  // one for each switch
+    std::optional<detail::switch_pool<T>> pool_;
     std::span<T> x_;
     std::uint64_t round_ = 0;
     bool started_ = false;

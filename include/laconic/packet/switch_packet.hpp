@@ -39,14 +39,14 @@ struct switch_layout {
         auto const refuse = [](std::string const& why) {
             throw argument_error(detail::concat({"a sum by switches ", why}));
         };
-        if (d > largest_dimension) refuse("of more than 2^32 - 1 dimensions");
-        if (workers < 1 || workers > fixed_point::most_workers)
-            refuse(
-                detail::concat({"of ", workers, " workers: from 1 to ", fixed_point::most_workers, " are possible"}));
+        if (d > detail::largest_dimension) refuse("of more than 2^32 - 1 dimensions");
+        if (workers < 1 || workers > detail::fixed_point::most_workers)
+            refuse(detail::concat(
+                {"of ", workers, " workers: from 1 to ", detail::fixed_point::most_workers, " are possible"}));
         if (block < 1 || block > 1u << 20) refuse(detail::concat({"with blocks of ", block, ": from 1 to 2^20"}));
         if (slot_count < 1 || slot_count > 2 * block)
             refuse(detail::concat({"with ", slot_count, " slots: from 1 to twice the block"}));
-        if (switches < 1 || switches > (apart ? fixed_point::most_workers : workers))
+        if (switches < 1 || switches > (apart ? detail::fixed_point::most_workers : workers))
             refuse(detail::concat({"with ", switches, " switches"}));
     }
 

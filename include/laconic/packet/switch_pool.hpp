@@ -12,7 +12,7 @@
 #include "laconic/comm/retransmission.hpp"
 #include "laconic/packet/switch_packet.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The switch of SwitchML (Sapio et al., NSDI 2021) in software, for one part of the coordinates. It adds integers of
 /// 32 bits and takes the greater of exponents; it has a fixed pool of slots, each in two versions, and for each version
@@ -46,8 +46,8 @@ class switch_pool {
     /// Starts a new round; the state of the last is dropped.
     void begin(std::uint64_t round) {
         round_ = round;
-        values_ = detail::values_of<T>(how_, round);
-        digest_ = detail::digest_of(values_);
+        values_ = values_of<T>(how_, round);
+        digest_ = digest_of(values_);
         error_ = {};
         hello_.clear();
         bye_.clear();
@@ -62,12 +62,12 @@ class switch_pool {
 
     template <class Out>
     bool take(double now, int from, std::span<std::byte const> packet, Out out) {
-        auto const h = detail::switch_header::open(packet, how_.checksums);
+        auto const h = switch_header::open(packet, how_.checksums);
         if (!h || from < 0 || from >= how_.workers) return false;
         leaves_at_ = now + longest_silence_;
         auto const w = static_cast<std::size_t>(from);
-        auto const sent = packet.subspan(detail::switch_header::bytes);
-        using enum detail::switch_kind;
+        auto const sent = packet.subspan(switch_header::bytes);
+        using enum switch_kind;
         bool const known = hello_.has(w) && h->round == round_of_[w];
         if (h->what == hello && (known || h->round >= round_)) return take_hello(w, *h, sent, out);
         if (known && h->what == bye && hello_.full()) return take_bye(w, out);
@@ -126,8 +126,8 @@ class switch_pool {
     };
 
     template <class Out>
-    bool take_hello(std::size_t w, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
-        std::size_t const fixed = detail::switch_error::bytes + 8 * detail::switch_items.size();
+    bool take_hello(std::size_t w, switch_header const& h, std::span<std::byte const> sent, Out out) {
+        std::size_t const fixed = switch_error::bytes + 8 * switch_items.size();
         if (sent.size() < fixed) return false;
         if (hello_.has(w)) {
             if (h.round > round_of_[w]) {  // it has its sums, and went on although its byes were lost
@@ -141,19 +141,19 @@ class switch_pool {
                 ask_for_patience(w, blocks_, hello_, out);
             return false;
         }
-        auto c = detail::switch_error::take(sent.data());
+        auto c = switch_error::take(sent.data());
         if (!c) return false;
         c->rank = static_cast<std::uint32_t>(w);
-        for (std::size_t i = detail::switch_items.size(); i-- > 0;) {
-            auto const theirs = detail::load_word(sent.data() + detail::switch_error::bytes + 8 * i);
-            if (theirs != values_[i]) c = {detail::switch_error::disagreement, c->rank, i, theirs, values_[i]};
+        for (std::size_t i = switch_items.size(); i-- > 0;) {
+            auto const theirs = load_word(sent.data() + switch_error::bytes + 8 * i);
+            if (theirs != values_[i]) c = {switch_error::disagreement, c->rank, i, theirs, values_[i]};
         }
         auto const exponents = sent.subspan(fixed);
-        if (c->what == detail::switch_error::nothing) {
+        if (c->what == switch_error::nothing) {
             if (exponents.size() != 2 * first_exponents_.size()) return false;
             for (std::size_t i = 0; i < first_exponents_.size(); ++i)
                 first_exponents_[i] =
-                    std::max(first_exponents_[i], detail::load_little<std::int16_t>(exponents.data() + 2 * i));
+                    std::max(first_exponents_[i], load_little<std::int16_t>(exponents.data() + 2 * i));
         }
         error_.add(*c);
         hello_.add(w);
@@ -164,8 +164,8 @@ class switch_pool {
     }
 
     template <class Out>
-    bool take_numbers(std::size_t w, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
-        if (!hello_.full() || error_.what != detail::switch_error::nothing || h.block >= blocks_) return false;
+    bool take_numbers(std::size_t w, switch_header const& h, std::span<std::byte const> sent, Out out) {
+        if (!hello_.full() || error_.what != switch_error::nothing || h.block >= blocks_) return false;
         std::size_t const b = h.block, slot = b % how_.slot_count, row = b / how_.slot_count;
         auto& v = versions_[2 * slot + row % 2];
         auto const& other = versions_[2 * slot + 1 - row % 2];
@@ -191,8 +191,7 @@ class switch_pool {
         } else {
             v.exponent = std::max(v.exponent, h.exponent);
             for (std::size_t i = 0; i < sent.size(); i += 4)
-                detail::store_half(v.sums.data() + i,
-                                   detail::load_half(v.sums.data() + i) + detail::load_half(sent.data() + i));
+                store_half(v.sums.data() + i, load_half(v.sums.data() + i) + load_half(sent.data() + i));
         }
         v.seen.add(w);
         if (v.seen.full()) {
@@ -206,46 +205,44 @@ class switch_pool {
     bool take_bye(std::size_t w, Out out) {
         bool const is_new = !bye_.has(w);
         bye_.add(w);
-        send(static_cast<int>(w), {detail::switch_kind::good_bye, digest_, round_of_[w]}, 0, out);
+        send(static_cast<int>(w), {switch_kind::good_bye, digest_, round_of_[w]}, 0, out);
         return is_new;
     }
 
     template <class Out>
     void welcome(std::size_t to, Out out) {
-        auto* at = packet_.data() + detail::switch_header::bytes;
+        auto* at = packet_.data() + switch_header::bytes;
         error_.put(at);
-        at += detail::switch_error::bytes;
-        for (std::size_t i = 0; i < first_exponents_.size(); ++i) detail::store_little(at + 2 * i, first_exponents_[i]);
-        send(static_cast<int>(to), {detail::switch_kind::welcome, digest_, round_of_[to]},
-             detail::switch_error::bytes + 2 * first_exponents_.size(), out);
+        at += switch_error::bytes;
+        for (std::size_t i = 0; i < first_exponents_.size(); ++i) store_little(at + 2 * i, first_exponents_[i]);
+        send(static_cast<int>(to), {switch_kind::welcome, digest_, round_of_[to]},
+             switch_error::bytes + 2 * first_exponents_.size(), out);
     }
     template <class Out>
     void send_sums(int first, int last, version const& v, Out out) {
         std::size_t const n = 4 * length_of(v.block);
-        auto const packet = std::span(packet_).first(detail::switch_header::bytes + n);
-        std::copy_n(v.sums.data(), n, packet.data() + detail::switch_header::bytes);
-        detail::switch_header{detail::switch_kind::sums, digest_, round_, static_cast<std::uint32_t>(v.block),
-                              v.exponent}
-            .seal(packet, how_.checksums);
+        auto const packet = std::span(packet_).first(switch_header::bytes + n);
+        std::copy_n(v.sums.data(), n, packet.data() + switch_header::bytes);
+        switch_header{switch_kind::sums, digest_, round_, static_cast<std::uint32_t>(v.block), v.exponent}.seal(
+            packet, how_.checksums);
         for (int to = first; to < last; ++to) out(to, std::span<std::byte const>(packet));
     }
     // For block b; b = blocks_ for a hello.
     template <class Out>
     void ask_for_patience(std::size_t to, std::size_t b, workers const& seen, Out out) {
-        detail::store_half(packet_.data() + detail::switch_header::bytes,
-                           static_cast<std::uint32_t>(seen.first_missing()));
-        send(static_cast<int>(to),
-             {detail::switch_kind::patience, digest_, round_of_[to], static_cast<std::uint32_t>(b)}, 4, out);
+        store_half(packet_.data() + switch_header::bytes, static_cast<std::uint32_t>(seen.first_missing()));
+        send(static_cast<int>(to), {switch_kind::patience, digest_, round_of_[to], static_cast<std::uint32_t>(b)}, 4,
+             out);
     }
     template <class Out>
-    void send(int to, detail::switch_header const& h, std::size_t bytes, Out out) {
-        auto const packet = std::span(packet_).first(detail::switch_header::bytes + bytes);
+    void send(int to, switch_header const& h, std::size_t bytes, Out out) {
+        auto const packet = std::span(packet_).first(switch_header::bytes + bytes);
         h.seal(packet, how_.checksums);
         out(to, std::span<std::byte const>(packet));
     }
 
     bool all_is_sent() const {
-        return hello_.full() && (blocks_sent_ == blocks_ || error_.what != detail::switch_error::nothing);
+        return hello_.full() && (blocks_sent_ == blocks_ || error_.what != switch_error::nothing);
     }
     std::size_t length_of(std::size_t b) const { return std::min(how_.block, length_ - b * how_.block); }
 
@@ -262,8 +259,8 @@ class switch_pool {
     std::size_t all_, length_ = 0, blocks_ = 0, blocks_sent_ = 0;
     bool left_alone_ = false;
     std::uint64_t round_ = 0, digest_ = 0;
-    detail::switch_values values_{};
-    detail::switch_error error_;
+    switch_values values_{};
+    switch_error error_;
     std::vector<version> versions_;  // those of slot s are 2 s and 2 s + 1
     std::vector<std::int16_t> first_exponents_;
     workers hello_, bye_;
@@ -271,4 +268,4 @@ class switch_pool {
     std::vector<std::byte> packet_;
 };
 
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -11,7 +11,7 @@
 #include "laconic/comm/retransmission.hpp"
 #include "laconic/packet/switch_packet.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// A worker's side of a switch_pool, for the part of the coordinates that this switch adds up. Each slot has one block
 /// in flight; its sum allows the worker to send the next one. Sums replace the worker's numbers block by block. Packets
@@ -32,11 +32,11 @@ class switch_worker {
     }
 
     /// Starts a new round with this rank's numbers of the part, which are not read if there is an error.
-    void begin(std::span<T> x, std::uint64_t round, detail::switch_error const& error) {
+    void begin(std::span<T> x, std::uint64_t round, switch_error const& error) {
         x_ = x;
         round_ = own_round_ = round;
-        values_ = detail::values_of<T>(how_, round);
-        digest_ = detail::digest_of(values_);
+        values_ = values_of<T>(how_, round);
+        digest_ = digest_of(values_);
         error_ = error;
         verdict_ = {};
         sum_is_finite_ = true;
@@ -44,7 +44,7 @@ class switch_worker {
         resent_ = 0;
         now_ = before;
         asked_.reset(slots_.size() + 2, 1);
-        if (error.what != detail::switch_error::nothing) return;
+        if (error.what != switch_error::nothing) return;
         for (std::size_t s = 0; s < slots_.size(); ++s) slots_[s] = {s, no_exponent, exponent_of_block(s)};
     }
 
@@ -56,10 +56,10 @@ class switch_worker {
 
     template <class Out>
     bool take(double now, std::span<std::byte const> packet, Out out) {
-        auto const h = detail::switch_header::open(packet, how_.checksums);
+        auto const h = switch_header::open(packet, how_.checksums);
         if (!h || now_ == before || now_ == gone) return false;
-        auto const sent = packet.subspan(detail::switch_header::bytes);
-        using enum detail::switch_kind;
+        auto const sent = packet.subspan(switch_header::bytes);
+        using enum switch_kind;
         if (h->what == later) return take_later(now, *h, out);
         if (h->round != round_) return false;
         resent_ = 0;
@@ -88,9 +88,9 @@ class switch_worker {
     int waits_for() const { return done() ? no_rank : missing_; }
 
     /// Whether the sum is here, whether it is finite, and the error that all ranks got, if there is no sum.
-    bool has_sum() const { return (now_ == leaves || now_ == gone) && verdict_.what == detail::switch_error::nothing; }
+    bool has_sum() const { return (now_ == leaves || now_ == gone) && verdict_.what == switch_error::nothing; }
     bool sum_is_finite() const { return sum_is_finite_; }
-    detail::switch_error const& verdict() const { return verdict_; }
+    switch_error const& verdict() const { return verdict_; }
 
   private:
     struct slot {
@@ -112,46 +112,46 @@ class switch_worker {
 
     template <class Out>
     void send_hello(double now, Out out) {
-        auto* at = packet_.data() + detail::switch_header::bytes;
+        auto* at = packet_.data() + switch_header::bytes;
         error_.put(at);
-        at += detail::switch_error::bytes;
-        for (std::size_t i = 0; i < values_.size(); ++i, at += 8) detail::store_word(at, values_[i]);
-        std::size_t n = detail::switch_error::bytes + 8 * values_.size();
-        if (error_.what == detail::switch_error::nothing) {
-            for (std::size_t i = 0; i < slots_.size(); ++i) detail::store_little(at + 2 * i, slots_[i].own_next);
+        at += switch_error::bytes;
+        for (std::size_t i = 0; i < values_.size(); ++i, at += 8) store_word(at, values_[i]);
+        std::size_t n = switch_error::bytes + 8 * values_.size();
+        if (error_.what == switch_error::nothing) {
+            for (std::size_t i = 0; i < slots_.size(); ++i) store_little(at + 2 * i, slots_[i].own_next);
             n += 2 * slots_.size();
         }
         asked_.sent(hello(), 0, now);
-        send({detail::switch_kind::hello, digest_, round_}, n, out);
+        send({switch_kind::hello, digest_, round_}, n, out);
     }
     template <class Out>
-    bool take_welcome(double now, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
-        if (sent.size() < detail::switch_error::bytes) return false;
-        auto const verdict = detail::switch_error::take(sent.data());
+    bool take_welcome(double now, switch_header const& h, std::span<std::byte const> sent, Out out) {
+        if (sent.size() < switch_error::bytes) return false;
+        auto const verdict = switch_error::take(sent.data());
         if (!verdict) return false;
-        if (verdict->what != detail::switch_error::nothing) {
+        if (verdict->what != switch_error::nothing) {
             verdict_ = *verdict;
             asked_.forget(hello());
             leave(now, out);
             return true;
         }
         // A switch without an error has an older hello of this rank, and this one has no vector to send.
-        if (error_.what != detail::switch_error::nothing) return false;
-        auto const exponents = sent.subspan(detail::switch_error::bytes);
+        if (error_.what != switch_error::nothing) return false;
+        auto const exponents = sent.subspan(switch_error::bytes);
         if (h.digest != digest_ || exponents.size() != 2 * slots_.size()) return false;
         for (std::size_t i = 0; i < slots_.size(); ++i)
-            if (detail::load_little<std::int16_t>(exponents.data() + 2 * i) < slots_[i].own_next) return false;
+            if (load_little<std::int16_t>(exponents.data() + 2 * i) < slots_[i].own_next) return false;
         now_ = streams;
         missing_ = switch_;
         asked_.reset(slots_.size() + 2, 1);  // the welcome waited for all workers, so its time is no round trip
         left_ = blocks_;
         for (std::size_t i = 0; i < slots_.size(); ++i)
-            send(now, i, i, detail::load_little<std::int16_t>(exponents.data() + 2 * i), out);
+            send(now, i, i, load_little<std::int16_t>(exponents.data() + 2 * i), out);
         if (left_ == 0) leave(now, out);
         return true;
     }
     template <class Out>
-    bool take_sums(double now, detail::switch_header const& h, std::span<std::byte const> sent, Out out) {
+    bool take_sums(double now, switch_header const& h, std::span<std::byte const> sent, Out out) {
         std::size_t const i = h.block % how_.slot_count;
         // An exponent below this worker's own would let numbers overflow: no switch sends one.
         if (i >= slots_.size() || slots_[i].block != h.block || !asked_.waits(i) || h.exponent < slots_[i].own_next)
@@ -167,9 +167,9 @@ class switch_worker {
         return true;
     }
     // The switch has received the repeated packet, and names the worker that it waits for.
-    void be_patient(double now, detail::switch_header const& h, std::span<std::byte const> sent) {
+    void be_patient(double now, switch_header const& h, std::span<std::byte const> sent) {
         if (sent.size() != 4) return;
-        if (auto const whom = detail::load_half(sent.data()); whom < static_cast<std::uint32_t>(how_.workers))
+        if (auto const whom = load_half(sent.data()); whom < static_cast<std::uint32_t>(how_.workers))
             missing_ = static_cast<int>(whom);
         // This answer came at once; sums wait for the packets of the others, and for those that were lost.
         std::size_t const i = h.block % how_.slot_count;
@@ -177,13 +177,13 @@ class switch_worker {
     }
     // The switch is in a later round. A worker that has its sum may leave; another joins that round with an error.
     template <class Out>
-    bool take_later(double now, detail::switch_header const& h, Out out) {
+    bool take_later(double now, switch_header const& h, Out out) {
         if (h.round <= round_) return false;
         if (now_ == leaves) return finish_leaving();
         if (now_ != greets) return false;
         round_ = h.round;
-        error_.add({detail::switch_error::disagreement, static_cast<std::uint32_t>(rank_),
-                    detail::switch_items.size() - 1, own_round_, round_});
+        error_.add({switch_error::disagreement, static_cast<std::uint32_t>(rank_), switch_items.size() - 1, own_round_,
+                    round_});
         send_hello(now, out);
         return true;
     }
@@ -198,10 +198,10 @@ class switch_worker {
     void send_numbers(double now, std::size_t i, Out out) {
         slot const s = slots_[i];
         auto const x = block(s.block);
-        fixed_point(how_.workers, s.exponent).put(std::span<T const>(x), packet_.data() + detail::switch_header::bytes);
+        fixed_point(how_.workers, s.exponent).put(std::span<T const>(x), packet_.data() + switch_header::bytes);
         asked_.sent(i, 0, now);
-        send({detail::switch_kind::numbers, digest_, round_, static_cast<std::uint32_t>(s.block), s.own_next},
-             4 * x.size(), out);
+        send({switch_kind::numbers, digest_, round_, static_cast<std::uint32_t>(s.block), s.own_next}, 4 * x.size(),
+             out);
     }
     template <class Out>
     void leave(double now, Out out) {
@@ -217,11 +217,11 @@ class switch_worker {
     template <class Out>
     void send_bye(double now, Out out) {
         asked_.sent(bye(), 0, now);
-        send({detail::switch_kind::bye, digest_, round_}, 0, out);
+        send({switch_kind::bye, digest_, round_}, 0, out);
     }
     template <class Out>
-    void send(detail::switch_header const& h, std::size_t bytes, Out out) {
-        auto const packet = std::span(packet_).first(detail::switch_header::bytes + bytes);
+    void send(switch_header const& h, std::size_t bytes, Out out) {
+        auto const packet = std::span(packet_).first(switch_header::bytes + bytes);
         h.seal(packet, how_.checksums);
         out(switch_, std::span<std::byte const>(packet));
     }
@@ -233,8 +233,8 @@ class switch_worker {
     unanswered asked_;
     std::span<T> x_;
     std::uint64_t round_ = 0, own_round_ = 0, digest_ = 0;
-    detail::switch_values values_{};
-    detail::switch_error error_, verdict_;
+    switch_values values_{};
+    switch_error error_, verdict_;
     enum { before, greets, streams, leaves, gone } now_ = before;
     std::vector<slot> slots_;
     std::size_t left_ = 0;  // blocks whose sums are not here
@@ -243,4 +243,4 @@ class switch_worker {
     std::vector<std::byte> packet_;
 };
 
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -36,6 +36,8 @@ struct layer {
     layer(std::string named, N elements) : name(std::move(named)), size(static_cast<std::size_t>(elements)) {}
 };
 
+namespace detail {
+
 /// The numbers of elements of several layers: {x.size(), 10}, of any integer types, or a vector.
 class layer_sizes {
     struct whole {
@@ -57,8 +59,10 @@ class layer_sizes {
     std::vector<std::size_t> sizes_;
 };
 
+}  // namespace detail
+
 /// Layers named 0, 1, ... of these sizes.
-inline std::vector<layer> layers_of(layer_sizes const& sizes) {
+inline std::vector<layer> layers_of(detail::layer_sizes const& sizes) {
     std::vector<layer> all;
     for (std::size_t const n : sizes) all.push_back({std::to_string(all.size()), n});
     return all;

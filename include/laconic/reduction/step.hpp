@@ -25,7 +25,7 @@
 #include "laconic/reduction/step_control.hpp"
 #include "laconic/wire/state.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The steps of a reducer in their parts, for who does something between them, as a method with two reductions does:
 ///
@@ -37,11 +37,11 @@ namespace laconic {
 ///
 /// reducer.hpp says what each does and throws; finish() is prepare(), and commit() unless it has failed.
 template <class R, class C, Scalar T = float, class B = host>
-class reduction_step final : public detail::step_control {
-    static_assert(detail::can_reduce<R, C, T, B>());
+class reduction_step final : public step_control {
+    static_assert(can_reduce<R, C, T, B>());
 
   public:
-    using layer_type = detail::reduced_layer<R, C, T, B>;
+    using layer_type = reduced_layer<R, C, T, B>;
 
     /// With the reduction rule(layer) for each layer. A collective call.
     template <class Rule>
@@ -82,7 +82,7 @@ class reduction_step final : public detail::step_control {
     using step_control::start;
     template <Contiguous X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
-        start(l, detail::caller_vector(view(x)), options);
+        start(l, caller_vector(view(x)), options);
     }
 
     std::vector<std::byte> save() const {
@@ -113,7 +113,7 @@ class reduction_step final : public detail::step_control {
             if (r == 0) first = round;
             if (round != first)
                 throw agreement_error(
-                    r, detail::concat({"rank ", r, "'s state is of step ", round, ", rank 0's of step ", first}));
+                    r, concat({"rank ", r, "'s state is of step ", round, ", rank 0's of step ", first}));
         }
         if (ranks == comm().size()) return restore(saved[static_cast<std::size_t>(comm().rank())]);
         for (auto const& l : all_) l.memory().require_add();
@@ -134,7 +134,7 @@ class reduction_step final : public detail::step_control {
         auto const so_far = statistics();
         for (auto& l : all_) l.forget_ranks();
         connect(comm);
-        auto const latest = detail::latest_round(with_.over->messages, round_);
+        auto const latest = latest_round(with_.over->messages, round_);
         for (auto& l : all_) l.renew_mean_shift(latest);
         go_on(latest, so_far);
     }
@@ -159,21 +159,20 @@ class reduction_step final : public detail::step_control {
     }
 
   private:
-    detail::step_communicator& comm() const override { return with_.over->messages; }
-    detail::step_communicator& watching() const override { return with_.over->watching; }
-    std::size_t at_once() const override { return OnHost<B> && Overlapping<C> ? detail::most_in_flight : 1; }
+    step_communicator& comm() const override { return with_.over->messages; }
+    step_communicator& watching() const override { return with_.over->watching; }
+    std::size_t at_once() const override { return OnHost<B> && Overlapping<C> ? most_in_flight : 1; }
     wire::state_reader reader(std::span<std::byte const> saved, int rank, int ranks, std::uint64_t of_state) {
         return {saved, identity(rank, ranks, of_state), {}, with_.on};
     }
     // What does not suit a layer, or this rank's share of a whole one, with its name.
     [[gnu::cold, gnu::noinline]] static std::string named(layer const& l, error const& e, layer const* whole) {
-        using detail::concat;
         return concat({(l.name.empty() ? "" : concat({"layer ", l.name, ": "})), e.what(),
                        (whole ? concat({", where this rank has ", l.size, " of its ", whole->size, " numbers"}) : "")});
     }
 
-    detail::step_resources<C, B> with_;
+    step_resources<C, B> with_;
     std::deque<layer_type> all_;
 };
 
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -137,10 +137,10 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     // The means over the ranks of what value() and before() return; the first may be not finite, and is then too large.
     std::array<double, 2> mean_values(round_context const& at, auto value, auto before) {
         std::array<T, 2> pair{};
-        values_(on_, *comm_, at, std::span<T>(pair), [&](failure& own) {
+        values_(on_, *comm_, at, std::span<T>(pair), [&](detail::failure& own) {
             pair = {static_cast<T>(value()), static_cast<T>(before())};
             if (!std::isfinite(pair[0])) pair[0] = std::numeric_limits<T>::max() / static_cast<T>(2 * comm_->size());
-            if (!std::isfinite(pair[1])) own = failure::no_message("the value of the objective is not finite");
+            if (!std::isfinite(pair[1])) own = detail::failure::no_message("the value of the objective is not finite");
         });
         return {double(pair[0]), double(pair[1])};
     }
@@ -190,7 +190,7 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
             wrong_ = e.what();
         }
         if (method_.start_in_full && first_mean_.empty()) {
-            first_means_(on_, *comm_, this->now(), std::span<T>(left_), [&](failure&) {
+            first_means_(on_, *comm_, this->now(), std::span<T>(left_), [&](detail::failure&) {
                 if (wrong_) throw error(*wrong_);
                 copy(on_, std::span<T const>(own_), std::span<T>(left_));
             });
@@ -229,8 +229,8 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     M method_;
     double mu_;
     std::size_t size_;
-    reduction_step<decltype(M::gradient), C, T, host> gradients_;
-    reduction_step<hessian_reduction, C, T, host> hessians_;
+    detail::reduction_step<decltype(M::gradient), C, T, host> gradients_;
+    detail::reduction_step<hessian_reduction, C, T, host> hessians_;
     detail::full_mean<gather_all, T> first_means_, values_;
     host::array<T> mean_gradient_, own_, left_;
     host::array<T> first_, first_mean_;  // with start_in_full, this rank's first Hessian and the mean of all

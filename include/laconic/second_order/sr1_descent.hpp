@@ -84,11 +84,11 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
   private:
     void share_gradient(round_context const& at, observation<F, T> const& here) {
         looked_ = false;  // where this fails, the next round computes it anew
-        gradients_(on_, *comm_, at, std::span<T>(mean_), [&](failure& own) {
+        gradients_(on_, *comm_, at, std::span<T>(mean_), [&](detail::failure& own) {
             std::copy(here.gradient.begin(), here.gradient.end(), mean_.begin());
             mean_.back() = static_cast<T>(here.value());
             if (!std::isfinite(mean_.back()) && first_non_finite(on_, here.gradient) == x_.size())
-                own = failure::no_message("the value of the objective is not finite");
+                own = detail::failure::no_message("the value of the objective is not finite");
         });
         looked_ = known_ = true;
     }
@@ -97,7 +97,7 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
         copy(on_, std::span<T const>(x_), std::span<T>(trial_));
         add_scaled(on_, T(1), std::span<T const>(step_), std::span<T>(trial_));
         T value = 0;
-        values_(on_, *comm_, at, std::span<T>(&value, 1), [&](failure&) {
+        values_(on_, *comm_, at, std::span<T>(&value, 1), [&](detail::failure&) {
             value = static_cast<T>(objective_->value(std::span<T const>(trial_)));
             if (!std::isfinite(value)) value = std::numeric_limits<T>::max() / static_cast<T>(2 * comm_->size());
         });

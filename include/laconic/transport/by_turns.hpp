@@ -122,7 +122,7 @@ class turn_mean : public plain_transport {
         : when_(how.when), all_(gather_all{}, d, positions), dimension_(d), sink_(positions) {}
 
     template <Communicator C>
-    void send(B& on, C& comm, round_context const& now, M const& mine, failure const& own, int lane = 0) {
+    void send(B& on, C& comm, round_context const& now, M const& mine, detail::failure const& own, int lane = 0) {
         if (when_.all_send(now.round)) return all_.send(on, comm, now, mine, own, lane);
         int const sender = when_.sender(now.round);
         if (comm.rank() != sender) return comm.broadcast(sender, {});
@@ -130,11 +130,11 @@ class turn_mean : public plain_transport {
         comm.broadcast(sender, detail::written<T>(sink_, dimension_, encoding_, on, mine));
     }
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const& now, M const& mine, failure const& own, Blank blank,
+    void receive(B& on, C& comm, round_context const& now, M const& mine, detail::failure const& own, Blank blank,
                  F const& feedback, std::span<T> mean, int lane = 0) {
         if (when_.all_send(now.round)) return all_.receive(on, comm, now, mine, own, blank, feedback, mean, lane);
         int const sender = when_.sender(now.round);
-        if (auto const theirs = comm.from(sender); theirs.is_error) failure::read(theirs.bytes, sender).raise();
+        if (auto const theirs = comm.from(sender); theirs.is_error) detail::failure::read(theirs.bytes, sender).raise();
         fill(on, mean, T(0));
         detail::read_from(on, comm, sender, blank, encoding_, theirs_);
         add_message(on, mean, T(1) / static_cast<T>(comm.size()), theirs_);

@@ -44,7 +44,7 @@ class gathered : public plain_transport {
     }
     /// Over a communicator that is Overlapping it does not wait.
     template <Communicator C>
-    void send(B& on, C& comm, round_context const& now, M const& mine, failure const& own, int lane = 0) {
+    void send(B& on, C& comm, round_context const& now, M const& mine, detail::failure const& own, int lane = 0) {
         if (own) {
             own.sent(sink_);
             return detail::start_all_gather(comm, {detail::with_tag(sink_, now), true}, lane);
@@ -60,7 +60,7 @@ class gathered : public plain_transport {
     /// mean <- the mean of all messages, the same bits on all ranks. Throws comm_error where a rank has failed before
     /// it sent its message, tags_differ on all ranks where the round has tags (round_context) that differ.
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const& now, M const&, failure const&, Blank blank, F const&,
+    void receive(B& on, C& comm, round_context const& now, M const&, detail::failure const&, Blank blank, F const&,
                  std::span<T> mean, int lane = 0) {
         fill(on, mean, T(0));  // while the messages are on their way
         detail::finish_all_gather(comm, lane);

@@ -104,10 +104,10 @@ class companion {
     std::thread thread_;
 };
 
-}  // namespace detail
-
 template <class X, class M, Scalar T, class B = host>
 class summed_in_background;
+
+}  // namespace detail
 
 /// A transport by a collective that works while its rank computes: from send() to receive() it runs on a thread of its
 /// own, with a backend of its own, and the rank leaves the communicator alone. While it waits for other ranks,
@@ -123,7 +123,7 @@ struct in_background {
     X over{};
 
     template <class M, class T, class B>
-    using transport = summed_in_background<X, M, T, B>;
+    using transport = detail::summed_in_background<X, M, T, B>;
 
     bool operator==(in_background const&) const = default;
     friend std::string to_string(in_background const& b) {
@@ -132,6 +132,8 @@ struct in_background {
 };
 template <class X>
 in_background(X) -> in_background<X>;
+
+namespace detail {
 
 /// The transport in_background{X}. Memory: d numbers more than summed's, and a thread. Reuses its memory.
 template <class X, class M, Scalar T, class B>
@@ -148,7 +150,7 @@ class summed_in_background : public plain_transport {
     /// Throws argument_error where the communicator serves one thread only.
     template <Communicator C>
     void start(C& comm) {
-        if (!detail::may_change_threads(comm))
+        if (!may_change_threads(comm))
             throw argument_error(
                 "this communicator serves one thread only: no collective runs on another meanwhile. MPI serves several "
                 "where it is started with MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given); where the "
@@ -210,11 +212,13 @@ class summed_in_background : public plain_transport {
         void* comm = nullptr;  // of the round that is under way
         std::uint64_t round = 0;
         failure const* own = nullptr;
-        detail::companion beside{};  // ends before the rest
+        companion beside{};  // ends before the rest
 
         work(X const& x, std::size_t d, position_code positions) : means(x, d, positions), numbers(d) {}
     };
     std::unique_ptr<work> work_;
 };
+
+}  // namespace detail
 
 }  // namespace laconic

@@ -41,11 +41,11 @@ class parts_of_mean {
     void scatter(host& on, C& comm, round_context const& now, std::span<T> x, FillIn fill_in) {
         LACONIC_EXPECTS(x.size() == m_ * d_);
         worst_ = unreadable_ = {};
-        own_ = failure::of_making(comm.rank(), now.round, [&] {
-            failure own;
+        own_ = detail::failure::of_making(comm.rank(), now.round, [&] {
+            detail::failure own;
             fill_in(own);
             auto const j = first_non_finite(on, std::span<T const>(x));
-            return own || j == x.size() ? own : failure::not_finite(j % d_);
+            return own || j == x.size() ? own : detail::failure::not_finite(j % d_);
         });
         for (int root = 0; root < comm.size(); ++root) {
             sink_.clear();
@@ -88,7 +88,7 @@ class parts_of_mean {
             use(source);
             source.finish();
         } catch (wire_error const& e) {
-            failure::unreadable(r, e.bit, e.why).raise();
+            detail::failure::unreadable(r, e.bit, e.why).raise();
         }
     }
     // This rank's turn: what all have sent to it.
@@ -110,7 +110,7 @@ class parts_of_mean {
                 add_scaled(on, share, std::span<T const>(theirs), std::span<T>(sum_));
             }
         } catch (wire_error const&) {
-            unreadable_ = failure::of(std::current_exception(), comm.rank());
+            unreadable_ = detail::failure::of(std::current_exception(), comm.rank());
             return;
         }
         for (std::size_t j = 0; j < m_; ++j)
@@ -120,7 +120,7 @@ class parts_of_mean {
     std::size_t d_, m_;
     wire::bit_writer sink_;
     std::vector<T> sum_, theirs_;
-    failure own_, worst_, unreadable_;
+    detail::failure own_, worst_, unreadable_;
 };
 
 }  // namespace laconic

@@ -55,12 +55,12 @@ class summed : public plain_transport {
     }
     static constexpr bool uses_collective() { return true; }
     template <Communicator C>
-    void send(B&, C&, round_context const&, M const&, failure const&, int = 0) {}  // messages go as they are added up
+    void send(B&, C&, round_context const&, M const&, detail::failure const&, int = 0) {}  // receive() adds them up
     /// mean <- the part of the mean of all messages that the collective applies, the same bits on all ranks. Throws the
     /// collective's errors, too.
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const& now, M const& mine, failure const& own, Blank const&, F const&,
-                 std::span<T> mean, int = 0) {
+    void receive(B& on, C& comm, round_context const& now, M const& mine, detail::failure const& own, Blank const&,
+                 F const&, std::span<T> mean, int = 0) {
         load<C>(on, mine, own, mean);
         add_up(on, comm, now.round, own, mean);
         take<C>(on, mean, mean);
@@ -69,13 +69,13 @@ class summed : public plain_transport {
     /// receive() in three steps that share a vector, of which the second alone communicates. The first sets this rank's
     /// part to its message, or to zeros where it has failed.
     template <Communicator C>
-    void load(B& on, M const& mine, failure const& own, std::span<T> shared) {
+    void load(B& on, M const& mine, detail::failure const& own, std::span<T> shared) {
         bool const terms = sums_terms<C>();
         if (!own) return terms ? list(on, mine, shared) : write_out(on, mine, shared);
         terms ? mine_.reset(shared.size()) : fill(on, shared, T(0));
     }
     template <Communicator C>
-    void add_up(B& on, C& comm, std::uint64_t round, failure const& own, std::span<T> shared) {
+    void add_up(B& on, C& comm, std::uint64_t round, detail::failure const& own, std::span<T> shared) {
         round_ = round;
         broken_.sum_is_under_way();
         T const share = T(1) / static_cast<T>(comm.size());

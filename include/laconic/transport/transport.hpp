@@ -40,7 +40,7 @@ namespace laconic {
 /// it as its member X::transport<M, T, B>.
 template <class Tr, class C, class M, class F, class T = double, class B = host>
 concept Transport = requires(Tr& tr, Tr const& same, B& on, C& comm, round_context const& now, M const& mine,
-                             failure const& own, void (*blank)(B&, int, M&), F& feedback, std::span<T> mean,
+                             detail::failure const& own, void (*blank)(B&, int, M&), F& feedback, std::span<T> mean,
                              std::string const& name) {
     same.require_beside(feedback, name);
     tr.start(comm);
@@ -104,11 +104,11 @@ struct transport_of<X, M, T, B> {
     using type = typename X::template transport<M, T, B>;
 };
 
-}  // namespace detail
-
 /// The class that carries messages M of numbers of T by the transport that a recursion calls X. It is made of an X, the
 /// vectors' dimension and how positions are written, and throws argument_error where X does not suit these vectors.
 template <class X, class M, Scalar T = double, class B = host>
-using transport_for = typename detail::transport_of<X, M, T, B>::type;
+using transport_for = typename transport_of<X, M, T, B>::type;
+
+}  // namespace detail
 
 }  // namespace laconic

@@ -69,7 +69,7 @@ slope_source agree_on_labels(P const& party, C& comm) {
             std::vector<T> const zeros(party.samples() * party.outputs());
             auto slopes = zeros;
             party.slopes(row_choice::all(party.samples()), std::span<T const>(zeros), std::span<T>(slopes));
-            require_agreement(comm, {{"the labels", digest(std::as_bytes(std::span<T const>(slopes)))}});
+            require_agreement(comm, {{"the labels", detail::digest(std::as_bytes(std::span<T const>(slopes)))}});
             return slope_source::labels;
         }
     bool affine = false;

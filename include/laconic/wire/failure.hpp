@@ -36,10 +36,6 @@ enum class failure_kind : std::uint8_t {
     left_out,    ///< compression_error, unless all ranks leave their message out
 };
 
-}  // namespace laconic::detail
-
-namespace laconic {
-
 /// Why a rank has no message, or all ranks have no result, as a value that ranks send to each other: which exception it
 /// is, about which rank, where and why. Every rank that has it raises the same exception. What a rank throws becomes
 /// such a value again by of(); of several the least counts.
@@ -47,7 +43,7 @@ struct failure {
     /// In `why` these stand for `rank` and for `other`.
     static constexpr char its_rank = '\1', other_rank = '\2';
 
-    detail::failure_kind kind = detail::failure_kind::none;
+    failure_kind kind = failure_kind::none;
     bool of_all = false;  ///< ranks and coordinates are those of all ranks of a hierarchy, not of a share
     int rank = no_rank;   ///< no_rank: it belongs to none
     int other = no_rank;  ///< another rank that `why` names
@@ -56,19 +52,17 @@ struct failure {
     std::string vector{};     ///< what it is about, such as "layer conv.bias"; empty where there is one vector only
     std::string why{};
 
-    static failure not_finite(std::size_t i) { return {.kind = detail::failure_kind::not_finite, .where = i}; }
-    static failure no_message(std::string why) {
-        return {.kind = detail::failure_kind::no_message, .why = std::move(why)};
-    }
+    static failure not_finite(std::size_t i) { return {.kind = failure_kind::not_finite, .where = i}; }
+    static failure no_message(std::string why) { return {.kind = failure_kind::no_message, .why = std::move(why)}; }
     /// This rank leaves its message out, which is an error only where another rank does not.
-    static failure left_out(std::string why) { return {.kind = detail::failure_kind::left_out, .why = std::move(why)}; }
+    static failure left_out(std::string why) { return {.kind = failure_kind::left_out, .why = std::move(why)}; }
     /// What `sender` sent is no message, from that bit on.
     static failure unreadable(int sender, std::uint64_t bit, std::string why) {
-        return {.kind = detail::failure_kind::unreadable, .rank = sender, .where = bit, .why = std::move(why)};
+        return {.kind = failure_kind::unreadable, .rank = sender, .where = bit, .why = std::move(why)};
     }
     /// "rank 3 sends no weight", for rank 3 and why = "sends no weight".
     static failure lost(int rank, std::string_view why) {
-        return {.kind = detail::failure_kind::lost, .rank = rank, .why = detail::concat({"rank ", its_rank, ' ', why})};
+        return {.kind = failure_kind::lost, .rank = rank, .why = concat({"rank ", its_rank, ' ', why})};
     }
     /// What make() returns, or no_message() with what it throws, of rank `own` in this round; or what
     /// raise() has thrown in it.
@@ -86,44 +80,44 @@ struct failure {
     }
     /// What was thrown on rank `own`: argument_error and theory_error are of what that rank was given.
     [[gnu::cold, gnu::noinline]] static failure of(std::exception_ptr thrown, int own) {
-        auto const made = [](detail::failure_kind is, int about, std::uint64_t at, std::string text) {
+        auto const made = [](failure_kind is, int about, std::uint64_t at, std::string text) {
             return failure{.kind = is, .rank = about, .where = at, .why = std::move(text)};
         };
-        auto const given = [&](detail::failure_kind is, std::exception const& e) {
-            return made(is, own, 0, detail::concat({"rank ", its_rank, ": ", e.what()}));
+        auto const given = [&](failure_kind is, std::exception const& e) {
+            return made(is, own, 0, concat({"rank ", its_rank, ": ", e.what()}));
         };
         try {
             std::rethrow_exception(thrown);
         } catch (raised_base const& e) {
             return e.get();
         } catch (argument_error const& e) {
-            return given(detail::failure_kind::argument, e);
+            return given(failure_kind::argument, e);
         } catch (theory_error const& e) {
-            return given(detail::failure_kind::theory, e);
+            return given(failure_kind::theory, e);
         } catch (non_finite_error const& e) {
             return not_finite(e.coordinate).by(e.rank, e.round).in(e.of);
         } catch (compression_error const& e) {
             return no_message(e.why).by(e.rank, e.round);
         } catch (shape_error const& e) {
-            return made(detail::failure_kind::shape, no_rank, 0, e.what());
+            return made(failure_kind::shape, no_rank, 0, e.what());
         } catch (agreement_error const& e) {
-            return made(detail::failure_kind::agreement, e.rank, 0, e.what());
+            return made(failure_kind::agreement, e.rank, 0, e.what());
         } catch (wire_error const& e) {
-            return made(detail::failure_kind::unreadable, no_rank, e.bit, e.why);
+            return made(failure_kind::unreadable, no_rank, e.bit, e.why);
         } catch (comm_error const& e) {
-            auto all = made(detail::failure_kind::lost, e.rank, 0, e.what());
+            auto all = made(failure_kind::lost, e.rank, 0, e.what());
             all.of_all = true;  // an engine names a rank by its number in the communicator that all come from
             return all;
         } catch (error const& e) {
-            return made(detail::failure_kind::other, no_rank, 0, e.what());
+            return made(failure_kind::other, no_rank, 0, e.what());
         } catch (std::exception const& e) {
-            return lost(own, detail::concat({"failed: ", e.what()}));
+            return lost(own, concat({"failed: ", e.what()}));
         } catch (...) {
             return lost(own, "failed by an exception that is no std::exception");
         }
     }
 
-    explicit operator bool() const { return kind != detail::failure_kind::none; }
+    explicit operator bool() const { return kind != failure_kind::none; }
     /// The same, of rank `own` in this round; and about this vector.
     failure by(int own, std::uint64_t in_round) && {
         rank = own, round = in_round;
@@ -144,7 +138,7 @@ struct failure {
         if (std::exchange(of_all, true)) return;
         for (int* const r : {&rank, &other})
             if (*r != no_rank) *r = rank_of(*r);
-        if (kind == detail::failure_kind::not_finite || kind == detail::failure_kind::sum)
+        if (kind == failure_kind::not_finite || kind == failure_kind::sum)
             where = place(detail::as_size(where), vector);
     }
 
@@ -177,8 +171,8 @@ struct failure {
             for (auto* const word : {&f.round, &f.where}) *word = source.take(64);
             f.vector = as_text(source.take_bytes(source.take(64)));
             f.why = as_text(source.take_bytes(source.left() / 8));
-            f.kind = static_cast<detail::failure_kind>(number);
-            if (f && f.kind <= detail::failure_kind::left_out && f.rank >= no_rank && f.other >= no_rank) return f;
+            f.kind = static_cast<failure_kind>(number);
+            if (f && f.kind <= failure_kind::left_out && f.rank >= no_rank && f.other >= no_rank) return f;
         } catch (wire_error const&) {
         }
         return unreadable(sender, 0, "an unreadable error frame");
@@ -202,17 +196,9 @@ struct failure {
         return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
     }
     // libc++ has no <=> of strings before its version 16.
-    std::tuple<detail::failure_kind, int, detail::failure_kind, int, std::uint64_t, std::uint64_t, std::string_view,
-               std::string_view>
+    std::tuple<failure_kind, int, failure_kind, int, std::uint64_t, std::uint64_t, std::string_view, std::string_view>
     key() const {
-        return {kind <= detail::failure_kind::theory ? detail::failure_kind::none : kind,
-                rank,
-                kind,
-                other,
-                round,
-                where,
-                vector,
-                why};
+        return {kind <= failure_kind::theory ? failure_kind::none : kind, rank, kind, other, round, where, vector, why};
     }
 };
 
@@ -226,7 +212,7 @@ struct failure::raised_error final : E, failure::raised_base {
 
 [[gnu::cold, gnu::noinline]] inline void failure::raise() const {
     std::string text = vector.empty() ? vector : vector + ": ";
-    if (kind == detail::failure_kind::unreadable && rank != no_rank) text += detail::concat({"from rank ", rank, ": "});
+    if (kind == failure_kind::unreadable && rank != no_rank) text += concat({"from rank ", rank, ": "});
     for (char const c : why)
         if (c == its_rank || c == other_rank)
             text += std::to_string(c == its_rank ? rank : other);
@@ -234,31 +220,31 @@ struct failure::raised_error final : E, failure::raised_base {
             text += c;
     auto const as = [&](auto const& e) { throw raised_error<std::remove_cvref_t<decltype(e)>>(e, *this); };
     switch (kind) {
-        case detail::failure_kind::none:
+        case failure_kind::none:
             return;
-        case detail::failure_kind::not_finite:
+        case failure_kind::not_finite:
             return as(non_finite_error(rank, round, static_cast<std::size_t>(where), vector));
-        case detail::failure_kind::no_message:
-        case detail::failure_kind::left_out:
+        case failure_kind::no_message:
+        case failure_kind::left_out:
             return as(compression_error(rank, round, text));
-        case detail::failure_kind::shape:
+        case failure_kind::shape:
             return as(shape_error(text));
-        case detail::failure_kind::agreement:
+        case failure_kind::agreement:
             return as(agreement_error(rank, text));
-        case detail::failure_kind::argument:
+        case failure_kind::argument:
             return as(argument_error(text));
-        case detail::failure_kind::theory:
+        case failure_kind::theory:
             return as(theory_error(text));
-        case detail::failure_kind::sum:
-            return as(error(detail::concat({"round ", round, ": the ranks' sum is not finite at coordinate ", where,
-                                            (vector.empty() ? "" : " of "), vector})));
-        case detail::failure_kind::other:
+        case failure_kind::sum:
+            return as(error(concat({"round ", round, ": the ranks' sum is not finite at coordinate ", where,
+                                    (vector.empty() ? "" : " of "), vector})));
+        case failure_kind::other:
             return as(error(text));
-        case detail::failure_kind::unreadable:
+        case failure_kind::unreadable:
             return as(wire_error(where, text));
-        case detail::failure_kind::lost:
+        case failure_kind::lost:
             return as(comm_error(rank, text));
     }
 }
 
-}  // namespace laconic
+}  // namespace laconic::detail

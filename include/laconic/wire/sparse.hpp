@@ -97,7 +97,8 @@ struct sparse_kind {
     template <class B, class Reader>
     static std::vector<std::uint64_t> places_of(Reader& reader, stage const& s, std::uint64_t places) {
         if constexpr (Known == messages::support_is::from_seed) {
-            if (places > largest_dimension || (s.drawn.how == messages::draw_method::exactly && s.drawn.count > places))
+            if (places > detail::largest_dimension ||
+                (s.drawn.how == messages::draw_method::exactly && s.drawn.count > places))
                 reader.refuse("a support that cannot be drawn");
             reader.spend(places, 16);
             reader.work(places);

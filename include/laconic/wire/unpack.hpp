@@ -21,7 +21,7 @@ namespace laconic {
 
 /// The limits for a message that is read from an untrusted source.
 struct reading_limits {
-    std::uint64_t dimension = largest_dimension;    ///< at most 2^40
+    std::uint64_t dimension = detail::largest_dimension;  ///< at most 2^40
     std::uint64_t memory = std::uint64_t{1} << 30;  ///< bytes that reading one message may allocate, beside 4 KiB
     /// Steps that reading one message may take, as section 8 of docs/wire-format.md counts them: one for each number
     /// that a stage decodes, copies, scales or draws, and for each product of a low-rank matrix. A step takes some

@@ -129,7 +129,7 @@ TEST_CASE_TEMPLATE("a sum of many lists is the reference's, to the bit; and term
 
 TEST_CASE("coordinates up to the largest") {
     device on;
-    coordinate const last = largest_dimension - 1;
+    coordinate const last = detail::largest_dimension - 1;
     sparse_vector<double> const a({{0, 1}, {2147483648u, 2}, {last, 3}}), b({{2147483647u, 4}, {last, 5}});
     sparse_vector_there<double> sum;
     add_lists(on, taken(on, a).listed(), taken(on, b).listed(), sum.at, sum.values);

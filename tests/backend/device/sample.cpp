@@ -32,8 +32,8 @@ TEST_CASE("the largest dimension costs nothing for a few coordinates") {
     device::array<coordinate> out;
     std::set<coordinate> first;
     for (std::uint64_t n = 0; first.size() < 1000; ++n)
-        first.insert(static_cast<coordinate>(key{3}.below(n, largest_dimension)));
-    sample(on, key{3}, largest_dimension, 1000, out);
+        first.insert(static_cast<coordinate>(key{3}.below(n, detail::largest_dimension)));
+    sample(on, key{3}, detail::largest_dimension, 1000, out);
     CHECK(both::here(on, out) == both::coordinates(first.begin(), first.end()));
 }
 

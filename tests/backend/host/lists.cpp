@@ -71,7 +71,7 @@ TEST_CASE("terms that are far apart, and many lists of them, one of them empty")
     reference plain;
     drawn_list<double> far, here, there, spare;
     for (coordinate i = 0; i < 200; ++i) far.at.push_back(20000000 * i), far.values.push_back(i / 3.0);
-    far.at.push_back(largest_dimension - 1);
+    far.at.push_back(detail::largest_dimension - 1);
     far.values.push_back(1);
     for (std::size_t const count : {1, 2, 5, 6}) {
         std::vector<listed_terms<double>> all(count, as_spans(far));

@@ -54,7 +54,8 @@ TEST_CASE("wherever it stops, the sum so far is whole, and the rest of both list
     for (std::size_t const d : {0, 7, 8, 9, 16, 17, 40, 400})
         for (double const share : {.1, .5, .9, 1.})
             for (double const other : {.1, .5, .9, 1.})
-                for (coordinate const last : {coordinate{500}, static_cast<coordinate>(largest_dimension - 1)}) {
+                for (coordinate const last :
+                     {coordinate{500}, static_cast<coordinate>(detail::largest_dimension - 1)}) {
                     auto const a = drawn(d, share, last, 1), b = drawn(d, other, last, 2);
                     auto const all = a.at.size() + b.at.size();
                     for (std::size_t const most : {1, 8, 30, 1000})

@@ -79,10 +79,10 @@ TEST_CASE("every set of k is equally likely: chi-square over all of them") {
 TEST_CASE("the largest dimension costs nothing for a few coordinates") {
     double mean = 0;
     for (std::uint64_t t = 0; t < 1000; ++t) {
-        auto const at = drawn(t, largest_dimension, 10);
+        auto const at = drawn(t, detail::largest_dimension, 10);
         REQUIRE(at.size() == 10);
-        REQUIRE(ascends_below(at, largest_dimension));
-        for (auto const i : at) mean += static_cast<double>(i) / static_cast<double>(largest_dimension) / 10000;
+        REQUIRE(ascends_below(at, detail::largest_dimension));
+        for (auto const i : at) mean += static_cast<double>(i) / static_cast<double>(detail::largest_dimension) / 10000;
     }
     CHECK(std::abs(mean - 0.5) < 5 * std::sqrt(1.0 / 12 / 10000));
 }
@@ -105,7 +105,7 @@ TEST_CASE("the first different numbers of the stream, or all but these, on both 
     for (std::size_t const k : {255u, 256u, 257u, 5000u, 49999u, 50000u, 156250u}) {
         CAPTURE(k);
         CHECK(drawn(k, 5000000, k) == by_definition(k, 5000000, k));
-        CHECK(drawn(k, largest_dimension, k) == by_definition(k, largest_dimension, k));
+        CHECK(drawn(k, detail::largest_dimension, k) == by_definition(k, detail::largest_dimension, k));
     }
     // Another dimension, and then the same again: nothing is left in the memory that is used anew.
     host on;
@@ -117,8 +117,9 @@ TEST_CASE("the first different numbers of the stream, or all but these, on both 
 }
 
 TEST_CASE("sorting by digits is sorting: one digit, two and three, equal numbers, few and many") {
-    for (std::size_t const d : {std::size_t{1}, std::size_t{3}, std::size_t{4096}, std::size_t{4097},
-                                std::size_t{1} << 24, (std::size_t{1} << 24) + 1, std::size_t{largest_dimension}})
+    for (std::size_t const d :
+         {std::size_t{1}, std::size_t{3}, std::size_t{4096}, std::size_t{4097}, std::size_t{1} << 24,
+          (std::size_t{1} << 24) + 1, std::size_t{detail::largest_dimension}})
         for (std::size_t const n : {0u, 1u, 256u, 257u, 3000u}) {
             std::vector<coordinate> at(n), spare(n);
             for (std::size_t i = 0; i < n; ++i) at[i] = static_cast<coordinate>(key{n}.below(i, d));
@@ -134,7 +135,7 @@ TEST_CASE("numbers of a stream are drawn many at once as one at a time, from any
     host on;
     for (std::uint64_t const first : {0u, 1u, 2u, 255u, 1000001u})
         for (std::size_t const n : {0u, 1u, 2u, 3u, 255u, 256u, 257u, 1000u})
-            for (std::uint64_t const d : {std::uint64_t{1}, std::uint64_t{1000}, largest_dimension}) {
+            for (std::uint64_t const d : {std::uint64_t{1}, std::uint64_t{1000}, detail::largest_dimension}) {
                 std::vector<coordinate> out(n, 7);
                 detail::draw_below(on, key{5}, first, d, std::span(out));
                 for (std::size_t j = 0; j < n; ++j) REQUIRE(out[j] == key{5}.below(first + j, d));

@@ -10,7 +10,7 @@ TEST_CASE_TEMPLATE("terms in any order are sorted by their coordinates, equal on
     host on;
     for (std::size_t const n : {0, 1, 2, 100, 4095, 4096, 9000})
         for (std::size_t const d : {std::size_t{1}, std::size_t{2}, std::size_t{256}, std::size_t{257},
-                                    std::size_t{25000000}, largest_dimension}) {
+                                    std::size_t{25000000}, detail::largest_dimension}) {
             std::vector<coordinate> at(n), sorted_at(n);
             std::vector<T> values(n), sorted_values(n);
             for (std::size_t j = 0; j < n; ++j) {

@@ -89,7 +89,7 @@ TEST_CASE("numbers whose sums are rounded") {
 }
 
 TEST_CASE("no dimensions, and coordinates up to the largest") {
-    std::size_t const d = largest_dimension;
+    std::size_t const d = detail::largest_dimension;
     for (int const n : nccl_ranks::counts()) {
         as_on_the_host(sv::lists<double>(std::size_t(n), sparse_sum<double>(0)), 0, false);
         auto const v = sv::of<double>(d, {{16777217, 2}, {2147483649, 4}, {d - 1, 5}});

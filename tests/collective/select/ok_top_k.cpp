@@ -31,7 +31,7 @@ struct counting_pieces : metered<fibers::member> {
 };
 
 template <class T>
-story<T> hold(std::vector<sv::lists<T>> const& rounds, std::size_t k, reused_for how = {}) {
+story<T> hold(std::vector<sv::lists<T>> const& rounds, std::size_t k, ok_top_k::reused_for how = {}) {
     auto const n = rounds[0].size(), count = rounds.size();
     story<T> s{rounds, rounds, {}, {}, {}, {}};
     s.regions.resize(count);
@@ -161,7 +161,7 @@ TEST_CASE("the threshold follows how many pass, and is found anew where that is 
 TEST_CASE("round after round of other supports and scales, for any number of ranks, as by hand, and nothing is lost") {
     std::size_t const d = 60, k = 9;
     for (int const n : {1, 2, 3, 7, 12})
-        for (auto const how : {reused_for{}, reused_for{4, 3}, reused_for{1, 1}}) {
+        for (auto const how : {ok_top_k::reused_for{}, ok_top_k::reused_for{4, 3}, ok_top_k::reused_for{1, 1}}) {
             CAPTURE(n);
             auto const rounds = changing(d, k, n, 30);
             auto const s = hold(rounds, k, how);
@@ -178,7 +178,7 @@ TEST_CASE("round after round of other supports and scales, for any number of ran
 }
 
 TEST_CASE("regions start at the mean of quantiles, of which more than 2^32 are added up") {
-    std::size_t const d = largest_dimension;
+    std::size_t const d = detail::largest_dimension;
     sv::lists<float> brought;
     for (std::size_t r = 0; r < 5; ++r) {
         brought.emplace_back(d);

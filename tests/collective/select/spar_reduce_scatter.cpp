@@ -111,7 +111,7 @@ TEST_CASE("a crowded block is cut, scattered coordinates are not") {
 }
 
 TEST_CASE("of four thousand million coordinates only those that are brought take time and memory") {
-    std::size_t const d = largest_dimension;
+    std::size_t const d = detail::largest_dimension;
     sv::lists<float> brought;
     for (std::size_t r = 0; r < 5; ++r) brought.push_back(sv::of<float>(d, {{7, 1}, {d / 2 + r, 2}, {d - 1, 3}}));
     for (bool const scatters : {false, true}) {

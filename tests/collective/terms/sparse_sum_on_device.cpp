@@ -59,7 +59,7 @@ TEST_CASE("a message's terms") {
     std::vector<double> const x{1, -7, 3, 0, 9};
     device::array<double> there(5);
     copy_from_host(on, std::span<double const>(x), std::span<double>(there));
-    message_of<top_k<>, double, device> m;
+    detail::message_of<top_k<>, double, device> m;
     top_k{2}(on, std::span<double const>(there), key{1}, m);
     sparse_sum<double, device> v;
     v.assign(on, m);

@@ -63,7 +63,7 @@ bytes encoded_by(definition<T> const& c, std::vector<T> const& x, key from);
 /// compress(c, x, from) on the host; on the reference it is the same bytes, or refused as well.
 template <class C, class T>
 auto compress(C const& c, std::vector<T> const& x, key from) {
-    laconic::message_of<C, T> m;
+    laconic::detail::message_of<C, T> m;
     try {
         m = laconic::compress(c, x, from);
     } catch (laconic::error const&) {
@@ -77,7 +77,7 @@ auto compress(C const& c, std::vector<T> const& x, key from) {
 /// What a receiver of that message adds up.
 template <class C, class T>
 std::vector<T> received(C const& c, std::vector<T> const& x, key from) {
-    return decoded<laconic::message_of<C, T>, T>(laws::compress(c, x, from));
+    return decoded<laconic::detail::message_of<C, T>, T>(laws::compress(c, x, from));
 }
 
 /// One vector, one key: on both backends the message is pure, has one encoding, is read back whole, and is linear where

@@ -43,7 +43,7 @@ using messages_by_name = std::map<std::string, std::vector<message_and_sums>>;
 template <class B, class C>
 message_and_sums compress_on(B& on, C const& c, std::vector<float> const& here, laconic::key from) {
     using namespace laconic;
-    using message = message_of<C, float, B>;
+    using message = detail::message_of<C, float, B>;
     using numbers = typename B::template array<float>;
     message_and_sums all;
     numbers x(here.size());

@@ -78,7 +78,7 @@ namespace laconic::kernels {
 /// they are.
 template <Scalar T>
 void select_nonzero_blocks(device& on, std::span<T const> x, std::size_t block, device_array<coordinate>& out) {
-    LACONIC_EXPECTS(block >= 1 && x.size() <= largest_dimension);
+    LACONIC_EXPECTS(block >= 1 && x.size() <= detail::largest_dimension);
     using namespace detail::on_device;
     std::size_t const blocks = buckets_of(x.size(), block);
     auto const flags = on.scratch<std::uint32_t>(scratch_for::marks, blocks);
@@ -92,7 +92,7 @@ void select_nonzero_blocks(device& on, std::span<T const> x, std::size_t block, 
 template <Scalar T>
 void select_largest_blocks(device& on, std::span<T const> x, std::size_t block, std::size_t k,
                            device_array<coordinate>& out) {
-    LACONIC_EXPECTS(block >= 1 && x.size() <= largest_dimension);
+    LACONIC_EXPECTS(block >= 1 && x.size() <= detail::largest_dimension);
     using namespace detail::on_device;
     auto const energies = on.scratch<double>(scratch_for::numbers, buckets_of(x.size(), block));
     LACONIC_EXPECTS(k <= energies.size());

@@ -128,7 +128,7 @@ void sort_magnitudes(device& on, std::span<T const> x, device_array<T>& out) {
 /// all 0. `counts` is the CPU's memory; waits for them.
 template <Scalar T>
 void count_by_magnitude(device& on, std::span<T const> x, T largest, std::span<std::uint32_t> counts) {
-    LACONIC_EXPECTS(x.size() <= largest_dimension);
+    LACONIC_EXPECTS(x.size() <= detail::largest_dimension);
     using namespace detail::on_device;
     T const scale = unit_scale(largest);  // so that none that counts is subnormal
     auto const top = static_cast<bits_of<T>>(magnitude_bits(largest * scale) >> count_in_bins<T>::shift);

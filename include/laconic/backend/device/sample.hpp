@@ -160,7 +160,7 @@ namespace laconic::kernels {
 /// of the stream key.below(0, d), key.below(1, d), .., or all but these. k <= d < 2^32. O(k), whatever d is. Does not
 /// wait.
 inline void sample(device& on, key from, std::size_t d, std::size_t k, device_array<coordinate>& out) {
-    LACONIC_EXPECTS(k <= d && d <= largest_dimension);
+    LACONIC_EXPECTS(k <= d && d <= detail::largest_dimension);
     using namespace detail::on_device;
     out.resize_to_overwrite(0);
     out.reserve(k);
@@ -187,7 +187,7 @@ inline void sample(device& on, key from, std::size_t d, std::size_t k, device_ar
 /// Each of the coordinates 0 .. d-1 with probability p in [0, 1] (off by at most 2^-32), independently, ascending.
 /// Waits for their number.
 inline void sample_each(device& on, key from, std::size_t d, double p, device_array<coordinate>& out) {
-    LACONIC_EXPECTS(d <= largest_dimension && p >= 0 && p <= 1);
+    LACONIC_EXPECTS(d <= detail::largest_dimension && p >= 0 && p <= 1);
     using namespace detail::on_device;
     auto const marks = on.scratch<std::uint32_t>(scratch_for::marks, (d + 31) / 32);
     for_each_index(on, marks.size(), mark_below{from, static_cast<std::uint64_t>(p * 0x1p32), marks.data()});
@@ -198,7 +198,7 @@ inline void sample_each(device& on, key from, std::size_t d, double p, device_ar
 /// finite. Waits for their number.
 template <Scalar T>
 void sample_in_proportion(device& on, std::span<T const> x, T bound, key from, device_array<coordinate>& out) {
-    LACONIC_EXPECTS(bound >= 0 && x.size() <= largest_dimension);
+    LACONIC_EXPECTS(bound >= 0 && x.size() <= detail::largest_dimension);
     using namespace detail::on_device;
     auto const marks = on.scratch<std::uint32_t>(scratch_for::marks, (x.size() + 31) / 32);
     auto* const bytes = reinterpret_cast<std::uint8_t*>(marks.data());

@@ -144,7 +144,7 @@ namespace laconic::kernels {
 /// (kth_largest.hpp). Does not wait.
 template <Scalar T>
 void select_largest(device& on, std::span<T const> x, std::size_t k, device_array<coordinate>& out) {
-    LACONIC_EXPECTS(k <= x.size() && x.size() <= largest_dimension);
+    LACONIC_EXPECTS(k <= x.size() && x.size() <= detail::largest_dimension);
     using namespace detail::on_device;
     out.resize_to_overwrite(0);
     out.reserve(k);
@@ -155,14 +155,14 @@ void select_largest(device& on, std::span<T const> x, std::size_t k, device_arra
 /// The coordinates with |x_i| > bound; a NaN is always above.
 template <Scalar T>
 void select_above(device& on, std::span<T const> x, T bound, device_array<coordinate>& out) {
-    LACONIC_EXPECTS(x.size() <= largest_dimension);
+    LACONIC_EXPECTS(x.size() <= detail::largest_dimension);
     detail::on_device::list_indices(on, x.size(), detail::on_device::is_above<T>{x.data(), bound}, out);
 }
 
 /// The coordinates with |x_i| > bounds_i; bounds is as long as x.
 template <Scalar T>
 void select_above(device& on, std::span<T const> x, std::span<T const> bounds, device_array<coordinate>& out) {
-    LACONIC_EXPECTS(bounds.size() == x.size() && x.size() <= largest_dimension);
+    LACONIC_EXPECTS(bounds.size() == x.size() && x.size() <= detail::largest_dimension);
     using chosen = detail::on_device::is_above_its_bound<T>;
     detail::on_device::list_indices(on, x.size(), chosen{x.data(), bounds.data()}, out);
 }
@@ -172,7 +172,7 @@ void select_above(device& on, std::span<T const> x, std::span<T const> bounds, d
 template <Scalar T>
 void select_about(device& on, std::span<T const> x, std::size_t least, std::size_t k, std::size_t most,
                   device_array<coordinate>& out) {
-    LACONIC_EXPECTS(least <= k && k <= most && most <= x.size() && x.size() <= largest_dimension);
+    LACONIC_EXPECTS(least <= k && k <= most && most <= x.size() && x.size() <= detail::largest_dimension);
     using namespace detail::on_device;
     out.resize_to_overwrite(0);
     out.reserve(most);  // once: a later support may be larger

@@ -130,7 +130,7 @@ namespace laconic::kernels {
 /// 2^32. O(k), whatever d is. Where k > d / 2 the d - k coordinates left out are drawn instead.
 template <class A>
 void sample(basic_host<A>& on, key from, std::size_t d, std::size_t k, std::vector<coordinate>& out) {
-    LACONIC_EXPECTS(k <= d && d <= largest_dimension);
+    LACONIC_EXPECTS(k <= d && d <= detail::largest_dimension);
     if (k < d / detail::worth_a_bitmap) return detail::list_different(on, from, d, k, out);
     auto const marks = on.template scratch<std::uint64_t>(detail::scratch_for::numbers, (d + 63) / 64);
     std::fill(marks.begin(), marks.end(), std::uint64_t{0});
@@ -145,7 +145,7 @@ void sample(basic_host<A>& on, key from, std::size_t d, std::size_t k, std::vect
 /// pure function of (key, d, p). O(d).
 template <class A>
 void sample_each(basic_host<A>& on, key from, std::size_t d, double p, std::vector<coordinate>& out) {
-    LACONIC_EXPECTS(d <= largest_dimension && p >= 0 && p <= 1);
+    LACONIC_EXPECTS(d <= detail::largest_dimension && p >= 0 && p <= 1);
     auto const bound = static_cast<std::uint64_t>(p * 0x1p32);
     out.clear();
     out.reserve(d);  // once: a later support may be larger

@@ -60,7 +60,7 @@ void select_above(basic_host<A>&, std::span<T const> x, std::span<T const> bound
 template <class A, Scalar T>
 void select_about(basic_host<A>& on, std::span<T const> x, std::size_t least, std::size_t k, std::size_t most,
                   std::vector<coordinate>& out) {
-    LACONIC_EXPECTS(least <= k && k <= most && most <= x.size() && x.size() <= largest_dimension);
+    LACONIC_EXPECTS(least <= k && k <= most && most <= x.size() && x.size() <= detail::largest_dimension);
     if (most == x.size()) {
         out.resize(most);
         return std::iota(out.begin(), out.end(), coordinate{0});
@@ -115,7 +115,7 @@ void sort_magnitudes(basic_host<A>& on, std::span<T const> x, std::vector<T>& ou
 /// counts are not counted. All finite, not all 0. One pass.
 template <class A, Scalar T>
 void count_by_magnitude(basic_host<A>&, std::span<T const> x, T largest, std::span<std::uint32_t> counts) {
-    LACONIC_EXPECTS(x.size() <= largest_dimension);
+    LACONIC_EXPECTS(x.size() <= detail::largest_dimension);
     constexpr int shift = std::numeric_limits<T>::digits - 1 - magnitude_bins::width;
     T const scale = unit_scale(largest);  // so that none that counts is subnormal
     auto const top = detail::magnitude_bits(largest * scale) >> shift;
@@ -137,7 +137,7 @@ void count_by_magnitude(basic_host<A>&, std::span<T const> x, T largest, std::sp
 /// is below |x_i|. bound >= 0; 0 takes all that are not 0. All finite. One pass.
 template <class A, Scalar T>
 void sample_in_proportion(basic_host<A>& on, std::span<T const> x, T bound, key from, std::vector<coordinate>& out) {
-    LACONIC_EXPECTS(bound >= 0 && x.size() <= largest_dimension);
+    LACONIC_EXPECTS(bound >= 0 && x.size() <= detail::largest_dimension);
     out.clear();
     out.reserve(x.size());                 // once: a later support may be larger
     std::array<std::uint32_t, 512> words;  // two for each number
@@ -191,7 +191,7 @@ namespace laconic::kernels {
 /// one. block >= 1. One pass, which leaves out most of the blocks that begin with such a number where many do.
 template <class A, Scalar T>
 void select_nonzero_blocks(basic_host<A>&, std::span<T const> x, std::size_t block, std::vector<coordinate>& out) {
-    LACONIC_EXPECTS(block >= 1 && x.size() <= largest_dimension);
+    LACONIC_EXPECTS(block >= 1 && x.size() <= detail::largest_dimension);
     out.clear();
     out.reserve(x.size() / block + 1);  // once: a later support may be larger
     std::array<coordinate, detail::word_bits + detail::list_margin> some;
@@ -246,7 +246,7 @@ namespace laconic::kernels {
 template <class A, Scalar T>
 void select_largest_blocks(basic_host<A>& on, std::span<T const> x, std::size_t block, std::size_t k,
                            std::vector<coordinate>& out) {
-    LACONIC_EXPECTS(block >= 1 && x.size() <= largest_dimension);
+    LACONIC_EXPECTS(block >= 1 && x.size() <= detail::largest_dimension);
     std::size_t const blocks = x.size() / block + (x.size() % block != 0);
     LACONIC_EXPECTS(k <= blocks);
     if (k == 0) return out.clear();

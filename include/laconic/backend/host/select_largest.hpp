@@ -154,7 +154,7 @@ namespace laconic::kernels {
 /// A NaN is larger than infinity.
 template <class A, Scalar T>
 void select_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, std::vector<coordinate>& out) {
-    LACONIC_EXPECTS(k <= x.size() && x.size() <= largest_dimension);
+    LACONIC_EXPECTS(k <= x.size() && x.size() <= detail::largest_dimension);
     if (k == 0) return out.clear();
     detail::with_kth_largest(on, x, k, [&](std::span<T const> values, auto name, detail::cutoff<T> t) {
         detail::take_from<A>(values, t, k, name, out);

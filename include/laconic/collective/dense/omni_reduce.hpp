@@ -97,7 +97,7 @@ class omni_reduce::adder {
     }
 
   private:
-    static constexpr coordinate nowhere = static_cast<coordinate>(largest_dimension);
+    static constexpr coordinate nowhere = static_cast<coordinate>(detail::largest_dimension);
 
     // The rows of a chunk's blocks that are not zero, first those of part 0, and where each part's begin. One pass over
     // x, and one over what is not zero.

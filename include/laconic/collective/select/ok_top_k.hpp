@@ -22,18 +22,6 @@
 
 namespace laconic {
 
-/// The numbers of rounds for which ok_top_k uses a threshold and regions before it computes them anew.
-struct reused_for {
-    std::uint64_t threshold = 32, regions = 64;  ///< at least 1
-
-    /// Throws argument_error for 0 rounds.
-    void check() const {
-        if (threshold < 1 || regions < 1)
-            throw argument_error("ok_top_k: a threshold and regions are used for at least one round");
-    }
-    bool operator==(reused_for const&) const = default;
-};
-
 /// About k terms of the sum of sparse vectors (Ok-Topk's sparse all-reduce, Li, Hoefler, PPoPP 2022). Each rank adds up
 /// one region of the coordinates, and sends of its sums those whose magnitude reaches a threshold that all share:
 /// - regions: for reused_for.regions rounds, such that all ranks bring about as much to each: where they start is the
@@ -51,7 +39,19 @@ struct reused_for {
 /// added up in the order of ranks, each by one rank for all, so that all get the same bits. Any P. Reuses its memory,
 /// which is enough for as many terms as all ranks bring where none brings more than this one in its first round.
 struct ok_top_k {
-    portion k = 0.01;
+    /// The numbers of rounds for which it uses a threshold and regions before it computes them anew.
+    struct reused_for {
+        std::uint64_t threshold = 32, regions = 64;  ///< at least 1
+
+        /// Throws argument_error for 0 rounds.
+        void check() const {
+            if (threshold < 1 || regions < 1)
+                throw argument_error("ok_top_k: a threshold and regions are used for at least one round");
+        }
+        bool operator==(reused_for const&) const = default;
+    };
+
+    detail::portion k = 0.01;
     reused_for rounds{};
 
     static constexpr void description(auto&& describe) {
@@ -261,7 +261,7 @@ class ok_top_k::adder {
     }
 
     std::size_t d_, k_;
-    reused_for rounds_;
+    ok_top_k::reused_for rounds_;
     session session_;
     std::uint64_t held_ = 0;  // rounds
     T threshold_ = 0;

@@ -40,7 +40,7 @@ struct compressed_split_all_gather {
     void check(std::size_t d) const { compressor.check(d); }
     /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
-    requires Compressor<C, T, B> && messages::TermMessage<message_of<C, T, B>>
+    requires Compressor<C, T, B> && messages::TermMessage<detail::message_of<C, T, B>>
     class adder;
     bool operator==(compressed_split_all_gather const&) const = default;
 };
@@ -49,7 +49,7 @@ compressed_split_all_gather(C, std::uint64_t = 0) -> compressed_split_all_gather
 
 template <class C>
 template <Scalar T, OnHost B>
-requires Compressor<C, T, B> && messages::TermMessage<message_of<C, T, B>>
+requires Compressor<C, T, B> && messages::TermMessage<detail::message_of<C, T, B>>
 class compressed_split_all_gather<C>::adder {
   public:
     /// For vectors of d numbers.
@@ -117,7 +117,7 @@ class compressed_split_all_gather<C>::adder {
     C compressor_;
     key from_;
     session session_;
-    std::vector<message_of<C, T, B>> messages_;
+    std::vector<detail::message_of<C, T, B>> messages_;
     typename B::template array<T> numbers_;
     sparse_sum<T, B> sum_, piece_, leftover_;
     detail::gathered_lists<T, B> lists_;

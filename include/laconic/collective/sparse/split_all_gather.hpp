@@ -14,13 +14,6 @@
 
 namespace laconic {
 
-/// In which form all ranks receive the sum.
-enum class second_stage {
-    sparse,  ///< the terms that it has (SSAR_Split_allgather)
-    dense    ///< every number (DSAR_Split_allgather): longer here, but quick to read where almost all are there
-};
-constexpr std::array<std::string_view, 2> words_of(second_stage) { return {"sparse", "dense"}; }
-
 /// The sum of sparse vectors by parts (SparCML, Renggli et al., SC 2019): each rank hands to every other the part that
 /// the other adds up, and what is added up is gathered by all. P - 1 + ceil(log2 P) messages; of its k terms a rank
 /// sends about (P - 1) / P, and so many of the K terms of the sum. Nothing is dropped. The sum is added up in the order
@@ -28,6 +21,13 @@ constexpr std::array<std::string_view, 2> words_of(second_stage) { return {"spar
 /// second stage sends (P - 1) / P d numbers, in pieces where they are more than 64 000 bytes, and makes v list all d.
 /// Reuses its memory, which goes with the terms of all ranks, and grows where they have more than ever before.
 struct split_all_gather {
+    /// In which form all ranks receive the sum.
+    enum class second_stage {
+        sparse,  ///< the terms that it has (SSAR_Split_allgather)
+        dense    ///< every number (DSAR_Split_allgather): longer here, but quick to read where almost all are there
+    };
+    friend constexpr std::array<std::string_view, 2> words_of(second_stage) { return {"sparse", "dense"}; }
+
     second_stage then = second_stage::sparse;
 
     static constexpr void description(auto&& describe) {

@@ -40,7 +40,7 @@ class sparse_sum {
     /// Sets the dimension, and lets the terms be overwritten: for read(), which then fills in less memory than after
     /// reset(d).
     void expect(std::size_t d) {
-        LACONIC_EXPECTS(d <= largest_dimension);
+        LACONIC_EXPECTS(d <= detail::largest_dimension);
         message_.length = d;
     }
     /// Sets the length to n terms of a vector of d numbers, which the caller writes next to support_to_fill() and

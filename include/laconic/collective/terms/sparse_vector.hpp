@@ -32,13 +32,14 @@ struct sparse_view {
     sparse_view() = default;
     template <Contiguous Indices, Contiguous Values>
     sparse_view(std::size_t d, Indices const& at, Values const& numbers)
-        : dimension(d), indices(view(at)), values(view(numbers)) {}
+        : dimension(d), indices(detail::view(at)), values(detail::view(numbers)) {}
     sparse_view(
         sparse_vector<E> const& x) requires std::same_as<Index, coordinate>  // NOLINT: implicit, as that of a span
         : sparse_view(x.dimension, x.indices, x.values) {}
 };
 template <Contiguous Indices, Contiguous Values>
-sparse_view(std::size_t, Indices const&, Values const&) -> sparse_view<element_of<Values>, element_of<Indices>>;
+sparse_view(std::size_t, Indices const&, Values const&)
+    -> sparse_view<detail::element_of<Values>, detail::element_of<Indices>>;
 template <class E>
 sparse_view(sparse_vector<E> const&) -> sparse_view<E>;
 
