@@ -12,7 +12,7 @@
 
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/objective.hpp"
-#include "laconic/core/description.hpp"
+#include "laconic/core/listed.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/reduction/accepted.hpp"
 #include "laconic/reduction/options.hpp"

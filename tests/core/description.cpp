@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A value's text, and its entry in a list, come from its description and from the defaults of its members alone.
+// Also tests listed.hpp.
 #include "laconic/core/description.hpp"
 
 #include "support/everything.hpp"

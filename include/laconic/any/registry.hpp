@@ -10,8 +10,8 @@
 
 #include "laconic/any/fields.hpp"
 #include "laconic/any/grammar.hpp"
-#include "laconic/core/description.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/listed.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/type_list.hpp"
 

@@ -116,13 +116,6 @@ constexpr detail::described_field<Member> field(std::string_view name, Member me
 template <detail::Described V>
 [[gnu::cold, gnu::noinline]] std::string to_string(V const& v);
 
-/// A value as lists have it.
-struct listed_value {
-    std::string name{};
-    std::string parameters{};  ///< such as "(k=0.01, seed=0)"
-    std::string about{}, source{};
-};
-
 namespace detail {
 
 /// The words for the values of an enumeration, which begin at 0: a function words_of(e) beside it returns them.
@@ -248,16 +241,6 @@ described_value fields_of(V const& v) {
     return items.empty() ? std::string(v.name) : concat({v.name, "(", items, ")"});
 }
 
-[[gnu::cold, gnu::noinline]] inline listed_value as_listed(described_value const& v) {
-    listed_value l{std::string(v.name), "", std::string(v.about), std::string(v.source)};
-    for (auto const& i : v) {
-        l.parameters += concat({(l.parameters.empty() ? "(" : ", "), i.facts.name});
-        if (!i.facts.required) l.parameters += concat({"=", i.text(i.value)});
-    }
-    if (!l.parameters.empty()) l.parameters += ")";
-    return l;
-}
-
 [[gnu::noinline]] inline void check_fields(described_value const& v) {
     for (auto const& i : v)
         if (auto const& f = i.facts; i.is_number && !(i.number >= f.least && i.number <= f.most))
@@ -271,13 +254,6 @@ described_value fields_of(V const& v) {
 template <class V>
 void check_fields(V const& v) {
     check_fields(fields_of(v));
-}
-
-/// The value as a list has it: fields with their defaults, "(k=0.01, seed=0)".
-template <Described V>
-listed_value listed() {
-    V const by_default{};
-    return as_listed(fields_of(by_default));
 }
 
 }  // namespace detail

@@ -12,6 +12,7 @@
 #include "laconic/wire/checksum.hpp"
 #include "laconic/wire/message.hpp"
 #include "laconic/wire/unpack.hpp"
+#include "laconic/wire/user_message.hpp"
 
 /// The self-describing form, for files and for readers that do not run the same composition: a header, the shape of the
 /// message, its bare form, and a checksum if asked for. docs/wire-format.md specifies it to the bit.

@@ -17,7 +17,6 @@
 #include "laconic/wire/signs.hpp"
 #include "laconic/wire/sparse.hpp"
 #include "laconic/wire/stepped.hpp"
-#include "laconic/wire/user_message.hpp"
 
 /// The encoding of each message; docs/wire-format.md specifies it to the bit. Every message m has
 ///   write(sink, m)         writes all that a receiver which runs the same composition does not have: the bare form;
