@@ -453,6 +453,29 @@ TEST_CASE("a rank that leaves early: all others get an error that names it, what
     CHECK(collectives(*world) == 0);
 }
 
+TEST_CASE("nothing is sent to a rank that has left: not a short message, either, that waits for no receiver") {
+    int const me = world->rank();
+    if (world->size() < 3) return;
+    std::vector<std::byte> const small(1);
+    for (bool const gathers : {true, false}) {
+        CAPTURE(gathers);
+        mpi::member comm(MPI_COMM_WORLD);
+        std::optional<mpi::member> part(comm.duplicate());
+        if (me == 0) part.reset();
+        comm.all_gather({});  // the notice of rank 0 has come
+        std::string why = "rank 0 left before the others were done";
+        if (gathers ? me != 0 : me == 1) try {
+                why.clear();
+                for (int calls = 0; calls < 100; ++calls)
+                    gathers ? part->gather(0, {small}) : part->broadcast(1, {small});
+            } catch (comm_error const& e) {
+                why = e.what();
+            }
+        CHECK(why == "rank 0 left before the others were done");
+        comm.all_gather({});  // no other rank leaves before
+    }
+}
+
 TEST_CASE("ranks are split by color and key, and what goes through one part mixes with no other") {
     CHECK(subgroups::all(*world) == 0);
     mpi::member comm(MPI_COMM_WORLD, {.longest = 4000, .piece = 30, .deadline = 60s});

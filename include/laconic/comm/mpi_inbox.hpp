@@ -146,12 +146,16 @@ class mpi_inbox {
     /// After leave(): receives what has come, so that no other rank waits for this one to take a message. Returns
     /// whether all others have left and MPI uses nothing of this any more.
     bool is_over() {
-        while (look()) {
-        }
+        look_at_all();
         return left_ + 1 == queues_.size() && are_over(notices_) &&
                std::all_of(incoming_.begin(), incoming_.end(), [](incoming& l) { return are_over(l.requests); });
     }
 
+    /// Begins to receive all that has come.
+    void look_at_all() {
+        while (look()) {
+        }
+    }
     /// Begins to receive one more piece; returns whether there was one.
     bool look() {
         int found = 0, count = 0;

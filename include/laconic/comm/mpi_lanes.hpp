@@ -75,6 +75,8 @@ class mpi_lanes {
     payloads const& gather(int root, payload mine) {
         lane& l = take_own(mine, 0);
         if (rank_ != root) {
+            inbox_.look_at_all();
+            check_takes(root);
             l.out->send(l.received[place(rank_)], root, piece_);
             l.out->await(inbox_);
             std::fill(l.received.begin(), l.received.end(), payload{});
@@ -86,6 +88,8 @@ class mpi_lanes {
     payloads const& broadcast(int root, payload mine) {
         lane& l = take_own(mine, 0);
         if (rank_ == root) {
+            inbox_.look_at_all();
+            for (int step = 1; step < size_; ++step) check_takes(after(step));
             for (int step = 1; step < size_; ++step) l.out->send(l.received[place(rank_)], after(step), piece_);
             l.out->await(inbox_);
         } else {
@@ -134,6 +138,10 @@ class mpi_lanes {
         bytes.assign(mine.bytes.begin(), mine.bytes.end());
         l.received[place(rank_)] = {bytes, mine.is_error};
         return l;
+    }
+    // A rank that has left still receives, until all have, but takes no message.
+    void check_takes(int to) {
+        if (inbox_.has_left(to)) inbox_.raise_notice(to);
     }
     void take(lane& l, int from, bool all_come) {
         l.received[place(from)] = inbox_.take(from, l.arrived[place(from)], all_come);
