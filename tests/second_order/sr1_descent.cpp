@@ -87,7 +87,10 @@ struct dual {
     friend dual operator/(dual a, dual b) { return {a.v / b.v, (a.d - a.v / b.v * b.d) / b.v}; }
     dual& operator+=(dual b) { return *this = *this + b; }
 };
-dual exp(dual a) { return {std::exp(a.v), a.d * std::exp(a.v)}; }
+dual exp(dual a) {
+    double const e = std::exp(a.v);
+    return {e, a.d * e};
+}
 
 // The toy of the authors of S-LSR1: 50 points on each of two sine curves, sin 8 x + 0.8 and sin 8 x - 0.8 for x = i /
 // 50, and six dense layers of width 2, sigmoids between them, softmax behind the last: 36 weights.

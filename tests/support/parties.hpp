@@ -12,10 +12,14 @@
 #include "laconic/comm/fibers.hpp"
 #include "laconic/objective/columns.hpp"
 #include "laconic/objective/linear_party.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/optim/divergence_guard.hpp"
 #include "laconic/vertical/fed_bcd.hpp"
 #include "support/det6.hpp"
+
+/// Compiled once, as loops over rows take long where they are not optimised.
+extern template class laconic::linear_party<laconic::logistic_loss>;
 
 /// Parties whose answers are known, and how many rounds a method takes on them.
 namespace parties {

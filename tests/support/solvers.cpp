@@ -4,10 +4,12 @@
 
 #include <Eigen/Dense>
 
+#include "laconic/objective/linear_party.hpp"
 #include "laconic/objective/optimum.hpp"
 
 template class laconic::shared_rows<double>;
 template class laconic::linear_model<laconic::logistic_loss>;
+template class laconic::linear_party<laconic::logistic_loss>;
 template class laconic::detail::libsvm_reader<double>;
 
 namespace solvers {
