@@ -104,6 +104,7 @@ class loop_base {
         require_agreement(*comm_, agreed);
     }
     round_context now_of(int rank) const { return round_context::of(seed_, round_, rank, comm_->size()); }
+    key own_of(int rank) const { return round_context::own_of(seed_, round_, rank); }
     round_context now() const { return now_of(comm_->rank()); }
     /// Writes this rank's gradient at x to delta_, and returns its value where that costs nothing.
     std::optional<double> estimate() {

@@ -111,7 +111,7 @@ class session_loop : public loop_base<Loop, F, C, T> {
     void receive(int from, Compressor const& c, M& m, Use use) {
         receive(from, [&](wire::bit_reader& source) {
             if (source.left() == 0) return;
-            c.blank(on_, x_.size(), this->now_of(from).own, m);
+            c.blank(on_, x_.size(), this->own_of(from), m);
             read(on_, source, m);
             use(std::as_const(m));
         });

@@ -41,5 +41,6 @@ TEST_CASE("a rank's own key does not depend on how many there are: the round's c
         auto const expected = key{9}.child(6).child(static_cast<std::uint64_t>(r));
         CHECK(round_context::of({9}, 6, r, 5).own == expected);
         CHECK(round_context::of({9}, 6, r, 50).own == expected);
+        CHECK(round_context::own_of({9}, 6, r) == expected);
     }
 }

@@ -22,6 +22,10 @@ struct round_context {
         same.tag = bits;
         return same;
     }
+    /// The key `own` of that rank's context, without the draws of the others.
+    static constexpr key own_of(key seed, std::uint64_t round, int rank) {
+        return seed.child(round).child(static_cast<std::uint64_t>(rank));
+    }
     /// The context of a rank among `ranks`, in a round of the run with this seed.
     static constexpr round_context of(key seed, std::uint64_t round, int rank, int ranks) {
         auto const here = seed.child(round);

@@ -248,8 +248,8 @@ class reduced_layer final : public step_layer {
         return round_context::of(seed_, round, comm().rank(), comm().size()).with_tag(message_tag(round, alike()));
     }
     auto blank(std::uint64_t round) const {
-        return [this, round, ranks = comm().size()](auto& there, int rank, auto& m) {
-            compressor_at(round).blank(there, is_.size, round_context::of(seed_, round, rank, ranks).own, m);
+        return [this, round](auto& there, int rank, auto& m) {
+            compressor_at(round).blank(there, is_.size, round_context::own_of(seed_, round, rank), m);
             weigh(there, T(0), m);
         };
     }
