@@ -20,10 +20,8 @@ export -f compile
 cxx=${CXX:-g++}
 consumer=tests/builds/consumer.cpp
 builds=("$cxx cmake/compiled/compressors_double.cpp -O0 -fno-rtti" "$cxx cmake/compiled/collectives.cpp -O0 -fno-rtti")
-for level in -O3 -O2 -O0; do
-    builds+=("$cxx $consumer $level")
-    if [[ $(uname -m) == x86_64 ]]; then builds+=("$cxx $consumer $level -march=x86-64-v3"); fi
-done
+builds+=("$cxx $consumer -O3" "$cxx $consumer -O2" "$cxx $consumer -O0")
+if [[ $(uname -m) == x86_64 ]]; then builds+=("$cxx $consumer -O3 -march=x86-64-v3"); fi
 if command -v clang++ >/dev/null; then
     builds+=("clang++ $consumer -O0" "clang++ cmake/compiled/collectives.cpp -O0 -fno-rtti")
 else

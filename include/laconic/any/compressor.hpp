@@ -9,6 +9,7 @@
 #include "laconic/any/holder.hpp"
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/identity.hpp"
+#include "laconic/core/contract.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/copy_message.hpp"
 #include "laconic/wire/message.hpp"
@@ -42,6 +43,7 @@ class any_message {
     /// The message inside, which must be an M.
     template <class M>
     M const& get() const {
+        LACONIC_EXPECTS(holds<M>());
         return static_cast<model<M>&>(*held_).message();
     }
 
