@@ -20,9 +20,9 @@ done > "$work/print_digests.cpp"
 sources=("$work/print_digests.cpp" examples/first.cpp)
 read -ra targets <<< "${TARGETS:-aarch64 s390x}"
 
-# -O1 contracts products like -O2, and these processors have the instruction. The larger heap is that of cmake/dev.cmake.
+# Products are contracted as by -O2, as these processors have the instruction. The larger heap is that of cmake/dev.cmake.
 compile() { # compile TARGET SOURCE
-    "$1-linux-gnu-g++" -std=c++20 -O1 -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Werror -Wno-psabi -pthread \
+    "$1-linux-gnu-g++" -std=c++20 -O1 -fexpensive-optimizations -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Werror -Wno-psabi -pthread \
         --param=ggc-min-heapsize=1000000 \
         -I include -I tests -I cmake/compiled -isystem "$work/include" -c "$2" -o "$work/$1-$(basename "$2" .cpp).o"
 }
