@@ -9,7 +9,7 @@
 
 #include "laconic/any/communicator.hpp"
 #include "laconic/core/cost.hpp"
-#include "laconic/core/description.hpp"
+#include "laconic/core/listed.hpp"
 #include "race_network.hpp"
 #include "race_problem.hpp"
 
