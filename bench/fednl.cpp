@@ -105,8 +105,8 @@ void measure_all(std::string const& folder, std::string const& set) {
     data = data.first(data.samples() / clients * clients);
     for (int r = 0; r < clients; ++r) f.emplace_back(data.part(std::size_t(r), clients), lambda);
     double const d = double(f[0].dimension()), all = d * (d + 1) / 2, k = std::min(8 * d, all);
-    measure(set, "topk", top_k<>{detail::portion(k)}, f, 12 * k + 8 * d);
-    measure(set, "randk", rand_k<>{detail::portion(k)}, f, 8 * k + 8 * d);
+    measure(set, "topk", top_k<>{portion(k)}, f, 12 * k + 8 * d);
+    measure(set, "randk", rand_k<>{portion(k)}, f, 8 * k + 8 * d);
     measure(set, "natural", natural{}, f, 1.5 * all + 8 * d);
     measure(set, "identical", identity{}, f, 8 * all + 8 * d);
 }

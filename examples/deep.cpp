@@ -71,7 +71,7 @@ struct falling {
         archive(step, taken);
     }
     friend std::string to_string(falling const& s) {
-        return detail::concat({to_string(s.step), " times ", s.rate, ", falling within ", s.rounds});
+        return fmt::format("{} times {}, falling within {}", to_string(s.step), s.rate, s.rounds);
     }
 };
 

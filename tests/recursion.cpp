@@ -78,7 +78,7 @@ TEST_CASE("the same with another part: nothing else changes") {
     CHECK(with_server.compressor == top_k{3});
     CHECK(to_string(with_server.feedback) == "memory(rate=0.5, decay=1)");
     CHECK(with_server.scale == 2);
-    CHECK(with_server.with_estimator(full_gradient{}).transport.compressor.k == detail::portion(3));
+    CHECK(with_server.with_estimator(full_gradient{}).transport.compressor.k == portion(3));
     CHECK(with_server.with_step(gradient_step{}).transport.feedback.rate() == .25);
     auto const exchanged = estimated.with_transport(gtop_k{5});
     CHECK(exchanged.transport == gtop_k{5});

@@ -42,7 +42,7 @@ struct options {
 class measurement {
   public:
     explicit measurement(options const& o) : o_(o), d_(static_cast<std::size_t>(o.dimension)) {
-        k_ = detail::portion{o.density}.of(d_);
+        k_ = portion{o.density}.of(d_);
         host on;
         for (int r = 0; r < o.ranks; ++r) {
             vec const x = numbers(r, d_);

@@ -64,7 +64,7 @@ class measurement {
             run("switch_ml", [=](auto& comm) { return make_sum<float>(switch_ml{}, comm, d); });
         });
 
-        auto const k = detail::portion{o_.density}.of(d);
+        auto const k = portion{o_.density}.of(d);
         out_.head(fmt::format("The top {} of them", k));
         sparse(top_k{k}, [&](auto run) {
             run("gtop_k", true, [=](auto& comm) { return make_sum<float>(gtop_k{k}, comm, d); });

@@ -35,7 +35,7 @@ struct mpi_options : options {
     }
     void check() const {
         options::check();
-        detail::portion{density}.check(d());
+        portion{density}.check(d());
         for (int const a : algorithms)
             if (a < 0 || a >= static_cast<int>(std::size(bench::algorithms)))
                 throw argument_error(

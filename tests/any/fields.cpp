@@ -12,7 +12,7 @@ enum class mode { slow, quick };
 constexpr std::array<std::string_view, 2> words_of(mode) { return {"slow", "quick"}; }
 
 struct machine {
-    detail::portion k = 0.25;
+    portion k = 0.25;
     std::size_t count = 3;
     mode how = mode::slow;
     bool loud = false;

@@ -114,7 +114,7 @@ struct zip {
 };
 template <class Rest = laconic::identity>
 struct first_few {
-    laconic::detail::portion k = 1;
+    laconic::portion k = 1;
     Rest rest{};
     static constexpr void description(auto&& describe) {
         describe("first_few", "nothing", "", laconic::field("k", &first_few::k).needed());

@@ -16,7 +16,7 @@ void writes_what_is_said(C const& all) {
     REQUIRE(levels<C>::count(all, x.size()) == x.size());
     for (std::size_t k = 1; k <= x.size(); ++k) {
         auto const c = levels<C>::at(all, k, x.size());
-        CHECK(c.k == detail::portion{k});
+        CHECK(c.k == portion{k});
         CHECK(levels<C>::template bits<T>(all, k, x.size()) == double(bits(compress(c, x, key{k}))));
     }
 }

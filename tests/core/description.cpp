@@ -17,7 +17,7 @@ struct inner {
     bool operator==(inner const&) const = default;
 };
 struct machine {
-    detail::portion k = 0.25;
+    portion k = 0.25;
     mode how = mode::slow;
     std::size_t count = 3;
     bool loud = false;

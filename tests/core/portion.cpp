@@ -6,43 +6,43 @@
 
 using namespace laconic;
 
-static_assert(std::is_convertible_v<int, detail::portion> && std::is_convertible_v<float, detail::portion>);
-static_assert(!std::is_convertible_v<char const*, detail::portion>);
+static_assert(std::is_convertible_v<int, portion> && std::is_convertible_v<float, portion>);
+static_assert(!std::is_convertible_v<char const*, portion>);
 
 TEST_CASE("1 and above is a count, below it a fraction of d") {
-    CHECK(detail::portion{1}.of(784) == 1);
-    CHECK(detail::portion{1.0}.of(784) == 1);
-    CHECK(detail::portion{100}.of(784) == 100);
-    CHECK(detail::portion{100}.of(30) == 30);
-    CHECK(detail::portion{0.1}.of(784) == 78);  // 78.4
-    CHECK(detail::portion{0.01}.of(784) == 8);  // 7.84
-    CHECK(detail::portion{0.5}.of(5) == 3);     // 2.5 is halfway: away from zero
-    CHECK(detail::portion{0.999}.of(3) == 3);
-    CHECK(detail::portion{}.of(9) == 1);
+    CHECK(portion{1}.of(784) == 1);
+    CHECK(portion{1.0}.of(784) == 1);
+    CHECK(portion{100}.of(784) == 100);
+    CHECK(portion{100}.of(30) == 30);
+    CHECK(portion{0.1}.of(784) == 78);  // 78.4
+    CHECK(portion{0.01}.of(784) == 8);  // 7.84
+    CHECK(portion{0.5}.of(5) == 3);     // 2.5 is halfway: away from zero
+    CHECK(portion{0.999}.of(3) == 3);
+    CHECK(portion{}.of(9) == 1);
 }
 
 TEST_CASE("a fraction is never nothing, unless d is") {
-    CHECK(detail::portion{1e-9}.of(10) == 1);
-    CHECK(detail::portion{1e-9}.of(0) == 0);
-    CHECK(detail::portion{3}.of(0) == 0);
-    CHECK(detail::portion{0}.of(10) == 0);
-    CHECK(detail::portion{0.1}.of(4294967295u) == 429496730);
+    CHECK(portion{1e-9}.of(10) == 1);
+    CHECK(portion{1e-9}.of(0) == 0);
+    CHECK(portion{3}.of(0) == 0);
+    CHECK(portion{0}.of(10) == 0);
+    CHECK(portion{0.1}.of(4294967295u) == 429496730);
 }
 
 TEST_CASE("check refuses what is neither") {
     double const inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     for (double const bad : {-1.0, -0.5, 1.5, 100.25, nan, inf, -inf}) {
         CAPTURE(bad);
-        CHECK_THROWS_AS(detail::portion{bad}.check(1000), argument_error);
+        CHECK_THROWS_AS(portion{bad}.check(1000), argument_error);
     }
-    CHECK_THROWS_WITH(detail::portion{2.5}.check(9), "k = 2.5 is neither a count nor a fraction below 1");
-    CHECK_THROWS_WITH(detail::portion{10}.check(9), "k = 10 is above the dimension d = 9");
-    for (double const good : {0.0, 0.001, 0.999, 1.0, 9.0}) CHECK_NOTHROW(detail::portion{good}.check(9));
+    CHECK_THROWS_WITH(portion{2.5}.check(9), "k = 2.5 is neither a count nor a fraction below 1");
+    CHECK_THROWS_WITH(portion{10}.check(9), "k = 10 is above the dimension d = 9");
+    for (double const good : {0.0, 0.001, 0.999, 1.0, 9.0}) CHECK_NOTHROW(portion{good}.check(9));
 }
 
 TEST_CASE("the text reads back") {
-    CHECK(to_string(detail::portion{3}) == "3");
-    CHECK(to_string(detail::portion{0.01}) == "0.01");
-    CHECK(detail::portion{3} == detail::portion{3.0});
-    CHECK(detail::portion{3} != detail::portion{0.3});
+    CHECK(to_string(portion{3}) == "3");
+    CHECK(to_string(portion{0.01}) == "0.01");
+    CHECK(portion{3} == portion{3.0});
+    CHECK(portion{3} != portion{0.3});
 }

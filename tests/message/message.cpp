@@ -212,14 +212,14 @@ TEST_CASE("whatever a compressor sends fits") {
         check_fits(low_rank<>{1, 1}, d);
         check_fits(threshold{1.5}, d);
         check_fits(threshold{9}, d);
-        check_fits(rand_k{detail::portion(0.5)} | natural{}, d);
-        check_fits(top_k{detail::portion(0.5)} | quantize{3, 7}, d);
-        check_fits(top_k{detail::portion(0.5)} | (top_k{detail::portion(0.5)} | scaled_sign{}), d);
+        check_fits(rand_k{portion(0.5)} | natural{}, d);
+        check_fits(top_k{portion(0.5)} | quantize{3, 7}, d);
+        check_fits(top_k{portion(0.5)} | (top_k{portion(0.5)} | scaled_sign{}), d);
         check_fits(zero_blocks{7}, d);
-        check_fits(top_blocks<>{detail::portion(0.5), 7}, d);
-        check_fits(top_blocks<>{detail::portion(1.0), 7} | natural{}, d);
+        check_fits(top_blocks<>{portion(0.5), 7}, d);
+        check_fits(top_blocks<>{portion(1.0), 7} | natural{}, d);
         check_fits(scaled_down{quantize{3}}, d);
-        check_fits(identity_or<top_k<>>{top_k{detail::portion(0.5)}}, d);
+        check_fits(identity_or<top_k<>>{top_k{portion(0.5)}}, d);
         if (d > 0) check_fits(best_level{top_k{1}}, d);
     }
     parts<quantize> const two{{{40, quantize{3}}, {60, quantize{1, 7}}}};

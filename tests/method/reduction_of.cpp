@@ -61,9 +61,9 @@ TEST_CASE("a method's reduction in a loop of the user's does what the method doe
     same(diana{rand_k{5}, {.step = step_size{0.125}, .memory = 0.05}}, 0.125);
     same(ef21{top_k{5}, given}, 0.125);
     same(qsgd{4, given}, 0.125);
-    same(top_k_sgd{detail::portion{5}, given}, 0.125, 0.125);
+    same(top_k_sgd{portion{5}, given}, 0.125, 0.125);
     same(one_bit_sgd{8, given}, 0.125, 0.125);
-    same(gtop_k_sgd{detail::portion{5}, false, given}, 0.125, 0.125);
+    same(gtop_k_sgd{portion{5}, false, given}, 0.125, 0.125);
 }
 
 TEST_CASE("its name is the method's, and majority vote is signsgd's") {

@@ -19,20 +19,20 @@ namespace laconic {
 /// %, 1.5625 % and 0.4 % of the coordinates, but never fewer than k; from then on k (the warm-up of Deep Gradient
 /// Compression, Lin et al., ICLR 2018, section 3.3). The round's number alone decides, so it has no state.
 struct warm_up {
-    detail::portion k = 0.001;
+    portion k = 0.001;
     std::uint64_t rounds = 0;
 
     static constexpr std::array<double, 4> densities{0.25, 0.0625, 0.015625, 0.004};
 
     /// The number of coordinates sent out of d in that round.
-    detail::portion at(std::uint64_t round, std::size_t d) const {
+    portion at(std::uint64_t round, std::size_t d) const {
         if (round >= rounds) return k;
         auto const quarter = static_cast<std::size_t>(4 * static_cast<double>(round) / static_cast<double>(rounds));
-        return std::max(k.of(d), detail::portion(densities[std::min<std::size_t>(quarter, 3)]).of(d));
+        return std::max(k.of(d), portion(densities[std::min<std::size_t>(quarter, 3)]).of(d));
     }
 
     template <class B, class C, Scalar T>
-    requires std::same_as<decltype(C::k), detail::portion>
+    requires std::same_as<decltype(C::k), portion>
     void tune(B&, C& compressor, round_context const& now, std::span<T const>, std::span<T const> delta) const {
         compressor.k = at(now.round, delta.size());
     }

@@ -51,7 +51,7 @@ char const* article([[maybe_unused]] std::string_view name) {
     if constexpr (Registered<F>)
         return std::string_view(registry<F>::kind).ends_with(name) ? "a " : "";
     else
-        return std::is_arithmetic_v<F> || std::same_as<F, laconic::detail::portion> ? "" : "a ";
+        return std::is_arithmetic_v<F> || std::same_as<F, laconic::portion> ? "" : "a ";
 }
 
 // The value of a number, from least to most; `most` is the largest double where there is no end.

@@ -19,7 +19,7 @@ namespace laconic {
 /// ceil((1 - band) k) / d; with an unbiased rest of omega < 1, the least (1 - omega) n / d in the band. 0 <= band < 1.
 template <class Rest = identity>
 struct about_top_k {
-    detail::portion k = 1;
+    portion k = 1;
     double band = 0.1;
     Rest rest{};
 

@@ -57,7 +57,7 @@ namespace laconic {
 /// contractive with delta = k / d.
 template <class Rest = identity, bool Damped = false>
 struct proportional {
-    detail::portion k = 1;
+    portion k = 1;
     Rest rest{};
 
     static constexpr void description(auto&& describe) {

@@ -19,7 +19,7 @@ namespace laconic {
 /// arXiv:1901.09437).
 template <class Rest = identity>
 struct rand_block {
-    detail::portion k = 1;
+    portion k = 1;
     std::size_t block = 256;
     Rest rest{};
 

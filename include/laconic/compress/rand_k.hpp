@@ -16,7 +16,7 @@ namespace laconic {
 /// omega of the rest) - 1.
 template <class Rest = identity>
 struct rand_k {
-    detail::portion k = 1;
+    portion k = 1;
     Rest rest{};
 
     static constexpr void description(auto&& describe) {

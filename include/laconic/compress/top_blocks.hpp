@@ -18,7 +18,7 @@ namespace laconic {
 /// that.
 template <class Rest = identity>
 struct top_blocks {
-    detail::portion k = 1;
+    portion k = 1;
     std::size_t block = 256;
     Rest rest{};
 

@@ -15,7 +15,7 @@ namespace laconic {
 /// attained where all magnitudes are equal; with an unbiased rest of omega < 1, delta = (1 - omega) k / d.
 template <class Rest = identity>
 struct top_k {
-    detail::portion k = 1;
+    portion k = 1;
     Rest rest{};
 
     static constexpr void description(auto&& describe) {

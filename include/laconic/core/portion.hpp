@@ -10,7 +10,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 
-namespace laconic::detail {
+namespace laconic {
 
 /// A number of coordinates out of d: a count, or, below 1, a fraction of d. top_k{100} keeps 100, top_k{0.01} one in a
 /// hundred.
@@ -34,13 +34,14 @@ struct portion {
     /// Throws argument_error where the value is negative, NaN, above 1 and no integer, or more than d.
     void check(std::size_t d) const {
         if (!(value >= 0) || (value >= 1 && value != std::floor(value)))
-            throw argument_error(concat({"k = ", to_string(*this), " is neither a count nor a fraction below 1"}));
+            throw argument_error(
+                detail::concat({"k = ", to_string(*this), " is neither a count nor a fraction below 1"}));
         if (value >= 1 && value > static_cast<double>(d))
-            throw argument_error(concat({"k = ", to_string(*this), " is above the dimension d = ", d}));
+            throw argument_error(detail::concat({"k = ", to_string(*this), " is above the dimension d = ", d}));
     }
 
     bool operator==(portion const&) const = default;
-    friend std::string to_string(portion p) { return shortest(p.value); }
+    friend std::string to_string(portion p) { return detail::shortest(p.value); }
 };
 
-}  // namespace laconic::detail
+}  // namespace laconic

@@ -19,7 +19,7 @@ namespace laconic {
 /// gradient is clipped to a norm of clip / sqrt(n) (0: none), and the first `warm_up` rounds send more (see
 /// laconic::warm_up). k, a count or a fraction, is of the whole gradient, not of each layer. No theorem gives its step.
 struct dgc {
-    detail::portion k = 0.001;
+    portion k = 0.001;
     double momentum = 0.9;
     bool nesterov = false;
     double clip = 0;

@@ -15,7 +15,7 @@ namespace laconic {
 /// gradient; as published, a rank keeps its own numbers only where nothing is applied, and the rest is lost. No theorem
 /// gives its step; steps of the order of 1 / L usually work.
 struct gtop_k_sgd {
-    detail::portion k = 0.01;
+    portion k = 0.01;
     bool as_published = false;
     overrides given{};
 

@@ -17,7 +17,7 @@ namespace laconic {
 /// (Vaswani, Bach, Schmidt, AISTATS 2019; see accelerated_step): for tau >= rho / n that is Nesterov's rate up to a
 /// constant.
 struct iasgd {
-    detail::portion tau = 0;
+    portion tau = 0;
     std::size_t block = 256;
     double rho = 0;
     overrides given{};

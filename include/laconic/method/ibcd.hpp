@@ -66,7 +66,7 @@ double masked_step(Share share, overrides const& given, problem const& p, char c
 /// and the longest is the default (by co-coercivity; an equality for f_i = |x|^2 / 2). The paper's step n / (2 max L_i
 /// (tau n + 2 (1 - tau))), theorem 1, is about a third of it for tau = 1 / n. Elsewhere it stalls: see isega.
 struct ibcd {
-    detail::portion tau = 0;
+    portion tau = 0;
     std::size_t block = 256;
     overrides given{};
 

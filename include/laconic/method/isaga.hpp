@@ -17,7 +17,7 @@ namespace laconic {
 /// step mu, 1 / (3 m) } a round (theorem 5 there). Give steps up to 1 / (L (tau + 3 / n)), as in the paper's plots,
 /// yourself.
 struct isaga {
-    detail::portion tau = 0;
+    portion tau = 0;
     std::size_t block = 256;
     overrides given{};
 

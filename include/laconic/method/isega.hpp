@@ -17,7 +17,7 @@ namespace laconic {
 /// The default is the longer of this and diana's step, usually the latter.
 template <class P = no_prox>
 struct isega {
-    detail::portion tau = 0;
+    portion tau = 0;
     std::size_t block = 256;
     overrides given{};
     P prox{};

@@ -18,7 +18,7 @@ namespace laconic {
 ///     E|x^(t+1) - x*|^2 <= (1 - s tau mu) E|x^t - x*|^2 + s^2 tau N / n,   s = 1 / (a + c t).
 /// A step that you give is constant.
 struct isgd {
-    detail::portion tau = 0;
+    portion tau = 0;
     std::size_t block = 256;
     overrides given{};
 

@@ -15,7 +15,7 @@ namespace laconic {
 /// each round; as published they are of neighbours. No theorem gives its step; steps of the order of 1 / L usually
 /// work.
 struct spardl_sgd {
-    detail::portion k = 0.01;
+    portion k = 0.01;
     bool as_published = false;
     overrides given{};
 

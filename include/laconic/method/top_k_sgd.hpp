@@ -11,7 +11,7 @@ namespace laconic {
 /// Top-k SGD with memory (Stich, Cordonnier, Jaggi, NeurIPS 2018; Aji, Heafield, EMNLP 2017): ef_sgd with the k numbers
 /// of largest magnitude, a count or a fraction of them, and with ef_sgd's step for delta = k / d.
 struct top_k_sgd {
-    detail::portion k = 0.01;
+    portion k = 0.01;
     overrides given{};
 
     template <Scalar T, class B>

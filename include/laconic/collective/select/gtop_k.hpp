@@ -21,7 +21,7 @@ namespace laconic {
 /// By default the rank that merges keeps what it leaves out (the rule that SparDL has for its own partial sums), so
 /// that nothing is lost, at no cost.
 struct gtop_k {
-    detail::portion k = 0.01;
+    portion k = 0.01;
     /// Whether the terms that the merges leave out stay with the rank that brought them, where their coordinate is not
     /// applied at all; where it is, that part is lost.
     bool as_published = false;

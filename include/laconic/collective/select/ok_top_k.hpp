@@ -51,7 +51,7 @@ struct ok_top_k {
         bool operator==(reused_for const&) const = default;
     };
 
-    detail::portion k = 0.01;
+    portion k = 0.01;
     reused_for rounds{};
 
     static constexpr void description(auto&& describe) {

@@ -33,7 +33,7 @@ namespace laconic {
 /// round, so that the blocks have about as much each, for the time of two sorts of k terms: give it unless the blocks
 /// are known to be alike.
 struct spar_reduce_scatter {
-    detail::portion k = 0.01;
+    portion k = 0.01;
     bool as_published = false;  ///< blocks are of coordinates in their order
     std::uint64_t seed = 0;     ///< of the permutations, with the round's number; a run's own seed plays no part
 

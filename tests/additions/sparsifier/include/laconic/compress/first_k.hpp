@@ -16,7 +16,7 @@ namespace laconic {
 /// Keeps the first k coordinates.
 template <class Rest = identity>
 struct first_k {
-    detail::portion k = 1;
+    portion k = 1;
     Rest rest{};
 
     static constexpr void description(auto&& describe) {
