@@ -12,8 +12,6 @@ using laconic_test::apart;
 using laws::brought;
 using laws::taken;
 
-namespace {
-
 // Whether the host may read what is at p: whether it can be written to a pipe.
 bool is_readable(void const* p) {
     int ends[2];
@@ -24,8 +22,6 @@ bool is_readable(void const* p) {
     close(ends[1]);
     return written;
 }
-
-}  // namespace
 
 TEST_CASE("an element can be read while a kernel runs, and at no other time") {
     apart on;

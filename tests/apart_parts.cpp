@@ -10,8 +10,6 @@ using namespace laconic;
 
 using laconic_test::apart;
 
-namespace {
-
 constexpr std::size_t d = 12;
 constexpr std::uint64_t rounds = 6;
 using numbers = std::vector<double>;
@@ -175,8 +173,6 @@ numbers levelled_rounds(L level, C c) {
     }
     return all;
 }
-
-}  // namespace
 
 // All are saved and restored halfway, too.
 

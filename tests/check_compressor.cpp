@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 enum class fault { none, biased, small_omega, remembers, refuses, throws_, no_name };
 
 // All of x doubled, or nothing of it: omega = 1.
@@ -160,8 +158,6 @@ bool reports(list const& all, std::string const& what) {
     for (auto const& s : all) MESSAGE(s);
     return false;
 }
-
-}  // namespace
 
 TEST_CASE("the library's own compressors break no law") {
     CHECK(check_compressor(identity{}) == list{});

@@ -6,8 +6,6 @@
 
 using namespace collective_sums;
 
-namespace {
-
 constexpr std::size_t d = 400, k = 20;
 
 // What was allocated, how often and how many bytes are held of it.
@@ -111,8 +109,6 @@ std::size_t allocations_after_the_first(std::string const& text, sparse_sum<floa
     return later;
 }
 
-}  // namespace
-
 TEST_CASE("no collective allocates after the first round that brings as many terms") {
     struct row {
         char const* text;
@@ -138,8 +134,6 @@ TEST_CASE("no collective allocates after the first round that brings as many ter
         CHECK(allocations_after_the_first(text, each.bring, each.first) == 0);
     }
 }
-
-namespace {
 
 // The most bytes that a collective and what it adds up hold on any rank, after rounds of so many terms each, none of
 // which two ranks have in common.
@@ -169,8 +163,6 @@ double bytes_of_a_rank(int n, std::size_t dimension, std::size_t terms, std::str
                 {std::size_t{1} << 17});
     return most;
 }
-
-}  // namespace
 
 TEST_CASE("what a collective of lists holds goes with the terms it receives, not with the vector or a block per rank" *
           doctest::test_suite("slow")) {
@@ -231,8 +223,6 @@ TEST_CASE("what a collective of vectors in full holds is a multiple of the vecto
     });
 }
 
-namespace {
-
 // When the last rank has the sum.
 double last_clock(int n, network const& net, std::string const& text, sparse_sum<float> const& brought) {
     double last = 0;
@@ -246,8 +236,6 @@ double last_clock(int n, network const& net, std::string const& text, sparse_sum
     });
     return last;
 }
-
-}  // namespace
 
 // alpha is 1 + 1/4 seconds, a byte takes 1/16; in powers of two, so that formulas hold to the last bit. All numbers are
 // there, so that messages are as long as they can be: of n numbers a count and 32 n bits.

@@ -13,8 +13,6 @@ using namespace laconic;
 
 using toys::vec;
 
-namespace {
-
 // A quadratic whose gradient can be broken at coordinate 2, from outside.
 struct fragile {
     toys::quadratic<> inside;
@@ -102,8 +100,6 @@ bool throws(Act act, std::string const& text) {
     return false;
 }
 
-}  // namespace
-
 TEST_CASE("exact sums give the iterates of gathered messages, with every compressor and memory") {
     for (int const n : {1, 4, 5})
         for (auto const& r :
@@ -124,8 +120,6 @@ TEST_CASE("exact sums give the iterates of gathered messages, with every compres
             }
         }
 }
-
-namespace {
 
 // The largest |sum_i (g_i + e_i) - (P x applied + sum_i e_i after)| within 15 rounds, over the sum of all magnitudes.
 double lost(int n, std::string const& collective) {
@@ -154,8 +148,6 @@ double lost(int n, std::string const& collective) {
         }
     return most;
 }
-
-}  // namespace
 
 TEST_CASE("what is brought = what is applied + what is kept, except for gTop-k as published") {
     for (int const n : {1, 2, 5, 8}) {
@@ -257,8 +249,6 @@ TEST_CASE("saved in the middle and restored into another loop: the same iterates
     CHECK(why == "this is the state of another run:\nsaved: the transport: ring\nhere: the transport: gtop_k(2)\n");
 }
 
-namespace {
-
 // Counts apart what the engine's own queues allocate.
 struct counted {
     threads::member* inner;
@@ -277,8 +267,6 @@ struct counted {
         return received;
     }
 };
-
-}  // namespace
 
 TEST_CASE("after its first round a descent allocates nothing, whatever its engine does") {
     for (auto text : all_collectives()) {
@@ -317,8 +305,6 @@ TEST_CASE("ranks that differ in whether they are in one process all throw") {
     CHECK(thrown == std::array<bool, 3>{true, true, true});
 }
 
-namespace {
-
 // Threads that add up vectors themselves, as MPI does.
 struct adding_threads {
     struct member : threads::member {
@@ -340,8 +326,6 @@ struct adding_threads {
         });
     }
 };
-
-}  // namespace
 
 TEST_CASE("the engine's own sum, where it has one") {
     auto const expected = iterates(4, with_errors("gather"), 20);

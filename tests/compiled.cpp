@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 struct compiled_bowl {
     double centre;
     std::size_t dimension() const { return 20; }
@@ -29,8 +27,6 @@ std::vector<float> gradient_of(int rank, int step) {
         g[i] = static_cast<float>((static_cast<int>(i) * 7 + step * 3 + rank) % 11 - 5);
     return g;
 }
-
-}  // namespace
 
 TEST_CASE("descend() from a text moves x as the method's type does, by as many bytes") {
     threads::run(3, [](threads::member& comm) {

@@ -6,16 +6,12 @@
 
 using namespace laconic::compressor_laws;
 
-namespace {
-
 moments averages(std::vector<double> const& x, std::vector<std::vector<double>> const& messages) {
     moments m(x.size(), static_cast<int>(messages.size()));
     for (auto const& s : messages) m.add(x, s);
     m.finish();
     return m;
 }
-
-}  // namespace
 
 TEST_CASE("moments of two messages, by hand") {
     auto const m = averages({1, 2}, {{1, 0}, {3, 4}});

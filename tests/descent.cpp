@@ -11,8 +11,6 @@ using namespace laconic;
 
 using namespace toys;
 
-namespace {
-
 using bytes = std::vector<std::byte>;
 
 // A mean over samples whose gradient can be broken at a coordinate, from outside.
@@ -211,8 +209,6 @@ bool throws(Act act, Right right) {
     return false;
 }
 
-}  // namespace
-
 TEST_CASE("a gradient that is not finite: every rank throws, nothing has changed, and the run goes on as if never") {
     vec broken(3);
     std::vector<any_objective<>> f;
@@ -239,8 +235,6 @@ TEST_CASE("a gradient that is not finite: every rank throws, nothing has changed
             });
     });
 }
-
-namespace {
 
 // A mean over samples one of whose results, counted from 0, is wrong: it throws, or has a NaN in it.
 struct faulty {
@@ -297,8 +291,6 @@ std::vector<method_type> every_estimator(problem const& p) {
             with(clipped<l_svrg<>>{l_svrg<>(1, .6), 100, clip_at::norm})};
 }
 
-}  // namespace
-
 TEST_CASE("an objective whose one result is wrong, whichever: at most one round is refused, and the run goes on") {
     int calls = 0, wrong = -1;
     bool throws = false;
@@ -346,8 +338,6 @@ TEST_CASE("an objective whose one result is wrong, whichever: at most one round 
     }
 }
 
-namespace {
-
 struct stumbling {
     bool const* stumbles;
     gradient_step inside{.1};
@@ -357,8 +347,6 @@ struct stumbling {
         if (*stumbles) throw std::runtime_error("a stone");
     }
 };
-
-}  // namespace
 
 TEST_CASE("a part that throws once the messages are received: the round is broken until a state is restored") {
     auto const f = some_means(3, 6);
@@ -612,8 +600,6 @@ TEST_CASE("an x or a compressor of the wrong size is refused before anything is 
     start_with(plain_descent, 4);
 }
 
-namespace {
-
 // The last round, from 1, in which this rank allocated.
 template <class Run>
 std::size_t last_allocation(Run& run) {
@@ -625,8 +611,6 @@ std::size_t last_allocation(Run& run) {
     }
     return last;
 }
-
-}  // namespace
 
 TEST_CASE("after its first round a method allocates nothing") {
     auto const f = some_means(1, 6);

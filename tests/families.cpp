@@ -9,8 +9,6 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
-namespace {
-
 struct families_run {
     std::vector<vec> x;
     std::vector<trace_point> trace;
@@ -27,10 +25,6 @@ families_run run_family(M const& method, std::vector<any_objective<>> const& f, 
     return all;
 }
 
-}  // namespace
-
-namespace {
-
 struct families_bowl {  // |x - c|^2 / 2, which no any_objective holds yet
     double c;
     std::size_t dimension() const { return 3; }
@@ -46,8 +40,6 @@ struct families_bowl {  // |x - c|^2 / 2, which no any_objective holds yet
         for (std::size_t i = 0; i < 3; ++i) out[i] = v[i];
     }
 };
-
-}  // namespace
 
 TEST_CASE("a method from a text takes an objective of any type, and keeps a copy of it") {
     threads::run(2, [](threads::member& comm) {

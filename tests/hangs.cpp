@@ -12,8 +12,6 @@ using namespace collective_sums;
 using std::chrono::milliseconds;
 using vec = std::vector<double>;
 
-namespace {
-
 // All that ranks of any engine can run; those that apply k terms with all terms.
 std::vector<std::string> const collectives = [] {
     std::vector<std::string> all;
@@ -84,8 +82,6 @@ void without_rank_1(milliseconds deadline, std::function<void(std::atomic<int>&)
         CHECK(named == 2);
     }
 }
-
-}  // namespace
 
 TEST_CASE("SparCML (drops 1e-8), SwitchML (flushes blocks to 0), OmniReduce (threshold): small values stay") {
     for (auto const& text : collectives) {

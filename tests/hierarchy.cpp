@@ -10,8 +10,6 @@
 
 using namespace laconic;
 
-namespace {
-
 std::vector<layer> const layers{{"w", 43}, {"bias", 3}, {"one", 1}, {"head", 80}};
 using vectors = std::vector<std::vector<float>>;
 
@@ -42,8 +40,6 @@ void step(Reducer& reduce, vectors& g, step_options const& options = {}) {
     for (std::size_t l = g.size(); l-- > 0;) reduce.start(l, g[l], options);
     reduce.finish();
 }
-
-}  // namespace
 
 TEST_CASE("hierarchy: 8 ranks as 2 x 4, 4 x 2, 8 x 1 and 1 x 8 have the flat mean, where sums are exact") {
     auto const check = []<class Engine>(std::type_identity<Engine>, int nodes, int per_node) {

@@ -8,8 +8,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // PointToPoint, not Splitting: what it hands over may lack a byte.
 struct faulty {
     fibers::member* inside;
@@ -67,8 +65,6 @@ void steps(auto& reduce, int rank, int n) {
         reduce(g);
     }
 }
-
-}  // namespace
 
 TEST_CASE("hierarchy: it is made on all ranks or on none") {
     CHECK(all_start(outcomes(5, 2, [](auto& nodes, auto&) { made(nodes); }),

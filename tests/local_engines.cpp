@@ -13,15 +13,11 @@
 
 using namespace laconic;
 
-namespace {
-
 // How much is wrong with what a rank may call; compiled once, for all engines.
 int laws(any_communicator comm) {
     return schedules::all(comm) + schedules::refuses_ranks_that_do_not_exist(comm) +
            schedules::refuses_what_comes_between(comm);
 }
-
-}  // namespace
 
 TEST_CASE("ranks gather, exchange in pairs and in lanes, by any schedule, however many there are and compute at once") {
     std::atomic<int> wrong = 0;

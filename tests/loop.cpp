@@ -11,8 +11,6 @@ using namespace laconic;
 
 using namespace toys;
 
-namespace {
-
 using f_type = quadratic<>;
 static_assert(LoopMethod<pulled_left, f_type, threads::member, double>);
 static_assert(!LoopMethod<gd, f_type, threads::member, double>);
@@ -41,8 +39,6 @@ std::vector<outcome> run_on(workers const& f, run_settings how, std::vector<outc
     });
     return all;
 }
-
-}  // namespace
 
 TEST_CASE("a run of a method with a loop of its own: iterates differ, and the trace has f at their mean") {
     auto const f = random_ridges(3, 4, 1, 2);

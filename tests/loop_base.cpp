@@ -8,8 +8,6 @@
 
 using namespace laconic;
 
-namespace {
-
 struct counted_bowl {  // |x|^2 / 2
     int* calls;
     std::size_t dimension() const { return 3; }
@@ -49,8 +47,6 @@ class halving : public loop_base<halving<F, C>, F, C, double> {
     }
     int sum_ = 0;
 };
-
-}  // namespace
 
 TEST_CASE("loop: look() computes once, and passes on what the objective throws") {
     threads::run(1, [](threads::member& comm) {
@@ -141,8 +137,6 @@ TEST_CASE("loop: ranks must agree, and x must suit the objective") {
     });
 }
 
-namespace {
-
 // sum_i c_i (1 + i) (sqrt(1 + x_i^2)), nothing of which allocates.
 struct separable_bowl {
     double c;
@@ -181,8 +175,6 @@ void allocates_nothing(M const& method) {
         CHECK(allocations() == before);
     });
 }
-
-}  // namespace
 
 TEST_CASE("loops of second_order/ allocate nothing after their first round") {
     for (auto const how : {curvature_transport::ship_y, curvature_transport::ship_s_and_y, curvature_transport::ship_m,

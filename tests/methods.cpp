@@ -15,8 +15,6 @@ using namespace laconic;
 
 using toys::vec;
 
-namespace {
-
 constexpr std::size_t features = 6;
 
 // A logistic regression whose gradients can be broken at coordinate 4, from outside.
@@ -79,8 +77,6 @@ struct moment {
     bool operator==(moment const&) const = default;
 };
 
-}  // namespace
-
 TEST_CASE("every method has its line in the list, and is written as it is read") {
     for (auto const& m : list_methods()) {
         CAPTURE(m.name);
@@ -116,8 +112,6 @@ TEST_CASE("every method: saved in the middle and restored elsewhere, it goes on 
     }
 }
 
-namespace {
-
 // Calls forge(run, body, at) for each place of a word in rank 1's state after some rounds, where body is that state
 // without its checksum; then all ranks are as they were.
 template <class Forge>
@@ -136,8 +130,6 @@ void each_word_of_a_state(Forge forge) {
         }
     }
 }
-
-}  // namespace
 
 // A checksum is no signature.
 TEST_CASE("every method: a forged state with an array that is longer or shorter is refused, and nothing has changed") {
@@ -232,8 +224,6 @@ TEST_CASE("every method: where one rank's gradient is not finite all throw, and 
     }
 }
 
-namespace {
-
 // A logistic regression to whose gradient a vector is added from outside.
 struct pushed {
     logistic_regression<> inside;
@@ -310,8 +300,6 @@ std::vector<any_recursion<>> in_all_ways(compressor const& c, any_feedback<> con
     any_recursion<> r{c, f, gradient_step{step}};
     return {r, r.with_transport(served_by(identity{}, {})), r.with_transport(any_transport<>(ring{}))};
 }
-
-}  // namespace
 
 TEST_CASE("finite gradients whose norm or scaled numbers overflow: all errors have the cause, and the run goes on") {
     double const huge = std::numeric_limits<double>::max() / 1.1;

@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 struct bowl {
     double c;
     std::size_t dimension() const { return 40; }
@@ -61,8 +59,6 @@ ended run_of(any_communicator engine, std::function<void()> const& between) {
     end.received = comm.bytes_received();
     return end;
 }
-
-}  // namespace
 
 TEST_CASE("a run sends the same bytes and ends in the same place, whether its engine waits in send() or in receive()") {
     std::vector<ended> waited(3), overlapped(3), in_turns(3);

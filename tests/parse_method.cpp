@@ -10,8 +10,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 std::string error_of(std::string const& text) {
     try {
         parse_method(text);
@@ -21,8 +19,6 @@ std::string error_of(std::string const& text) {
     }
     return "none";
 }
-
-}  // namespace
 
 TEST_CASE("what is written reads back as the same") {
     auto texts = every_method();

@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 std::vector<std::byte> const bytes(400);
 payload of(int length) { return {std::span(bytes).first(static_cast<std::size_t>(length))}; }
 
@@ -43,8 +41,6 @@ int last_round_that_allocates(void (*step)(any_communicator&, int)) {
     });
     return *std::max_element(last.begin(), last.end());
 }
-
-}  // namespace
 
 TEST_CASE("ranks that exchange and gather allocate nothing once every length was there") {
     for (auto* const step : {in_pairs, started, in_lanes})

@@ -8,8 +8,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 // A recursion of your own, and types that lack something.
 struct own {
     identity compressor;
@@ -61,8 +59,6 @@ struct takes {
     void update(B&, std::span<T const>, M const&) const {}
     friend std::string to_string(takes l) { return "takes(" + std::to_string(l.k) + ")"; }
 };
-
-}  // namespace
 
 TEST_CASE("the same with another part: nothing else changes") {
     recursion<top_k<>, memory<>, gradient_step> const r{{3}, {.5, true}, {.1}, {}, {}, {}, 2};

@@ -11,8 +11,6 @@ using namespace laconic;
 
 namespace tests_of_reducer {
 
-namespace {
-
 template <class T>
 using table = std::vector<std::vector<T>>;
 
@@ -56,8 +54,6 @@ std::vector<std::size_t> largest(std::vector<double> const& x, std::size_t k) {
     at.resize(k);
     return at;
 }
-
-}  // namespace
 
 TEST_CASE("the estimate is the equation's, written out in loops: residual, decay, shift, mean shift") {
     struct row {

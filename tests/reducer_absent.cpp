@@ -5,8 +5,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using numbers = std::vector<double>;
 using vectors = std::vector<std::vector<float>>;
 
@@ -204,8 +202,6 @@ void on_all_variants(How const& how, form const& f, bool skips = true) {
             });
     }
 }
-
-}  // namespace
 
 TEST_CASE(
     "absent layers: every form of reduction, flat and over nodes, raise, zero and skip, is the one by plain loops") {

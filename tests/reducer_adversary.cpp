@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using vectors = std::vector<std::vector<float>>;
 using states = std::vector<std::vector<std::byte>>;
 
@@ -78,8 +76,6 @@ struct not_added : error_feedback<top_k<>> {
         return {0, 1};
     }
 };
-
-}  // namespace
 
 TEST_CASE("a compressor that fails on an absent layer's zeros is an error on all ranks") {
     std::vector<std::size_t> const sizes{9, 8, 7};

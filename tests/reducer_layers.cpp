@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using vectors = std::vector<std::vector<float>>;
 
 std::vector<layer> const three{{"conv.weight", 40}, {"conv.bias", 6}, {"head.weight", 25}};
@@ -69,8 +67,6 @@ std::string error_of_all(int n, Body body) {
     for (auto const& t : texts) CHECK(t == texts[0]);
     return texts[0];
 }
-
-}  // namespace
 
 TEST_CASE("layers: each is reduced as if it were alone, whatever the order in which all ranks start them") {
     int const n = 3, steps = 20;

@@ -5,8 +5,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using states = std::vector<std::vector<std::byte>>;
 using vectors = std::vector<std::vector<double>>;
 
@@ -49,8 +47,6 @@ outcome steps(int n, How const& how, int count, states const& from) {
     });
     return all;
 }
-
-}  // namespace
 
 TEST_CASE("restored on another number of ranks, the mean residual and the mean shift are kept: 4 to 2 to 8, 3 to 5") {
     auto const check = [](auto const& how, bool exact) {

@@ -5,8 +5,6 @@
 
 using namespace laconic;
 
-namespace {
-
 constexpr std::size_t d = 50;
 
 template <class T = double>
@@ -46,8 +44,6 @@ struct counting {
     void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
     payload from(int r) const { return inner->from(r); }
 };
-
-}  // namespace
 
 TEST_CASE("vectors of 16 bits: what a reducer of floats makes of the same numbers, rounded to 16 bits") {
     auto const same = [](auto number, auto const& how) {

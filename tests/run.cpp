@@ -8,8 +8,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 std::array<double, 3> sum_of_values_and_gradients(observation<quadratic<>, double> const& at) {
     return {at.value(), at.gradient[0], at.x[0]};
 }
@@ -63,8 +61,6 @@ std::vector<std::uint64_t> rounds_of(std::vector<trace_point> const& trace) {
     for (auto const& m : trace) all.push_back(m.round);
     return all;
 }
-
-}  // namespace
 
 TEST_CASE("the watch sees every iterate once, and the last; false stops the run") {
     auto const f = random_ridges(3, 4, 1, 2);

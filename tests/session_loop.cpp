@@ -10,8 +10,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using networks::bowl_of;
 
 // Damages the `when`-th payload that this rank hands to an exchange: cuts its last byte off.
@@ -51,8 +49,6 @@ int last_allocation(M const& method, int ranks, int rounds) {
     });
     return *std::max_element(last.begin(), last.end());
 }
-
-}  // namespace
 
 TEST_CASE("damaged bytes are the same wire_error on all ranks, and nothing has changed") {
     auto const check = [](auto const& method) {

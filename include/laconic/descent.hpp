@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "laconic/collective/composition.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/loop_base.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/transport/broken_round.hpp"

@@ -13,13 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
-#include "laconic/comm/metered.hpp"
 #include "laconic/core/kept.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/reduction/node_sum.hpp"
-#include "laconic/wire/failure.hpp"
 
 namespace laconic {
 

@@ -4,12 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "laconic/any/collective.hpp"
 #include "laconic/any/parse.hpp"
 #include "laconic/any/parse_collective.hpp"
-#include "laconic/any/registry.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/type_list.hpp"
 #include "laconic/families.hpp"
 #include "laconic/method/any_method.hpp"
 #include "laconic/method/arguments.hpp"

@@ -10,15 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/core/view.hpp"
-#include "laconic/reduction/arguments.hpp"
-#include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/majority_vote.hpp"
-#include "laconic/reduction/options.hpp"
-#include "laconic/reduction/reduction.hpp"
-#include "laconic/reduction/statistics.hpp"
 #include "laconic/reduction/step.hpp"
 
 namespace laconic {

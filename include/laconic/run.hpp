@@ -14,7 +14,6 @@
 #include "laconic/collective/seed.hpp"
 #include "laconic/comm/from_all.hpp"
 #include "laconic/comm/metered.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/descent.hpp"
 #include "laconic/loop.hpp"
 #include "laconic/run_settings.hpp"

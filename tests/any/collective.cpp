@@ -10,8 +10,6 @@ using namespace laconic;
 static_assert(Collective<any_collective<>> && Collective<any_collective<float>, float>);
 namespace sv = sparse_vectors;
 
-namespace {
-
 constexpr std::size_t dimension = 50;
 
 auto brought() { return sv::all_whole_numbers<float>(sv::shape::spread, dimension, 12, 6); }
@@ -63,8 +61,6 @@ void is_the_same(X const& x) {
         CHECK(plain[0] == std::vector<float>(sum.begin(), sum.end()));
     }
 }
-
-}  // namespace
 
 TEST_CASE("behind a face the sum is the same, and what comes back") {
     is_the_same(gtop_k{7});

@@ -10,8 +10,6 @@ using namespace laconic;
 static_assert(PointToPoint<any_communicator> && Overlapping<any_communicator> && AllReducer<any_communicator, float> &&
               AllReducer<any_communicator, double>);
 
-namespace {
-
 // One rank, with collective calls only.
 struct alone {
     payload sent{};
@@ -29,8 +27,6 @@ struct adding : alone {
         for (T& v : x) v *= 2;
     }
 };
-
-}  // namespace
 
 TEST_CASE("every call reaches the communicator underneath, which counts it") {
     std::array<std::uint64_t, 3> sent{}, received{}, broadcast{}, collected{};

@@ -13,8 +13,6 @@ static_assert(!std::is_constructible_v<any_compressor<>, int> && !std::is_conver
 static_assert(std::is_nothrow_move_constructible_v<any_message<double, host>>);
 static_assert(!std::is_copy_constructible_v<any_message<double, host>>);
 
-namespace {
-
 template <class T>
 void says_the_same_as(auto const& c) {
     any_compressor<T> const any = c;
@@ -54,8 +52,6 @@ void says_the_same_as(auto const& c) {
         }
     }
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("types and their pipes give the same messages and constants behind any_compressor", T, float,
                    double) {

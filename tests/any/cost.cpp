@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 void refused(std::string const& text, std::size_t column, std::string const& why) {
     CAPTURE(text);
     try {
@@ -18,8 +16,6 @@ void refused(std::string const& text, std::size_t column, std::string const& why
         CHECK(e.column == column);
     }
 }
-
-}  // namespace
 
 TEST_CASE("every cost is read, with names and without") {
     CHECK(parse_cost("bits") == message_cost{});

@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 enum class mode { slow, quick };
 constexpr std::array<std::string_view, 2> words_of(mode) { return {"slow", "quick"}; }
 
@@ -44,8 +42,6 @@ std::string refused(std::string const& text) {
     return "";
 }
 
-}  // namespace
-
 TEST_CASE("fields come by position or by name, and to_string writes what is read") {
     CHECK(read("machine(0.5)") == machine{0.5});
     CHECK(read("machine(7, 2, quick)") == machine{7, 2, mode::quick});
@@ -70,8 +66,6 @@ TEST_CASE("what is no value of a field is refused, with its place") {
           "machine takes k, count, how, loud, share or rate; this is none of them at 21");
 }
 
-namespace {
-
 struct machine_inside {
     machine inner{};
     static constexpr void description(auto&& describe) {
@@ -84,8 +78,6 @@ struct machines {
         describe("all", "", "", field("all", &machines::all).needed());
     }
 };
-
-}  // namespace
 
 TEST_CASE("a described value may hold another") {
     std::string const text = "both(machine(2, loud=yes))";

@@ -8,8 +8,6 @@ using namespace laconic;
 
 using grammar::read_pipe;
 
-namespace {
-
 void refused(std::string const& text, std::size_t column, char const* why) {
     CAPTURE(text);
     try {
@@ -27,8 +25,6 @@ std::string times(int n, std::string const& s) {
     for (int i = 0; i < n; ++i) all += s;
     return all;
 }
-
-}  // namespace
 
 TEST_CASE("names, arguments, pipes, and where they stand") {
     auto const p = read_pipe(" ef ( top_k(k = 0.01) | natural, step=1e-3 ) | x");

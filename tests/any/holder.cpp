@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 struct counting_face : detail::face_with_state {
     virtual int next() = 0;
     virtual int last() const = 0;
@@ -47,8 +45,6 @@ struct nameless {
     int next() { return 0; }
     int last() const { return 0; }
 };
-
-}  // namespace
 
 static_assert(!std::copyable<any_counter<detail::owned>> && std::movable<any_counter<detail::owned>>);
 

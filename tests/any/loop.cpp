@@ -10,11 +10,7 @@ using namespace laconic;
 
 using namespace toys;
 
-namespace {
-
 using ways = std::array<vec, 2>;
-
-}  // namespace
 
 TEST_CASE("a loop behind a face: rounds, bytes, values at the mean, saved states") {
     auto const f = random_ridges(3, 4, 1, 2);

@@ -8,15 +8,11 @@
 
 using namespace laconic;
 
-namespace {
-
 // The library's collectives with their defaults.
 template <class... X>
 std::vector<std::string> default_texts(detail::type_list<X...>) {
     return {to_string(any_collective<>(X{}))...};
 }
-
-}  // namespace
 
 TEST_CASE("every collective is read and written back") {
     std::set<std::string> read, listed, names;

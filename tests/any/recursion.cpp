@@ -9,8 +9,6 @@
 using namespace laconic;
 using toys::vec;
 
-namespace {
-
 std::vector<logistic_regression<>> logistic_workers() {
     std::vector<logistic_regression<>> f;
     for (std::size_t i = 0; i < 3; ++i) f.push_back(samples::logistic_of(7, 6, 20 + i));
@@ -42,8 +40,6 @@ void says_the_same(R const& r) {
     CHECK(to_string(its.estimator) == to_string(parts.estimator));
     CHECK(to_string(its.transport) == to_string(parts.transport));
 }
-
-}  // namespace
 
 TEST_CASE("a recursion behind faces sends the same bytes: memories, levels, estimators, steps, answers, collectives") {
     using bounds = std::span<double const>;

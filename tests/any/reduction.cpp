@@ -10,8 +10,6 @@ using namespace laconic;
 
 static_assert(Reduction<any_reduction<>> && Reduction<any_reduction<double>, double>);
 
-namespace {
-
 std::vector<float> gradient(int rank, int step) {
     std::vector<float> g(40);
     auto const k = key{3}.child(std::uint64_t(rank)).child(std::uint64_t(step));
@@ -40,8 +38,6 @@ std::vector<std::vector<float>> steps(Make make) {
 struct trainer {  // whose member has the same type for all reductions
     std::unique_ptr<any_reducer<>> reduce;
 };
-
-}  // namespace
 
 TEST_CASE("a reduction that is chosen while the program runs does what its type would, to the byte") {
     auto const same = [](auto const& how) {

@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using vec = std::vector<double>;
 
 // What three ranks make of their numbers in two rounds.
@@ -45,8 +43,6 @@ std::vector<vec> estimates(X const& transport, C const& c) {
     });
     return all;
 }
-
-}  // namespace
 
 TEST_CASE("a transport that is chosen at run time is the one inside") {
     auto const same = [](auto const& transport, std::string const& name) {

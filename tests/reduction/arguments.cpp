@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 struct list_of_layers : std::vector<layer> {};
 using nodes = hierarchy<threads::member, threads::member>;
 
@@ -26,5 +24,3 @@ TEST_CASE("a reducer is made of a list that is no vector of layers but becomes o
         CHECK(over_nodes.layers()[1].size() == 2);
     });
 }
-
-}  // namespace

@@ -9,8 +9,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // How many layers each message of these sizes has, in this order.
 std::vector<std::size_t> joined(std::vector<std::size_t> const& sizes, std::vector<std::size_t> const& order,
                                 reducer_options const& options) {
@@ -22,8 +20,6 @@ std::vector<std::size_t> joined(std::vector<std::size_t> const& sizes, std::vect
     for (auto const& m : detail::joined(list, order, options, false)) counts.push_back(m.layers().size());
     return counts;
 }
-
-}  // namespace
 
 TEST_CASE("layers below the limit that are next to each other share a message, up to 16 times the limit") {
     using counts = std::vector<std::size_t>;

@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using one = detail::layer_memory<memory<double>, double, host>;
 
 // The memory after a delta of these numbers of which nothing was sent.
@@ -19,8 +17,6 @@ one with_residual(std::vector<double> const& e, memory<double> how) {
     m.feedback().update(on, std::span<double const>(e), nothing);
     return m;
 }
-
-}  // namespace
 
 TEST_CASE("the residual is multiplied by the step size that it was made at over that of now, where both are given") {
     host on;

@@ -7,16 +7,12 @@
 
 using namespace laconic;
 
-namespace {
-
 std::vector<float> gradient(int rank) {
     std::vector<float> g(50);
     auto const k = key{31}.child(std::uint64_t(rank));
     for (std::size_t i = 0; i < g.size(); ++i) g[i] = float(std::round(9 * (2 * k.uniform(i) - 1)));
     return g;
 }
-
-}  // namespace
 
 TEST_CASE("majority vote: 1 where at least half of the ranks have no negative number, else -1") {
     for (int const n : {1, 2, 3, 6, 7})

@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // The error that each of n ranks, so many a node, throws.
 std::vector<std::string> errors_of(int n, int per_node, auto items, auto own, bool of_shares = false) {
     std::vector<std::string> all(static_cast<std::size_t>(n));
@@ -27,8 +25,6 @@ std::vector<std::string> errors_of(int n, int per_node, auto items, auto own, bo
 }
 auto const alike = [](int) { return agreed_items{{"a size", "3"}}; };
 auto const nothing = [](int) { return detail::failure(); };
-
-}  // namespace
 
 TEST_CASE("what is wrong on one rank of one node is known on all ranks of all nodes") {
     for (auto const& text : errors_of(6, 3, alike, nothing)) CHECK(text.empty());

@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using how = error_feedback<top_k<>>;
 using one_layer = detail::reduced_layer<how, fibers::member, double, host>;
 
@@ -24,8 +22,6 @@ std::vector<double> residual_of(one_layer const& l) {
     auto const e = l.feedback().residual();
     return {e.begin(), e.end()};
 }
-
-}  // namespace
 
 TEST_CASE("nothing is remembered before commit, and the caller's numbers change in write_back alone") {
     fibers::run(2, [](fibers::member& comm) {

@@ -68,8 +68,6 @@ TEST_CASE("a reduction's text has its arguments, and equal ones compare equal") 
     CHECK(unproved{plain{top_k{2}}} != unproved{plain{top_k{3}}});
 }
 
-namespace {
-
 // A collective without a default.
 struct ring_of_mine {
     int size;
@@ -81,8 +79,6 @@ struct ring_of_mine {
     bool operator==(ring_of_mine const&) const = default;
     friend std::string to_string(ring_of_mine const& r) { return "mine" + std::to_string(r.size); }
 };
-
-}  // namespace
 
 TEST_CASE("a collective needs no default, and is in the text") {
     CHECK(to_string(plain{rand_k{2}, ring_of_mine{3}}) == "plain(rand_k(2), over=mine3)");

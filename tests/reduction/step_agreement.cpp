@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 std::string what_of(detail::failure const& f) {
     try {
         f.raise();
@@ -37,8 +35,6 @@ std::string agreed(std::vector<double> const& weights, std::vector<char> const& 
     for (auto const& s : shares) all += s;
     return all;
 }
-
-}  // namespace
 
 TEST_CASE("shares are weights by the mean weight, and what cannot be is refused alike on all ranks") {
     CHECK(agreed({3, 0, 1, 4}, {0, 0, 0, 0}) == "1.5 0 0.5 2 ");

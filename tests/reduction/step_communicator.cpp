@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // Of a communicator what every one has.
 struct plain_ranks {
     fibers::member* inner;
@@ -47,8 +45,6 @@ void check_all(C& comm) {
     CHECK(ranks.from(2).bytes[0] == byte_of(2));
     CHECK(typed.counted().bytes_sent() == 3);
 }
-
-}  // namespace
 
 TEST_CASE("a step's communicator passes on what is sent and counts it, over any communicator") {
     fibers::run(3, [](fibers::member& comm) {

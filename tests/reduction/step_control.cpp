@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // Notes the all-gathers of a rank: [lane: numbers, without the tag behind them] where one starts, (lane) where it is
 // finished.
 struct noted_lanes {
@@ -36,8 +34,6 @@ struct noted_lanes {
         inner->finish(lane);
     }
 };
-
-}  // namespace
 
 TEST_CASE("the order in which messages are sent and received: eight in flight, and small layers in one") {
     static_assert(detail::most_in_flight == 8);

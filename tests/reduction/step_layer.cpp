@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 std::string text_of(detail::failure const& f) {
     try {
         f.raise();
@@ -17,8 +15,6 @@ std::string text_of(detail::failure const& f) {
     }
     return "";
 }
-
-}  // namespace
 
 TEST_CASE("a layer that has no message has a failure, and what ranks have alike in a step follows its options") {
     fibers::run(1, [](fibers::member& comm) {

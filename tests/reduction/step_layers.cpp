@@ -8,8 +8,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using top_k_with_errors = error_feedback<top_k<>>;
 using layers = detail::reduction_step<top_k_with_errors, fibers::member>;
 
@@ -18,8 +16,6 @@ template <class R>
 auto always(R r) {
     return [r](layer const&) { return r; };
 }
-
-}  // namespace
 
 TEST_CASE("the identity of a state has the layers by name, what ranks agree on has them as they are listed") {
     layers const one({}, always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {}),

@@ -8,8 +8,6 @@
 
 using namespace laconic;
 
-namespace {
-
 struct kept_failure : detail::step_state {
     using step_state::broken_, step_state::clear, step_state::ended_, step_state::failed_, step_state::own_error_;
 };
@@ -18,8 +16,6 @@ void check_throws(kept_failure const& f) {
     REQUIRE(f.failed_);
     CHECK_THROWS_AS(std::rethrow_exception(f.failed_), E);
 }
-
-}  // namespace
 
 TEST_CASE("what all ranks know of ends the step, and what one alone knows of is sent to the others first") {
     kept_failure f;

@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 constexpr float most = std::numeric_limits<float>::max();
 
 template <class R, class F>
@@ -18,8 +16,6 @@ std::size_t first(R const& reduction, F const& feedback, std::vector<float> cons
     std::span<float const> const x(mean);
     return check.first_beyond(on, reduction, {}, 2, feedback, x, in_full, scale, largest);
 }
-
-}  // namespace
 
 TEST_CASE("the first number that is too large once it is scaled, or not finite") {
     plain<> const all;

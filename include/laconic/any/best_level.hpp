@@ -15,13 +15,9 @@
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/cost.hpp"
 #include "laconic/any/fields.hpp"
-#include "laconic/any/grammar.hpp"
 #include "laconic/compress/best_level.hpp"
 #include "laconic/compress/one_of.hpp"
 #include "laconic/compress/quantizer_levels.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 
 /// What the texts of best_level and cat say: a family, a cost, and how sizes are counted.
 namespace laconic::detail {

@@ -10,7 +10,6 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/core/contract.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/message/copy_message.hpp"
 #include "laconic/wire/message.hpp"
 

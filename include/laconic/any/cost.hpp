@@ -7,7 +7,6 @@
 #include "laconic/any/registry.hpp"
 #include "laconic/core/cost.hpp"
 #include "laconic/core/description.hpp"
-#include "laconic/core/type_list.hpp"
 
 namespace laconic {
 

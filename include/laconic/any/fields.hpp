@@ -13,7 +13,6 @@
 #include "laconic/any/grammar.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/portion.hpp"
-#include "laconic/core/text.hpp"
 
 /// Values read from texts by their descriptions (core/description.hpp).
 namespace laconic {

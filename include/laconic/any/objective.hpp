@@ -9,7 +9,6 @@
 
 #include "laconic/any/holder.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/objective/finite_sum.hpp"
 
 // As Eigen declares it, so that only those who use Hessians read Eigen.

@@ -5,13 +5,10 @@
 #include <vector>
 
 #include "laconic/any/best_level.hpp"
-#include "laconic/any/compressor.hpp"
 #include "laconic/any/registry.hpp"
 #include "laconic/compress/compressors.hpp"
 #include "laconic/compress/parts.hpp"
 #include "laconic/compress/scaled_down.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/type_list.hpp"
 
 namespace laconic {
 

@@ -7,9 +7,6 @@
 #include "laconic/any/parse.hpp"
 #include "laconic/any/parse_collective.hpp"
 #include "laconic/any/reduction.hpp"
-#include "laconic/any/registry.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/type_list.hpp"
 
 namespace laconic {
 

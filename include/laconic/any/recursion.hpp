@@ -7,8 +7,6 @@
 #include <span>
 #include <utility>
 
-#include "laconic/any/compressor.hpp"
-#include "laconic/any/holder.hpp"
 #include "laconic/any/objective.hpp"
 #include "laconic/any/transport.hpp"
 #include "laconic/collective/terms/sparse_sum.hpp"

@@ -7,15 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "laconic/any/collective.hpp"
-#include "laconic/any/communicator.hpp"
-#include "laconic/any/compressor.hpp"
-#include "laconic/any/holder.hpp"
 #include "laconic/any/transport.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/feedback/memory.hpp"
 #include "laconic/reducer.hpp"
-#include "laconic/reduction/reduction.hpp"
 
 namespace laconic {
 

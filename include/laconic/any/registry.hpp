@@ -9,10 +9,7 @@
 #include <vector>
 
 #include "laconic/any/fields.hpp"
-#include "laconic/any/grammar.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/listed.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/core/type_list.hpp"
 
 /// Values of one kind by their names: the list of them, and how a text becomes one, come from the descriptions of their

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
-#include "laconic/compress/compressor.hpp"
 #include "laconic/core/kept.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/reduction/accepted.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduction.hpp"

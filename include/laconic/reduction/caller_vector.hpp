@@ -12,7 +12,6 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/reduction/accepted.hpp"
 
 namespace laconic {

@@ -8,17 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/collective/agreement.hpp"
 #include "laconic/collective/shared_failure.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/reduction/options.hpp"
 #include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_layer.hpp"
-#include "laconic/transport/message_tag.hpp"
-#include "laconic/wire/failure.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
 

@@ -7,11 +7,8 @@
 #include <span>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/collective/collective.hpp"
 #include "laconic/compress/vote.hpp"
-#include "laconic/core/description.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/feedback/memory.hpp"
 #include "laconic/message/signs.hpp"
 #include "laconic/reduction/reduction.hpp"
 

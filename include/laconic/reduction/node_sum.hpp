@@ -13,23 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/host.hpp"
-#include "laconic/collective/agreement.hpp"
 #include "laconic/collective/seed.hpp"
-#include "laconic/collective/shared_failure.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/partition.hpp"
 #include "laconic/core/term.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/node_agreement.hpp"
-#include "laconic/reduction/options.hpp"
 #include "laconic/reduction/step_agreement.hpp"
 #include "laconic/reduction/step_communicator.hpp"
-#include "laconic/wire/failure.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
 

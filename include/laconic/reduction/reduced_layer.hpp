@@ -8,29 +8,17 @@
 #include <span>
 #include <utility>
 
-#include "laconic/backend/array.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/compress/identity.hpp"
 #include "laconic/core/contract.hpp"
-#include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/feedback/memory.hpp"
 #include "laconic/message/message.hpp"
-#include "laconic/reduction/caller_vector.hpp"
-#include "laconic/reduction/exact_mean.hpp"
 #include "laconic/reduction/layer_memory.hpp"
-#include "laconic/reduction/options.hpp"
-#include "laconic/reduction/reduction.hpp"
 #include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_layer.hpp"
 #include "laconic/reduction/term_list.hpp"
 #include "laconic/reduction/writable_estimate.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/message_arrays.hpp"
-#include "laconic/transport/message_tag.hpp"
 #include "laconic/transport/served.hpp"
 #include "laconic/transport/summed.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
 

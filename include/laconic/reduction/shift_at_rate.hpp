@@ -5,10 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "laconic/compress/compressor.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/feedback/memory.hpp"
 #include "laconic/reduction/reduction.hpp"
 
 namespace laconic {

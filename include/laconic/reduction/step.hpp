@@ -9,19 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/host.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/term.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/reduction/arguments.hpp"
-#include "laconic/reduction/caller_vector.hpp"
-#include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduced_layer.hpp"
-#include "laconic/reduction/statistics.hpp"
-#include "laconic/reduction/step_agreement.hpp"
-#include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_control.hpp"
 #include "laconic/wire/state.hpp"
 

@@ -11,14 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/collective/agreement.hpp"
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/from_all.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/reduction/options.hpp"
-#include "laconic/transport/message_tag.hpp"
 #include "laconic/wire/failure.hpp"
 
 /// What the ranks of a reducer compare beside their messages.

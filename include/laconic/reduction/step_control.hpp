@@ -8,17 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/collective/agreement.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/reduction/caller_vector.hpp"
-#include "laconic/reduction/exact_mean.hpp"
 #include "laconic/reduction/joint_message.hpp"
-#include "laconic/reduction/layer_order.hpp"
-#include "laconic/reduction/options.hpp"
-#include "laconic/reduction/statistics.hpp"
 #include "laconic/reduction/step_agreement.hpp"
-#include "laconic/reduction/step_communicator.hpp"
-#include "laconic/reduction/step_layer.hpp"
 #include "laconic/reduction/step_layers.hpp"
 #include "laconic/reduction/step_state.hpp"
 

@@ -7,15 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "laconic/collective/agreement.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/exact_mean.hpp"
 #include "laconic/reduction/options.hpp"
-#include "laconic/transport/message_tag.hpp"
-#include "laconic/wire/failure.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
 

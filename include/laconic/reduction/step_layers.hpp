@@ -11,13 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/collective/agreement.hpp"
 #include "laconic/collective/seed.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/reduction/layer_order.hpp"
-#include "laconic/reduction/options.hpp"
 #include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_layer.hpp"
 #include "laconic/wire/kind.hpp"

@@ -6,10 +6,8 @@
 #include <exception>
 #include <utility>
 
-#include "laconic/core/error.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/transport/broken_round.hpp"
-#include "laconic/transport/message_tag.hpp"
 #include "laconic/wire/failure.hpp"
 
 namespace laconic::detail {

@@ -8,9 +8,7 @@
 #include <span>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/compress/compressor.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/feedback/feedback.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/reduction.hpp"
