@@ -136,6 +136,11 @@ struct step_options {
 
 namespace detail {
 
+/// What an error calls a layer.
+[[gnu::cold, gnu::noinline]] inline std::string title_of(layer const& l) {
+    return l.name.empty() ? "the vector" : concat({"layer ", l.name});
+}
+
 /// Whether a name matches a pattern in which each * stands for any text.
 inline bool matches(std::string_view pattern, std::string_view name) {
     std::size_t p = 0, n = 0, star = pattern.npos, taken = 0;  // the last * matches the name from `taken` to n

@@ -23,6 +23,10 @@ namespace laconic::detail {
 inline constexpr char const* weight_needs_steps_vary =
     "a weight other than 1, or .dense, which reducer_options::steps_vary must allow";
 
+[[gnu::cold, gnu::noinline]] inline std::string impossible_weight(double weight) {
+    return concat({"a weight of ", weight, ", which must be finite and at least 0"});
+}
+
 /// The outcome of the comparison of all ranks' weights, for this rank.
 struct step_agreement {
     double share = 1;  ///< the factor of its gradient: its weight by the mean weight
@@ -75,7 +79,7 @@ template <Communicator C>
         if (r == 0) first_is_dense = is_dense;
         if (theirs.how == dropped) refuse(r, "the step was dropped there");
         if (!(theirs.weight >= 0 && std::isfinite(theirs.weight)))
-            refuse(r, concat({"a weight of ", theirs.weight, ", which must be finite and at least 0"}));
+            refuse(r, impossible_weight(theirs.weight));
         if (is_dense != first_is_dense)
             keep_first(
                 r, {.kind = failure_kind::agreement,

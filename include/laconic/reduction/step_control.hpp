@@ -22,7 +22,7 @@ class step_control : public step_layers, step_state {
   public:
     /// The number of steps that have succeeded.
     std::uint64_t steps() const { return round_; }
-    using step_state::failed;
+    using step_state::failed, step_state::require_no_step;
 
     void bind(std::size_t l, caller_vector x) { at(l).bind(x); }
     /// Opens a step, which start(), prepare() and refuse() do where it is not done. Where the steps vary, the ranks
@@ -62,8 +62,7 @@ class step_control : public step_layers, step_state {
         if (order_.is_known()) advance();
     }
     [[gnu::cold]] void finish(step_options const& options = {}) {
-        if (now_.is_open && options != step_options{} && options != now_.given)
-            throw argument_error("finish() has other options than the layers that were started: give it none");
+        require_given(options);
         prepare(options);
         failed_ ? fail_step() : commit();
     }
@@ -126,10 +125,6 @@ class step_control : public step_layers, step_state {
     /// Waits for the message beside which nothing else may be in flight, if there is one.
     void receive_alone() {
         if (now_.travels_alone) receive_all();
-    }
-    /// Throws argument_error where a step is under way.
-    void require_no_step(char const* call) const {
-        if (now_.is_open) throw argument_error(concat({"a step is under way: finish() or drop() comes before ", call}));
     }
     [[gnu::cold]] void recover() {
         may_differ_ = true;

@@ -21,9 +21,7 @@ class step_layer {
 
     std::string const& name() const { return is_.name; }
     std::size_t size() const { return is_.size; }
-    [[gnu::cold, gnu::noinline]] std::string title() const {
-        return is_.name.empty() ? "the vector" : concat({"layer ", is_.name});
-    }
+    std::string title() const { return title_of(is_); }
     [[gnu::cold, gnu::noinline]] std::string was_not_started() const { return concat({title(), " was not started"}); }
     /// Sets the key from which all layers of the reducer draw, before the first step.
     void draw_from(key seed) {

@@ -28,6 +28,15 @@ class step_state {
     }
     /// The exception that finish() throws, if there is one.
     std::exception_ptr failed() const { return failed_; }
+    /// Throws argument_error where a step is under way.
+    void require_no_step(char const* call) const {
+        if (now_.is_open) throw argument_error(concat({"a step is under way: finish() or drop() comes before ", call}));
+    }
+    /// Throws argument_error for options of finish() other than those of the layers that were started.
+    void require_given(step_options const& options) const {
+        if (now_.is_open && options != step_options{} && options != now_.given)
+            throw argument_error("finish() has other options than the layers that were started: give it none");
+    }
 
   protected:
     /// Where the ranks are not alike: what() throws, the same on all of them, what differs, which becomes the error of
