@@ -5,6 +5,7 @@
 #include "named_collectives.hpp"
 #include "support/allocations.hpp"
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
 #include "support/sparse_vectors.hpp"
 #include "support/toys.hpp"
 
@@ -13,22 +14,9 @@ using namespace laconic;
 
 using toys::vec;
 
-// A quadratic whose gradient can be broken at coordinate 2, from outside.
-struct fragile {
-    toys::quadratic<> inside;
-    double broken = 0;
-
-    std::size_t dimension() const { return inside.dimension(); }
-    double value(std::span<double const> x) const { return inside.value(x); }
-    void gradient(std::span<double const> x, std::span<double> g) const {
-        inside.gradient(x, g);
-        g[2] += broken;
-    }
-};
-
 // One loop for all: over any ranks, by any collective.
 using method = recursion<any_compressor<>, memory<>, gradient_step, fixed_level, full_gradient, any_collective<>>;
-using loop = descent<method, fragile, any_communicator>;
+using loop = descent<method, toys::quadratic<>, any_communicator>;
 
 constexpr std::size_t d = 12;
 std::string const conserving[] = {"gtop_k(2)", "spar_reduce_scatter(4)", "spar_reduce_scatter(4, as_published=yes)",
@@ -74,15 +62,14 @@ void on_each(int ranks, method const& r, Body body) {
     Engine::run(ranks, [&](auto& engine) {
         auto const me = static_cast<std::size_t>(engine.rank());
         any_communicator comm(engine);
-        fragile mine{f[me]};
         vec x(d, 1.0);
-        loop run(r, mine, comm, x, 5);
-        body(run, me, mine);
+        loop run(r, f[me], comm, x, 5);
+        body(run, me);
     });
 }
 std::vector<vec> iterates(int ranks, method const& r, int rounds) {
     std::vector<vec> x(static_cast<std::size_t>(ranks));
-    on_each(ranks, r, [&](loop& run, std::size_t me, fragile&) {
+    on_each(ranks, r, [&](loop& run, std::size_t me) {
         for (int k = 0; k < rounds; ++k) run.round();
         x[me] = toys::copied(run.x());
     });
@@ -125,7 +112,7 @@ TEST_CASE("exact sums give the iterates of gathered messages, with every compres
 double lost(int n, std::string const& collective) {
     std::size_t const rounds = 15;
     std::vector<std::vector<vec>> x(rounds + 1, std::vector<vec>(static_cast<std::size_t>(n))), g = x, residual = x;
-    on_each(n, with_errors(collective), [&](loop& run, std::size_t me, fragile&) {
+    on_each(n, with_errors(collective), [&](loop& run, std::size_t me) {
         for (std::size_t k = 0;; run.round(), ++k) {
             auto const seen = run.look();
             x[k][me] = toys::copied(run.x());
@@ -158,31 +145,6 @@ TEST_CASE("what is brought = what is applied + what is kept, except for gTop-k a
     }
 }
 
-TEST_CASE("a gradient that is not finite: every rank throws, nothing has changed, and the run goes on as if never") {
-    for (auto const& text : all_collectives()) {
-        CAPTURE(text);
-        auto const expected = iterates(5, with_errors(text), 6);
-        std::array<bool, 5> right{};
-        on_each<threads>(5, with_errors(text), [&](loop& run, std::size_t me, fragile& mine) {
-            bool all_right = true;
-            for (std::uint64_t k = 0; k < 6; ++k) {
-                if (k % 2 == 0) {
-                    auto const before = run.save();
-                    mine.broken = me == 1 || (me == 3 && k == 4) ? std::numeric_limits<double>::quiet_NaN() : 0;
-                    auto const error_text =
-                        "rank 1, round " + std::to_string(k) + ": the gradient is not finite at coordinate 2";
-                    all_right = throws<non_finite_error>([&] { run.round(); }, error_text) && all_right;
-                    mine.broken = 0;
-                    all_right = all_right && run.save() == before;
-                }
-                run.round();
-            }
-            right[me] = all_right && toys::copied(run.x()) == expected[me];
-        });
-        CHECK(right == std::array<bool, 5>{true, true, true, true, true});
-    }
-}
-
 TEST_CASE("damaged bytes: a rank that throws goes on from a saved state or not at all") {
     std::string const broke_off = "the collective of round 2 broke off, and other ranks may have its sum";
     for (auto const& text : all_collectives()) {
@@ -194,9 +156,8 @@ TEST_CASE("damaged bytes: a rank that throws goes on from a saved state or not a
             auto const me = static_cast<std::size_t>(engine.rank());
             sparse_vectors::damaging line{engine, 3, -1, +[](std::vector<std::byte>& b) { b.pop_back(); }};
             any_communicator comm(line);
-            fragile mine{f[me]};
             vec x(d, 1.0);
-            loop run(with_errors(text), mine, comm, x, 5);
+            loop run(with_errors(text), f[me], comm, x, 5);
             run.round();
             run.round();
             auto const kept = run.save();
@@ -220,14 +181,14 @@ TEST_CASE("saved in the middle and restored into another loop: the same iterates
     for (auto const& text : all_collectives()) {
         CAPTURE(text);
         std::vector<std::vector<std::byte>> middle(5), end(5), again(5);
-        on_each(5, with_errors(text), [&](loop& run, std::size_t me, fragile&) {
+        on_each(5, with_errors(text), [&](loop& run, std::size_t me) {
             for (int k = 0; k < 9; ++k) {
                 if (k == 4) middle[me] = run.save();
                 run.round();
             }
             end[me] = run.save();
         });
-        on_each(5, with_errors(text), [&](loop& run, std::size_t me, fragile&) {
+        on_each(5, with_errors(text), [&](loop& run, std::size_t me) {
             run.round();
             run.restore(middle[me]);
             for (int k = 4; k < 9; ++k) run.round();
@@ -237,9 +198,9 @@ TEST_CASE("saved in the middle and restored into another loop: the same iterates
     }
     // Another collective's state is another run's.
     std::vector<std::byte> kept;
-    on_each(1, with_errors("ring"), [&](loop& run, std::size_t, fragile&) { kept = run.save(); });
+    on_each(1, with_errors("ring"), [&](loop& run, std::size_t) { kept = run.save(); });
     std::string why;
-    on_each<threads>(1, with_errors("gtop_k(2)"), [&](loop& run, std::size_t, fragile&) {
+    on_each<threads>(1, with_errors("gtop_k(2)"), [&](loop& run, std::size_t) {
         try {
             run.restore(kept);
         } catch (shape_error const& e) {
@@ -250,16 +211,9 @@ TEST_CASE("saved in the middle and restored into another loop: the same iterates
 }
 
 // Counts apart what the engine's own queues allocate.
-struct counted {
-    threads::member* inner;
+struct counted : passed_on<threads::member> {
     std::size_t of_engine = 0;
 
-    int rank() const { return inner->rank(); }
-    int size() const { return inner->size(); }
-    void all_gather(payload mine) { inner->all_gather(mine); }
-    void gather(int root, payload mine) { inner->gather(root, mine); }
-    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
-    payload from(int r) const { return inner->from(r); }
     payload exchange(int to, payload mine, int from) {
         auto const before = allocations();
         auto const received = inner->exchange(to, mine, from);
@@ -276,11 +230,10 @@ TEST_CASE("after its first round a descent allocates nothing, whatever its engin
         auto const f = toys::random_ridges(5, d, 1, 3);
         threads::run(5, [&](threads::member& engine) {
             auto const me = static_cast<std::size_t>(engine.rank());
-            counted line{&engine};
+            counted line{{&engine}};
             any_communicator comm(line);
-            fragile const mine{f[me]};
             vec x(d, 1.0);
-            loop run(with_errors(text), mine, comm, x, 5);
+            loop run(with_errors(text), f[me], comm, x, 5);
             for (std::size_t k = 1; k <= 30; ++k) {
                 auto const before = allocations() - line.of_engine;
                 run.round();
@@ -296,11 +249,11 @@ TEST_CASE("ranks that differ in whether they are in one process all throw") {
     std::array<bool, 3> thrown{};
     threads::run(3, [&](threads::member& engine) {
         auto const me = static_cast<std::size_t>(engine.rank());
-        counted line{&engine};  // which does not know where its ranks are
+        counted line{{&engine}};  // which does not know where its ranks are
         any_communicator comm = me == 1 ? any_communicator(line) : any_communicator(engine);
-        fragile const mine{f[me]};
         vec x(d, 1.0);
-        thrown[me] = throws<agreement_error>([&] { loop(with_errors("gather"), mine, comm, x, 5); }, "one process: no");
+        thrown[me] =
+            throws<agreement_error>([&] { loop(with_errors("gather"), f[me], comm, x, 5); }, "one process: no");
     });
     CHECK(thrown == std::array<bool, 3>{true, true, true});
 }
@@ -329,11 +282,11 @@ struct adding_threads {
 
 TEST_CASE("the engine's own sum, where it has one") {
     auto const expected = iterates(4, with_errors("gather"), 20);
-    on_each<adding_threads>(4, with_errors("engine_all_reduce"), [&](loop& run, std::size_t me, fragile&) {
+    on_each<adding_threads>(4, with_errors("engine_all_reduce"), [&](loop& run, std::size_t me) {
         for (int k = 0; k < 20; ++k) run.round();
         CHECK(toys::copied(run.x()) == expected[me]);
     });
-    on_each<threads>(2, with_errors("engine_all_reduce"), [&](loop& run, std::size_t, fragile&) {
+    on_each<threads>(2, with_errors("engine_all_reduce"), [&](loop& run, std::size_t) {
         CHECK(throws<argument_error>([&] { run.round(); }, "this communicator's engine adds up no vectors"));
     });
 }
@@ -342,9 +295,9 @@ TEST_CASE("ranks with another collective, and what goes with none, are refused b
     auto const errors_of = [](int ranks, auto recursion_of) {
         return sparse_vectors::errors_on(ranks, [&](auto& engine) {
             any_communicator comm(engine);
-            fragile const mine{toys::random_ridges(1, d, 1, 3)[0]};
+            auto const f = toys::random_ridges(1, d, 1, 3);
             vec x(d, 1.0);
-            loop const run(recursion_of(engine.rank()), mine, comm, x, 5);
+            loop const run(recursion_of(engine.rank()), f[0], comm, x, 5);
         });
     };
     for (auto const& text : errors_of(3, [](int r) { return with_errors(r == 2 ? "gtop_k(3)" : "gtop_k(2)"); }))

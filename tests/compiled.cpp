@@ -3,23 +3,11 @@
 #include "laconic/compiled.hpp"
 
 #include "support/everything.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
 
-struct compiled_bowl {
-    double centre;
-    std::size_t dimension() const { return 20; }
-    double value(std::span<double const> x) const {
-        double sum = 0;
-        for (double const v : x) sum += (v - centre) * (v - centre) / 2;
-        return sum;
-    }
-    void gradient(std::span<double const> x, std::span<double> g) const {
-        for (std::size_t j = 0; j < x.size(); ++j) g[j] = x[j] - centre;
-    }
-    double smoothness() const { return 1; }
-    double strong_convexity() const { return 1; }
-};
+toys::quadratic<> bowl(int rank) { return toys::around({std::vector<double>(20, rank)})[0]; }
 
 std::vector<float> gradient_of(int rank, int step) {
     std::vector<float> g(50);
@@ -30,7 +18,7 @@ std::vector<float> gradient_of(int rank, int step) {
 
 TEST_CASE("descend() from a text moves x as the method's type does, by as many bytes") {
     threads::run(3, [](threads::member& comm) {
-        compiled_bowl const f{1.0 * comm.rank()};
+        auto const f = bowl(comm.rank());
         metered by_text(comm), by_type(comm);
         std::vector<double> x(20), y(20);
         auto const a = compiled::descend("diana(rand_k(0.1) | natural)", f, x, by_text, {.rounds = 50, .seed = 0});
@@ -78,7 +66,7 @@ TEST_CASE("a reducer from a text is the reducer of the same reduction, in saved 
 TEST_CASE("a text that is none names its place, and the lists name what there is") {
     threads::run(1, [](threads::member& comm) {
         std::vector<double> x(20);
-        CHECK_THROWS_AS(compiled::descend("dianna", compiled_bowl{1}, x, comm), parse_error);
+        CHECK_THROWS_AS(compiled::descend("dianna", bowl(1), x, comm), parse_error);
         CHECK_THROWS_AS(compiled::reducer("error_feedback(top_q(0.1))", comm, 50), parse_error);
     });
     auto const has = [](std::vector<listed_value> const& all, std::string const& name) {
@@ -94,7 +82,7 @@ TEST_CASE("vectors of Eigen's are taken as they are, and lengths of its type") {
     threads::run(2, [](threads::member& comm) {
         Eigen::VectorXd x = Eigen::VectorXd::Zero(20);
         std::vector<double> y(20);
-        compiled_bowl const f{1.0 * comm.rank()};
+        auto const f = bowl(comm.rank());
         compiled::descend("gd", f, x, comm, {.rounds = 3});
         compiled::descend("gd", f, y, comm, {.rounds = 3});
         CHECK(std::equal(y.begin(), y.end(), x.data()));

@@ -13,39 +13,9 @@ using namespace toys;
 
 using bytes = std::vector<std::byte>;
 
-// A mean over samples whose gradient can be broken at a coordinate, from outside.
-struct fragile {
-    logistic_regression<> inside;
-    double const* broken;  // added to one coordinate
-    std::size_t at = 2;
-
-    std::size_t dimension() const { return inside.dimension(); }
-    std::size_t samples() const { return inside.samples(); }
-    std::size_t outputs() const { return 1; }
-    double value(std::span<double const> x) const { return inside.value(x); }
-    void gradient(std::span<double const> x, std::span<double> g) const {
-        inside.gradient(x, g);
-        g[at] += *broken;
-    }
-    void batch_gradient(std::span<std::uint32_t const> rows, std::span<double const> x, std::span<double> g) const {
-        inside.batch_gradient(rows, x, g);
-        g[at] += *broken;
-    }
-    void slopes(std::size_t j, std::span<double const> x, std::span<double> s) const { inside.slopes(j, x, s); }
-    void add_row(std::size_t j, std::span<double const> s, double w, std::span<double> g) const {
-        inside.add_row(j, s, w, g);
-    }
-    void add_penalty_gradient(std::span<double const> x, std::span<double> g) const {
-        inside.add_penalty_gradient(x, g);
-        g[at] += *broken;
-    }
-};
-
-double const unbroken = 0;
-
 std::vector<any_objective<>> some_means(std::size_t n, std::size_t d) {
     std::vector<any_objective<>> all;
-    for (std::size_t i = 0; i < n; ++i) all.push_back(fragile{samples::logistic_of(8, d, 20 + i), &unbroken});
+    for (std::size_t i = 0; i < n; ++i) all.push_back(samples::logistic_of(8, d, 20 + i));
     return all;
 }
 // Bounds on the constants, from rows whose numbers are below 1.
@@ -207,33 +177,6 @@ bool throws(Act act, Right right) {
         return right(e);
     }
     return false;
-}
-
-TEST_CASE("a gradient that is not finite: every rank throws, nothing has changed, and the run goes on as if never") {
-    vec broken(3);
-    std::vector<any_objective<>> f;
-    for (std::size_t i = 0; i < 3; ++i) f.push_back(fragile{samples::logistic_of(8, 6, 20 + i), &broken[i]});
-    for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
-        CAPTURE(name);
-        for (double const bad : {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL, -HUGE_VAL})
-            goes_on_as_if_never(method, f, [&](loop& run, line& comm) {
-                auto const me = comm.rank();
-                auto const k = run.rounds();
-                bool right = true;
-                for (int again = 0; again < 2; ++again) {
-                    state const before(run);
-                    broken[static_cast<std::size_t>(me)] = me == 1 || (me == 2 && again == 1) ? bad : 0;
-                    if (again == 0) run.look();  // a look may come first
-                    auto const is_right = [&](non_finite_error const& e) {
-                        return e.rank == 1 && e.round == k && e.coordinate == 2;
-                    };
-                    right = throws<non_finite_error>([&] { run.round(); }, is_right) && right;
-                    right = right && state(run) == before && run.rounds() == k;
-                    broken[static_cast<std::size_t>(me)] = 0;
-                }
-                return right;
-            });
-    });
 }
 
 // A mean over samples one of whose results, counted from 0, is wrong: it throws, or has a NaN in it.
@@ -468,37 +411,6 @@ TEST_CASE("one seed, one run: the same bytes and iterates however many ranks com
     for (std::size_t k = 0; k < 5; ++k) CHECK(twins.logs[0][k] != twins.logs[1][k]);
 }
 
-TEST_CASE("saved in the middle and restored into another loop: the same messages, memories and iterates") {
-    auto const f = some_means(3, 6);
-    for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
-        CAPTURE(name);
-        for (int const when : {0, 1, 5}) {
-            CAPTURE(when);
-            crew one(method, f, 1, 5), fresh(method, f, 3, 5), used(method, f, 1, 5);
-            one.rounds(when);
-            used.rounds(7);
-            for (auto& log : one.logs) log.clear();
-            for (auto& log : used.logs) log.clear();
-            for (std::size_t r = 0; r < 3; ++r) {
-                if (r == 1) one.ranks[r]->look();  // what has been looked at is looked at again
-                if (r == 2) used.ranks[r]->look();
-                auto const kept = one.ranks[r]->save();
-                fresh.ranks[r]->restore(kept);
-                used.ranks[r]->restore(kept);
-                CHECK(fresh.ranks[r]->rounds() == static_cast<std::uint64_t>(when));
-                CHECK(fresh.ranks[r]->save() == kept);
-            }
-            for (auto* const all : {&one, &fresh, &used}) all->rounds(6);
-            auto const after = one.states();
-            CHECK(fresh.states() == after);
-            CHECK(used.states() == after);
-            CHECK(fresh.logs == one.logs);
-            CHECK(used.logs == one.logs);
-            CHECK(fresh.x == one.x);
-        }
-    });
-}
-
 TEST_CASE("another run's state is refused with what differs, a damaged one as well, and nothing has changed") {
     auto const f = some_means(3, 6);
     auto const p = constants_of(f);
@@ -551,36 +463,6 @@ TEST_CASE("another run's state is refused with what differs, a damaged one as we
     CHECK(run.states() == before);
 }
 
-// The types that are compiled otherwise: no faces, and no server at all.
-TEST_CASE("a recursion of its own type sends and saves the same") {
-    auto const f = some_means(3, 6);
-    auto const method = gd_sec{1, {.memory = .5}}.compose<double, host>(constants_of(f));
-    crew hidden(erased<double, host>(method), f, 1, 5);
-    hidden.rounds(8);
-    std::array<std::vector<bytes>, 3> logs;
-    std::array<vec, 3> x;
-    std::array<bool, 3> same{};
-    threads::run(3, [&](threads::member& comm) {
-        auto const me = static_cast<std::size_t>(comm.rank());
-        using own = descent<std::remove_const_t<decltype(method)>, logistic_regression<>, line>;
-        auto const mine = samples::logistic_of(8, 6, 20 + me);
-        line over{&comm};
-        vec start(6, 1.0), other(6, 2.0);
-        own run(method, mine, over, start, 5), restored(method, mine, over, other, 5);
-        over.log = &logs[me];
-        for (int k = 0; k < 4; ++k) run.round();
-        restored.restore(run.save());
-        for (int k = 0; k < 4; ++k) restored.round();
-        x[me] = other;
-        same[me] = restored.save() == hidden.ranks[me]->save();
-    });
-    for (std::size_t r = 0; r < 3; ++r) {
-        CHECK(logs[r] == hidden.logs[r]);
-        CHECK(x[r] == hidden.x[r]);
-    }
-    CHECK(same == std::array<bool, 3>{true, true, true});
-}
-
 TEST_CASE("an x or a compressor of the wrong size is refused before anything is sent") {
     auto const f = some_means(2, 4);
     auto const p = constants_of(f);
@@ -610,20 +492,6 @@ std::size_t last_allocation(Run& run) {
         if (allocations() != before) last = k;
     }
     return last;
-}
-
-TEST_CASE("after its first round a method allocates nothing") {
-    auto const f = some_means(1, 6);
-    for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
-        CAPTURE(name);
-        vec x(6, 1.0);
-        table air{{{}}, {}};
-        replayed_rank seat{&air};
-        air.from_root.resize(1);
-        line alone{nullptr, &seat};
-        loop run(method, f[0], alone, x, 5);
-        CHECK(last_allocation(run) == 1);
-    });
 }
 
 TEST_CASE("after its first round a method allocates nothing over threads") {

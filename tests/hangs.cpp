@@ -108,18 +108,6 @@ TEST_CASE("Ok-Topk (float32 indices above 2^24, int32 boundaries where P d > 2^3
     }
 }
 
-TEST_CASE("SIDCo (0/0, division by a variance of 0, the least of none): gradients of zeros, and of equal numbers") {
-    host on;
-    about_top_k<> const about{3};
-    for (double const value : {0.0, 1.0}) {
-        vec const x(10, value);
-        auto m = detail::message_of<about_top_k<>, double, host>();
-        about(on, std::span<double const>(x), key{1}, m);
-        CHECK(m.terms().size() <= 3);
-        for (std::size_t j = 0; j < m.terms().size(); ++j) CHECK(m.terms()[j].value == value);
-    }
-}
-
 TEST_CASE("ranks that never agreed on a collective: none waits for ever") {
     auto const begin = std::chrono::steady_clock::now();
     for (auto const& one : collectives)

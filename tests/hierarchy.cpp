@@ -7,14 +7,15 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/allocations.hpp"
 #include "support/everything.hpp"
+#include "support/reducing.hpp"
 
 using namespace laconic;
+using namespace reducing;
 
 std::vector<layer> const layers{{"w", 43}, {"bias", 3}, {"one", 1}, {"head", 80}};
-using vectors = std::vector<std::vector<float>>;
 
 // Whole numbers, of which sums of 8 are exact.
-vectors gradients(int rank, int step) {
+vectors whole_gradients(int rank, int step) {
     vectors all;
     for (auto const& l : layers) {
         auto const k = key{21}.child(std::uint64_t(rank)).child(std::uint64_t(step)).child(l.size);
@@ -24,31 +25,14 @@ vectors gradients(int rank, int step) {
     return all;
 }
 
-// body(nodes, rank) on nodes x per_node ranks.
-template <class Engine = fibers, class Body>
-void on_nodes(int nodes, int per_node, Body body) {
-    Engine::run(nodes * per_node, [&](typename Engine::member& comm) {
-        auto inside = comm.split(comm.rank() / per_node, 0);
-        auto across = comm.split(comm.rank() % per_node, 0);
-        hierarchy both{inside, across};
-        body(both, comm);
-    });
-}
-
-template <class Reducer>
-void step(Reducer& reduce, vectors& g, step_options const& options = {}) {
-    for (std::size_t l = g.size(); l-- > 0;) reduce.start(l, g[l], options);
-    reduce.finish();
-}
-
 TEST_CASE("hierarchy: 8 ranks as 2 x 4, 4 x 2, 8 x 1 and 1 x 8 have the flat mean, where sums are exact") {
     auto const check = []<class Engine>(std::type_identity<Engine>, int nodes, int per_node) {
         on_nodes<Engine>(nodes, per_node, [&](auto& both, auto& comm) {
             reducer in_nodes(plain{}, both, layers);
             reducer flat(plain{}, comm, layers);
             for (int k = 0; k < 3; ++k) {
-                auto g = gradients(comm.rank(), k), h = g;
-                step(in_nodes, g), step(flat, h);
+                auto g = whole_gradients(comm.rank(), k), h = g;
+                whole_step(in_nodes, g), whole_step(flat, h);
                 CHECK(g == h);
             }
             auto const did = in_nodes.statistics();
@@ -59,66 +43,6 @@ TEST_CASE("hierarchy: 8 ranks as 2 x 4, 4 x 2, 8 x 1 and 1 x 8 have the flat mea
     };
     for (int const nodes : {1, 2, 4, 8}) check(std::type_identity<fibers>{}, nodes, 8 / nodes);
     check(std::type_identity<threads>{}, 2, 4);
-}
-
-TEST_CASE("hierarchy: what is compressed between nodes is each rank's share of its node's mean; state is d / n") {
-    int const nodes = 2, per_node = 4;
-    on_nodes(nodes, per_node, [&](auto& both, fibers::member& comm) {
-        std::size_t const d = 80;
-        reducer<error_feedback<top_k<>>, std::decay_t<decltype(both)>> reduce(error_feedback{top_k{3}}, both, d);
-        // The same by hand, share by share.
-        auto const s = std::size_t(comm.rank() % per_node), node = std::size_t(comm.rank() / per_node);
-        auto inside = comm.split(comm.rank() / per_node, 0);
-        auto across = comm.split(comm.rank() % per_node, 0);
-        reducer share(error_feedback{top_k{3}}, across, d / per_node);
-        for (int k = 0; k < 5; ++k) {
-            auto g = gradients(comm.rank(), k)[3];
-            std::vector<float> mean(d / per_node);
-            for (std::size_t i = 0; i < mean.size(); ++i)
-                for (std::size_t r = 0; r < per_node; ++r)
-                    mean[i] += gradients(int(node * per_node + r), k)[3][s * mean.size() + i] / per_node;
-            reduce(g);
-            share(mean);
-            for (std::size_t i = 0; i < mean.size(); ++i) CHECK(g[s * mean.size() + i] == mean[i]);
-            inside.all_gather({std::as_bytes(std::span(mean))});
-            for (int r = 0; r < per_node; ++r) {
-                std::vector<float> theirs(mean.size());
-                std::memcpy(theirs.data(), inside.from(r).bytes.data(), theirs.size() * 4);
-                for (std::size_t i = 0; i < mean.size(); ++i) CHECK(g[std::size_t(r) * mean.size() + i] == theirs[i]);
-            }
-        }
-        CHECK(reduce.statistics().bytes_of_state == 4 * d / per_node);
-        CHECK(reduce.statistics().bytes_sent == share.statistics().bytes_sent);
-    });
-}
-
-TEST_CASE("hierarchy: propagate gives NaN to all, and a loss scale and layers in full are as everywhere") {
-    on_nodes(2, 2, [](auto& both, fibers::member& comm) {
-        reducer reduce(error_feedback{top_k{0.2}}, both, layers,
-                       {.non_finite = on_non_finite::propagate, .dense_below = 10});
-        reducer scaled(error_feedback{top_k{0.2}}, both, layers, {.dense_below = 10});
-        auto g = gradients(comm.rank(), 0);
-        if (comm.rank() == 2) g[2][0] = std::nanf("");
-        step(reduce, g);
-        for (auto const& x : g)
-            for (float const v : x) CHECK(std::isnan(v));
-        for (int k = 0; k < 4; ++k) {
-            auto h = gradients(comm.rank(), k);
-            g = h;
-            step(reduce, g);
-            for (auto& x : h)
-                for (auto& v : x) v *= 8;
-            step(scaled, h, {.loss_scale = 8});
-            for (std::size_t l = 0; l < g.size(); ++l)
-                for (std::size_t i = 0; i < g[l].size(); ++i) CHECK(h[l][i] == 8 * g[l][i]);
-            for (std::size_t l : {1u, 2u})  // in full
-                for (std::size_t i = 0; i < g[l].size(); ++i) {
-                    float mean = 0;
-                    for (int r = 0; r < 4; ++r) mean += gradients(r, k)[l][i] / 4;
-                    CHECK(g[l][i] == mean);
-                }
-        }
-    });
 }
 
 TEST_CASE("hierarchy: of layers whose names have a *, those in full are those that the options or the layer say") {
@@ -163,56 +87,17 @@ TEST_CASE("hierarchy: an estimate that the caller's numbers cannot hold fails th
         });
 }
 
-TEST_CASE("hierarchy: a layer that is not started is an error, zeros, or skipped by all") {
-    on_nodes(2, 2, [](auto& both, fibers::member& comm) {
-        using nodes = std::decay_t<decltype(both)>;
-        std::vector<layer> const two{{"a", 8}, {"b", 8}};
-        auto const g = [&](std::size_t l) { return std::vector<float>(8, float(comm.rank() + 1) * float(l + 1)); };
-        auto const run = [&](absent what, bool only_one_rank) {
-            reducer<plain<>, nodes> reduce(plain{}, both, two, {.not_started = what});
-            auto a = g(0), b = g(1);
-            reduce.bind(1, b);
-            reduce.start(0, a);
-            if (only_one_rank && comm.rank() != 1) reduce.start(1, b);
-            std::string text;
-            try {
-                reduce.finish();
-            } catch (compression_error const& e) {
-                text = e.what();
-            }
-            return text.empty() ? std::to_string(int(4 * a[0])) + " " + std::to_string(int(4 * b[0])) : text;
-        };
-        CHECK(run(absent::raise, true) == "rank 1, round 0: layer b was not started");
-        CHECK(run(absent::zero, true) == "10 16");
-        CHECK(run(absent::skip, true) == "rank 1, round 0: layer b was not started, unlike on rank 0");
-        CHECK(run(absent::skip, false) == "10 " + std::to_string(8 * (comm.rank() + 1)));
-    });
-}
-
-TEST_CASE("hierarchy: it is saved and restored bit for bit, and another rank's state is refused") {
-    std::vector<std::vector<std::byte>> saved(4);
-    vectors right;
-    auto const run = [&](int from, int to, bool restores) {
-        vectors last;
+TEST_CASE("hierarchy: a layer that one rank of a node alone does not start is an error that names both") {
+    for (auto const what : {absent::raise, absent::skip})
         on_nodes(2, 2, [&](auto& both, fibers::member& comm) {
-            reducer reduce(shifted{rand_k{0.5}}, both, layers, {.seed = 0});
-            if (restores) {
-                auto wrong = saved[std::size_t(comm.rank() ^ 1)];
-                CHECK_THROWS_AS(reduce.restore(std::span<std::byte const>(wrong)), shape_error);
-                reduce.restore(std::span<std::byte const>(saved[std::size_t(comm.rank())]));
-            }
-            for (int k = from; k < to; ++k) {
-                auto g = gradients(comm.rank(), k);
-                step(reduce, g);
-                if (comm.rank() == 3) last = g;
-            }
-            saved[std::size_t(comm.rank())] = reduce.save();
+            reducer reduce(plain{}, both, std::vector<layer>{{"a", 8}, {"b", 8}}, {.not_started = what});
+            std::vector<float> a(8), b(8);
+            reduce.start(0, a);
+            if (comm.rank() != 1) reduce.start(1, b);
+            CHECK(error_of([&] { reduce.finish(); }) ==
+                  (what == absent::raise ? "rank 1, round 0: layer b was not started"
+                                         : "rank 1, round 0: layer b was not started, unlike on rank 0"));
         });
-        return last;
-    };
-    right = run(0, 8, false);
-    run(0, 5, false);
-    CHECK(run(5, 8, true) == right);
 }
 
 TEST_CASE(
@@ -246,12 +131,12 @@ TEST_CASE("hierarchy: ranks count by their weights, also where a node has none, 
         reducer residuals(error_feedback{top_k{0.1}}, both, layers, options);
         for (int k = 0; k < 6; ++k) {
             step_options const now{.loss_scale = 4, .weight = all_weights[k % 3][comm.rank()], .dense = k % 2 == 1};
-            auto g = gradients(comm.rank(), k), h = g, full = g;
+            auto g = whole_gradients(comm.rank(), k), h = g, full = g;
             if (now.weight == 0) g[0][0] = std::nanf("");  // is not read
-            step(in_nodes, g, now), step(flat, h, now);
+            whole_step(in_nodes, g, now), whole_step(flat, h, now);
             CHECK(g == h);
             step_options dense{.loss_scale = 4, .weight = now.weight, .dense = true};
-            step(residuals, full, dense);
+            whole_step(residuals, full, dense);
             if (k == 0) CHECK(full == h);  // nothing waits
         }
     });
@@ -263,21 +148,21 @@ TEST_CASE(
         for (int const nodes : {1, 2, 4})
             on_nodes(nodes, 4 / nodes, [&](auto& both, fibers::member& comm) {
                 reducer reduce(error_feedback{top_k{0.2}}, both, layers, {.steps_vary = vary});
-                auto g = gradients(comm.rank(), 0);
-                step(reduce, g);
+                auto g = whole_gradients(comm.rank(), 0);
+                whole_step(reduce, g);
                 auto const state = reduce.save();
                 std::string text;
-                g = gradients(comm.rank(), 1);
+                g = whole_gradients(comm.rank(), 1);
                 auto const before = g;
                 try {
-                    step(reduce, g, options_of(comm.rank() == 3));
+                    whole_step(reduce, g, options_of(comm.rank() == 3));
                 } catch (agreement_error const& e) {
                     text = e.what();
                 }
                 CHECK(text.find(nodes == 4 ? between : in_node) != std::string::npos);
                 CHECK(g == before);
                 CHECK(reduce.save() == state);
-                step(reduce, g);
+                whole_step(reduce, g);
                 CHECK(reduce.steps() == 2);
             });
     };
@@ -300,7 +185,7 @@ TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and st
                 reducer untroubled(error_feedback{top_k{0.2}}, both, layers, {.steps_vary = true});
                 for (int k = 0; k < 4; ++k) {
                     if (k != 3) {
-                        auto g = gradients(comm.rank(), 50);
+                        auto g = whole_gradients(comm.rank(), 50);
                         auto const before = g;
                         std::string text;
                         try {
@@ -311,8 +196,8 @@ TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and st
                         body(culprit, text);
                         CHECK(g == before);
                     }
-                    auto g = gradients(comm.rank(), k), h = g;
-                    step(reduce, g), step(untroubled, h);
+                    auto g = whole_gradients(comm.rank(), k), h = g;
+                    whole_step(reduce, g), whole_step(untroubled, h);
                     CHECK(g == h);
                 }
             });
@@ -326,7 +211,7 @@ TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and st
     };
     for (auto const& [weight, name] : {std::pair{-1.0, "-1"}, {double(INFINITY), "inf"}, {double(NAN), "nan"}})
         check_errors([w = weight](auto& reduce, auto& g,
-                                  bool mine) { step(reduce, g, {.weight = mine ? w : 1, .dense = true}); },
+                                  bool mine) { whole_step(reduce, g, {.weight = mine ? w : 1, .dense = true}); },
                      text_is("a weight of " + std::string(name) + ", which must be finite and at least 0"));
     check_errors(
         [](auto& reduce, auto& g, bool mine) {
@@ -334,7 +219,7 @@ TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and st
             reduce.finish();
         },
         text_is("the layers of one step have different weights, or are not all dense"));
-    check_errors([](auto& reduce, auto& g, bool mine) { step(reduce, g, {.dense = mine}); },
+    check_errors([](auto& reduce, auto& g, bool mine) { whole_step(reduce, g, {.dense = mine}); },
                  [](int culprit, std::string const& text) {
                      int named = -1, round = -1, other = -1;
                      bool const is_not = text.find("is not dense") != text.npos;
@@ -345,7 +230,7 @@ TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and st
                                        &named, &round, &other) == 3);
                      CHECK((is_not ? other : named) == culprit);
                  });
-    check_errors([](auto& reduce, auto& g, bool) { step(reduce, g, {.weight = 0}); },
+    check_errors([](auto& reduce, auto& g, bool) { whole_step(reduce, g, {.weight = 0}); },
                  [](int, std::string const& text) { CHECK(text.find("the ranks' weights add up to 0") != text.npos); });
 }
 
@@ -355,7 +240,7 @@ TEST_CASE("hierarchy: a step that all drop changes nothing, and one that a rank 
             reducer reduce(shifted{rand_k{0.5}}, both, layers, {.seed = 0, .steps_vary = vary});
             reducer untroubled(shifted{rand_k{0.5}}, both, layers, {.seed = 0, .steps_vary = vary});
             for (int k = 0; k < 4; ++k) {
-                auto g = gradients(comm.rank(), 70), h = g;
+                auto g = whole_gradients(comm.rank(), 70), h = g;
                 for (std::size_t l = 0; l < 2; ++l) reduce.start(l, g[l]);
                 reduce.drop();
                 CHECK(g == h);
@@ -369,8 +254,8 @@ TEST_CASE("hierarchy: a step that all drop changes nothing, and one that a rank 
                             .c_str(),
                         compression_error);
                 CHECK(g == h);
-                g = h = gradients(comm.rank(), k);
-                step(reduce, g), step(untroubled, h);
+                g = h = whole_gradients(comm.rank(), k);
+                whole_step(reduce, g), whole_step(untroubled, h);
                 CHECK(g == h);
             }
         });
@@ -381,20 +266,20 @@ TEST_CASE("hierarchy: it goes on over the nodes that are left, and over more fro
     auto const mean = [](int ranks, int k, std::size_t l) {
         std::vector<float> sum(layers[l].size);
         for (int r = 0; r < ranks; ++r)
-            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradients(r, k)[l][i];
+            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += whole_gradients(r, k)[l][i];
         for (float& v : sum) v /= float(ranks);
         return sum;
     };
     auto const is_mean = [&](auto& reduce, int rank, int ranks, int k) {
-        auto g = gradients(rank, k);
-        step(reduce, g);
+        auto g = whole_gradients(rank, k);
+        whole_step(reduce, g);
         for (std::size_t l = 0; l < layers.size(); ++l) CHECK(g[l] == mean(ranks, k, l));
     };
     // A shift by all of the difference is the last gradient: the estimate is the mean only if the mean shift is.
     on_nodes(3, 2, [&](auto& both, fibers::member& comm) {
         reducer<ef21_shift<identity>, std::decay_t<decltype(both)>> reduce(ef21_shift{identity{}}, both, layers);
-        auto g = gradients(comm.rank(), 0);
-        step(reduce, g);
+        auto g = whole_gradients(comm.rank(), 0);
+        whole_step(reduce, g);
         // In another order a rank would have another share.
         auto turned = comm.split(comm.rank() / 2, -comm.rank()), others = comm.split(turned.rank(), 0);
         CHECK_THROWS_AS(reduce.rebind(hierarchy{turned, others}), agreement_error);
@@ -420,29 +305,5 @@ TEST_CASE("hierarchy: it goes on over the nodes that are left, and over more fro
         reduce.restore(saved);
         CHECK(reduce.steps() == 4);
         for (int k = 4; k < 6; ++k) is_mean(reduce, comm.rank(), 8, k);
-    });
-}
-
-TEST_CASE("hierarchy: layers may have different reductions") {
-    on_nodes(2, 2, [](auto& both, fibers::member& comm) {
-        auto const rule = [](layer const& l) { return error_feedback{top_k{l.name == "w" ? 0.9999 : 0.1}}; };
-        reducer reduce(rule, both, layers);
-        auto g = gradients(comm.rank(), 0);
-        step(reduce, g);
-        for (std::size_t i = 0; i < g[0].size(); ++i) {
-            float mean = 0;
-            for (int r = 0; r < 4; ++r) mean += gradients(r, 0)[0][i] / 4;
-            CHECK(g[0][i] == mean);
-        }
-        CHECK(std::count(g[3].begin(), g[3].end(), 0.0f) >= 60);
-    });
-}
-
-TEST_CASE("hierarchy: nodes of different sizes are refused on all ranks") {
-    fibers::run(3, [](fibers::member& comm) {
-        auto inside = comm.split(comm.rank() / 2, 0);
-        auto across = comm.split(0, 0);
-        hierarchy both{inside, across};
-        CHECK_THROWS_AS(reducer(plain{}, both, std::size_t{8}), error);
     });
 }

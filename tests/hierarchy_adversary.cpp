@@ -2,6 +2,7 @@
 // A mistake, damage or a drop on any rank of a hierarchy is an error on all of its ranks or changes nothing.
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
 
 // That one rank of one node alone has made a mistake, is at another step or has a broken collective: all ranks of all
 // nodes know, and none waits for another.
@@ -9,18 +10,11 @@
 using namespace laconic;
 
 // PointToPoint, not Splitting: what it hands over may lack a byte.
-struct faulty {
-    fibers::member* inside;
+struct faulty : passed_on<fibers::member> {
     bool* lacks = nullptr;
 
-    int rank() const { return inside->rank(); }
-    int size() const { return inside->size(); }
-    void all_gather(payload c) { inside->all_gather(c); }
-    void gather(int r, payload c) { inside->gather(r, c); }
-    void broadcast(int r, payload c) { inside->broadcast(r, c); }
-    payload from(int r) const { return inside->from(r); }
     payload exchange(int to, payload c, int from) {
-        auto theirs = inside->exchange(to, c, from);
+        auto theirs = inner->exchange(to, c, from);
         if (from != no_rank && lacks && *lacks && theirs.bytes.size() > 1) {
             *lacks = false;
             theirs.bytes = theirs.bytes.first(theirs.bytes.size() - 1);
@@ -134,13 +128,13 @@ TEST_CASE("hierarchy: it is rebound on all ranks or on none") {
     CHECK(all_start(outcomes(4, 2,
                              [](auto& nodes, auto& comm) {
                                  using own = hierarchy<faulty, faulty>;
-                                 auto in = std::make_unique<faulty>(faulty{&nodes.inside});
-                                 auto over = std::make_unique<faulty>(faulty{&nodes.across});
+                                 auto in = std::make_unique<faulty>(faulty{{&nodes.inside}});
+                                 auto over = std::make_unique<faulty>(faulty{{&nodes.across}});
                                  reducer<error_feedback<top_k<>>, own> reduce(error_feedback{top_k{0.25}},
                                                                               own{*in, *over}, std::size_t{16});
                                  steps(reduce, comm.rank(), 2);
                                  in.reset(), over.reset();
-                                 faulty new_in{&nodes.inside}, new_over{&nodes.across};
+                                 faulty new_in{{&nodes.inside}}, new_over{{&nodes.across}};
                                  reduce.rebind(own{new_in, new_over});
                                  steps(reduce, comm.rank(), 2);
                              }),
@@ -236,7 +230,7 @@ TEST_CASE("hierarchy: drop is for all ranks, also those that have started nothin
 TEST_CASE("hierarchy: where the collective of one share breaks off, all ranks know then and later") {
     auto const all = outcomes(4, 2, [](auto& nodes, auto& comm) {
         bool lacks = false;
-        faulty over{&nodes.across, &lacks};
+        faulty over{{&nodes.across}, &lacks};
         using own = hierarchy<fibers::member, faulty>;
         reducer<plain<identity, ring>, own> reduce(plain<identity, ring>{}, own{nodes.inside, over}, std::size_t{64});
         std::vector<float> g(64, 1.0f);

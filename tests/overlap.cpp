@@ -4,6 +4,7 @@
 
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
 
 using namespace laconic;
 
@@ -18,18 +19,7 @@ struct bowl {
     double strong_convexity() const { return 1; }
 };
 
-// An engine that only waits.
-template <class C>
-struct waiting {
-    C* inner;
-    int rank() const { return inner->rank(); }
-    int size() const { return inner->size(); }
-    void all_gather(payload mine) { inner->all_gather(mine); }
-    void gather(int root, payload mine) { inner->gather(root, mine); }
-    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
-    payload from(int r) const { return inner->from(r); }
-};
-static_assert(!Overlapping<waiting<threads::member>>);
+static_assert(!Overlapping<passed_on<threads::member>>);  // which waits in send()
 
 // Where a run ends, and how many bytes it sent and received.
 struct ended {
@@ -63,7 +53,7 @@ ended run_of(any_communicator engine, std::function<void()> const& between) {
 TEST_CASE("a run sends the same bytes and ends in the same place, whether its engine waits in send() or in receive()") {
     std::vector<ended> waited(3), overlapped(3), in_turns(3);
     threads::run(3, [&](threads::member& engine) {
-        waiting<threads::member> comm{&engine};
+        passed_on<threads::member> comm{&engine};
         waited[std::size_t(engine.rank())] = run_of(comm, [] {});
     });
     threads::run(3, [&](threads::member& engine) { overlapped[std::size_t(engine.rank())] = run_of(engine, [] {}); });
@@ -82,7 +72,7 @@ TEST_CASE("a round takes as long as its messages or as what is computed meanwhil
         double end = 0;
         fibers::run(4, [&](fibers::member& engine) {
             delayed comm(engine, net);
-            waiting<delayed<fibers::member>> blocking{&comm};
+            passed_on<delayed<fibers::member>> blocking{&comm};
             auto const between = [&] { comm.compute(work); };
             waits ? run_of(blocking, between) : run_of(comm, between);
             if (comm.rank() == 2) end = comm.clock();

@@ -2,11 +2,12 @@
 // Layers that some ranks do not start: every rank gets the same estimate, and nothing of a residual is lost.
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/reducing.hpp"
 
 using namespace laconic;
+using namespace reducing;
 
 using numbers = std::vector<double>;
-using vectors = std::vector<std::vector<float>>;
 
 std::vector<layer> const layers{{"a", 7}, {"b", 12}, {"c", 4}};
 std::size_t const count = layers.size(), k = 2;  // top_k keeps k numbers of what a rank compresses
@@ -16,12 +17,7 @@ auto const vary = [](int step, std::uint64_t of, std::uint64_t choices) {
 bool is_missing(int rank, int step, std::size_t l) {
     return vary(step, 100 + 10 * std::uint64_t(rank) + l, 5) < 2 || vary(step, 90 + l, 6) == 0;  // often, or everywhere
 }
-std::vector<float> gradient(int rank, int step, std::size_t l) {
-    auto const draws = key{5}.child(std::uint64_t(rank)).child(std::uint64_t(step)).child(l);
-    std::vector<float> g(layers[l].size);
-    for (std::size_t i = 0; i < g.size(); ++i) g[i] = float(2 * draws.uniform(i) - 1);
-    return g;
-}
+std::vector<float> gradient(int rank, int step, std::size_t l) { return gradients(rank, step, {7, 12, 4})[l]; }
 
 // What a reduction does, by plain loops.
 struct form {
@@ -196,9 +192,8 @@ void on_all_variants(How const& how, form const& f, bool skips = true) {
         CAPTURE(v.scales);
         fibers::run(4, [&](fibers::member& comm) { compare_with_model(how, f, comm, comm, 4, 1, v); });
         for (int const m : {2, 3})
-            fibers::run(2 * m, [&](fibers::member& comm) {
-                auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
-                compare_with_model(how, f, hierarchy{inside, across}, comm, std::size_t(m), 2, v);
+            on_nodes(m, 2, [&](auto& nodes, fibers::member& comm) {
+                compare_with_model(how, f, nodes, comm, std::size_t(m), 2, v);
             });
     }
 }
@@ -217,7 +212,7 @@ TEST_CASE(
 }
 
 TEST_CASE("absent layers, zero: a layer without a bound vector is an error on all ranks, and the next steps go on") {
-    auto const check = [](auto&& nodes, fibers::member& comm) {
+    on_ranks_and_nodes([](auto& nodes, fibers::member& comm) {
         reducer reduce(error_feedback{top_k{k}}, nodes, layers, {.not_started = absent::zero});
         vectors g(count);
         auto const step = [&](bool without) {
@@ -250,11 +245,6 @@ TEST_CASE("absent layers, zero: a layer without a bound vector is an error on al
         reduce.finish();
         CHECK(b.data() == g[1].data());
         CHECK(reduce.steps() == 3);
-    };
-    fibers::run(4, [&](fibers::member& comm) { check(comm, comm); });
-    fibers::run(4, [&](fibers::member& comm) {
-        auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
-        check(hierarchy{inside, across}, comm);
     });
 }
 
@@ -290,7 +280,7 @@ TEST_CASE("absent layers, zero: what finish() is given is for a step without a l
 }
 
 TEST_CASE("absent layers, zero: not a number makes all vectors NaN, those that are bound, too") {
-    auto const check = [](auto&& nodes, fibers::member& comm) {
+    on_ranks_and_nodes([](auto& nodes, fibers::member& comm) {
         reducer reduce(error_feedback{top_k{k}}, nodes, layers,
                        {.non_finite = on_non_finite::propagate, .not_started = absent::zero});
         vectors g(count);
@@ -301,18 +291,11 @@ TEST_CASE("absent layers, zero: not a number makes all vectors NaN, those that a
         reduce.finish();
         for (auto const& x : g) CHECK(std::all_of(x.begin(), x.end(), [](float v) { return v != v; }));
         CHECK(reduce.steps() == 0);
-    };
-    fibers::run(4, [&](fibers::member& comm) { check(comm, comm); });
-    fibers::run(4, [&](fibers::member& comm) {
-        auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
-        check(hierarchy{inside, across}, comm);
     });
 }
 
 TEST_CASE("propagate over nodes leaves a vector of another length as it is") {
-    fibers::run(4, [](fibers::member& comm) {
-        auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
-        hierarchy nodes{inside, across};
+    on_nodes(2, 2, [](auto& nodes, fibers::member& comm) {
         reducer reduce(plain{}, nodes, std::size_t{4}, {.non_finite = on_non_finite::propagate});
         std::vector<float> x(comm.rank() == 3 ? 99 : 4, 1.0f);
         if (comm.rank() == 0) x[1] = std::numeric_limits<float>::infinity();
@@ -362,9 +345,7 @@ TEST_CASE("absent layers, skip: one that start() refuses keeps its numbers, what
 TEST_CASE("absent layers, skip: what is wrong on another rank is named, over nodes, too, and NaN propagates") {
     for (bool const propagates : {false, true})
         for (int const culprit : {0, 1, 3})
-            fibers::run(4, [&](fibers::member& comm) {
-                auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
-                hierarchy nodes{inside, across};
+            on_nodes(2, 2, [&](auto& nodes, fibers::member& comm) {
                 reducer reduce(error_feedback{top_k{1}}, nodes, layers,
                                {.non_finite = propagates ? on_non_finite::propagate : on_non_finite::raise,
                                 .not_started = absent::skip});
@@ -386,9 +367,7 @@ TEST_CASE("absent layers, skip: what is wrong on another rank is named, over nod
                 CHECK(g[0] == before[0]);
             });
     // A node that starts nothing is named, in a step that is dense and has weights, too.
-    fibers::run(4, [](fibers::member& comm) {
-        auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
-        hierarchy nodes{inside, across};
+    on_nodes(2, 2, [](auto& nodes, fibers::member& comm) {
         reducer reduce(plain{}, nodes, std::size_t{4}, {.not_started = absent::skip, .steps_vary = true});
         std::vector<float> x(4, 1.0f);
         step_options const now{.weight = 2, .dense = true};

@@ -4,56 +4,25 @@
 
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
+#include "support/reducing.hpp"
 
 using namespace laconic;
-
-using vectors = std::vector<std::vector<float>>;
-using states = std::vector<std::vector<std::byte>>;
+using namespace reducing;
 
 // A rank's communicator, whose from() a test may change, and whose finish() it may make fail.
-struct changed {
-    fibers::member* inner;
+struct changed : passed_on<fibers::member> {
     std::function<payload(int rank, payload)> seen = [](int, payload c) { return c; };
     std::function<void()> before_finish = [] {};
 
-    int rank() const { return inner->rank(); }
-    int size() const { return inner->size(); }
-    void all_gather(payload mine) { inner->all_gather(mine); }
     void start_all_gather(payload mine, int lane = 0) { inner->start_all_gather(mine, lane); }
     void finish(int lane = 0) {
         before_finish();
         inner->finish(lane);
     }
-    void gather(int root, payload mine) { inner->gather(root, mine); }
-    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
     payload from(int r) const { return seen(r, inner->from(r)); }
     payload exchange(int to, payload mine, int from) { return inner->exchange(to, mine, from); }
 };
-
-vectors gradients(int rank, int step, std::vector<std::size_t> const& sizes) {
-    vectors all;
-    for (std::size_t l = 0; l < sizes.size(); ++l) {
-        auto const k = key{5}.child(std::uint64_t(rank)).child(std::uint64_t(step)).child(l);
-        auto& g = all.emplace_back(sizes[l]);
-        for (std::size_t i = 0; i < g.size(); ++i) g[i] = float(2 * k.uniform(i) - 1);
-    }
-    return all;
-}
-template <class Reducer>
-void whole_step(Reducer& reduce, vectors& g, step_options const& options = {}) {
-    for (std::size_t l = g.size(); l-- > 0;) reduce.start(l, g[l], options);
-    reduce.finish();
-}
-// The text of the error that body throws.
-template <class Body>
-std::string error_of(Body body) {
-    try {
-        body();
-    } catch (error const& e) {
-        return e.what();
-    }
-    return "nothing";
-}
 
 // top_k that wants numbers.
 struct fussy : top_k<> {
@@ -111,7 +80,7 @@ TEST_CASE(
         for (int const when : {0, 3, 7, 8, 11, 12, 19}) {
             CAPTURE(when);
             fibers::run(3, [&](fibers::member& inner) {
-                changed comm{&inner};
+                changed comm{{&inner}};
                 int message = -1;
                 bool damages = false;
                 static std::byte const nonsense[] = {std::byte{255}};
@@ -190,7 +159,7 @@ TEST_CASE("one rank drops alone after a mistake, or in the first step, or where 
 
 TEST_CASE("a rank that sends no weight: finish() throws, start() does not, and nothing of the step is sent") {
     fibers::run(2, [](fibers::member& inner) {
-        changed comm{&inner};
+        changed comm{{&inner}};
         bool damages = false;
         reducer reduce(plain{}, comm, std::vector<std::size_t>{5, 6}, {.steps_vary = true});
         comm.seen = [&](int r, payload c) { return damages && r == 1 ? payload{} : c; };
@@ -235,7 +204,7 @@ TEST_CASE("probes and comparisons leave out layers that are skipped") {
 
 TEST_CASE("digests that are none are refused, with the rank that sent them") {
     fibers::run(3, [](fibers::member& inner) {
-        changed comm{&inner};
+        changed comm{{&inner}};
         bool damages = false;
         static std::byte const few[] = {std::byte{1}, std::byte{2}, std::byte{3}};
         reducer reduce(plain{}, comm, std::vector<std::size_t>{5, 6, 7}, {.verify_every = 1});
@@ -393,7 +362,7 @@ TEST_CASE("a damaged tag is damage on the rank that reads it, as elsewhere in a 
     std::vector<std::string> texts(2);
     fibers::run(2, [&](fibers::member& inner) {
         std::vector<std::byte> damaged;
-        changed comm{&inner};
+        changed comm{{&inner}};
         reducer reduce(error_feedback{top_k{2}}, comm, std::vector<std::size_t>{6, 5}, {.share_below = 0});
         auto g = gradients(inner.rank(), 0, {6, 5});
         whole_step(reduce, g);
@@ -482,7 +451,7 @@ TEST_CASE("rebind where one rank alone has taken the first step: all have a mean
     CHECK_THROWS_AS(fibers::run(2,
                                 [&](fibers::member& inner) {
                                     auto const r = std::size_t(inner.rank());
-                                    comms[r] = std::make_unique<changed>(changed{&inner});
+                                    comms[r] = std::make_unique<changed>(changed{{&inner}});
                                     kept[r] = std::make_unique<reducer_type>(ef21_shift{top_k{2}}, *comms[r], sizes);
                                     auto g = gradients(inner.rank(), 0, sizes);
                                     if (r == 1)  // the ranks compare their orders, and then it is lost
@@ -495,7 +464,7 @@ TEST_CASE("rebind where one rank alone has taken the first step: all have a mean
     CHECK(kept[0]->steps() == 1);
     CHECK(kept[1]->steps() == 0);
     fibers::run(2, [&](fibers::member& inner) {
-        changed comm{&inner};
+        changed comm{{&inner}};
         auto& reduce = *kept[std::size_t(inner.rank())];
         reduce.rebind(comm);
         CHECK(reduce.steps() == 1);
@@ -593,23 +562,6 @@ TEST_CASE("restored on another number of ranks with layers in full, which rememb
                   doctest::Approx((gradients(0, 3, {5})[0][i] + gradients(1, 3, {5})[0][i]) / 2).epsilon(1e-6));
         CHECK(reduce.layers()[0].memory().bytes() == 0);
     });
-}
-
-TEST_CASE("vectors of 16 bits become NaN, too, in layers that share a message and in those that do not") {
-    for (std::size_t const share_below : {std::size_t{0}, std::size_t{4096}})
-        fibers::run(2, [&](fibers::member& comm) {
-            reducer reduce(error_feedback{top_k{2}}, comm, std::vector<std::size_t>{5, 6},
-                           {.non_finite = on_non_finite::propagate, .share_below = share_below});
-            for (int k = 0; k < 2; ++k) {
-                std::vector<Eigen::half> a(5, Eigen::half(1)), b(6, Eigen::half(2));
-                if (comm.rank() == k) a[3] = std::numeric_limits<Eigen::half>::infinity();
-                reduce.start(1, b), reduce.start(0, a);
-                reduce.finish();
-                for (auto const v : a) CHECK(std::isnan(float(v)));
-                for (auto const v : b) CHECK(std::isnan(float(v)));
-                CHECK(reduce.steps() == 0);
-            }
-        });
 }
 
 TEST_CASE("messages that share, dense rounds, and layers in full among exchanged ones: the means are right") {

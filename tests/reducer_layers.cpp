@@ -3,24 +3,15 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/allocations.hpp"
 #include "support/everything.hpp"
+#include "support/reducing.hpp"
 
 using namespace laconic;
-
-using vectors = std::vector<std::vector<float>>;
+using reducing::error_of_all, reducing::vectors;
 
 std::vector<layer> const three{{"conv.weight", 40}, {"conv.bias", 6}, {"head.weight", 25}};
 std::vector<std::size_t> const backwards{2, 1, 0};
 
-// Rank r's gradients of all layers in that step.
-vectors gradients(int rank, int step) {
-    vectors all;
-    for (std::size_t l = 0; l < three.size(); ++l) {
-        auto const k = key{9}.child(std::uint64_t(rank)).child(std::uint64_t(step)).child(l);
-        auto& g = all.emplace_back(three[l].size);
-        for (std::size_t i = 0; i < g.size(); ++i) g[i] = float(2 * k.uniform(i) - 1);
-    }
-    return all;
-}
+vectors gradients(int rank, int step) { return reducing::gradients(rank, step, {40, 6, 25}); }
 
 // The vectors of each rank after each step, rank by rank.
 template <class How>
@@ -46,26 +37,6 @@ std::vector<vectors> run(
         }
     });
     return all;
-}
-
-// The text of the error that body throws on each of n ranks.
-template <class Body>
-std::vector<std::string> errors_on_ranks(int n, Body body) {
-    std::vector<std::string> texts(std::size_t(n), "nothing");
-    fibers::run(n, [&](fibers::member& comm) {
-        try {
-            body(comm);
-        } catch (error const& e) {
-            texts[std::size_t(comm.rank())] = e.what();
-        }
-    });
-    return texts;
-}
-template <class Body>
-std::string error_of_all(int n, Body body) {
-    auto const texts = errors_on_ranks(n, body);
-    for (auto const& t : texts) CHECK(t == texts[0]);
-    return texts[0];
 }
 
 TEST_CASE("layers: each is reduced as if it were alone, whatever the order in which all ranks start them") {
@@ -131,28 +102,8 @@ TEST_CASE("small or sensitive layers travel in full and without a memory: dense_
     });
 }
 
-TEST_CASE("warm-up: the first dense_rounds steps are in full, and shifts learn from them") {
-    int const n = 2, steps = 6;
-    auto const all = run(n, error_feedback{top_k{2}}, steps, {.dense_rounds = 3});
-    for (int k = 0; k < steps; ++k) {
-        auto const sent =
-            std::count_if(all[std::size_t(k)][0].begin(), all[std::size_t(k)][0].end(), [](float v) { return v != 0; });
-        if (k < 3)
-            CHECK(sent == 40);
-        else
-            CHECK(sent <= 4);
-    }
-    fibers::run(n, [](fibers::member& comm) {
-        reducer reduce(ef21_shift{top_k{2}}, comm, 40, {.dense_rounds = 1});
-        auto g = gradients(comm.rank(), 0)[0];
-        auto const first = g;
-        reduce(g);
-        auto const h = reduce.layers()[0].feedback().shift();
-        CHECK(std::vector<float>(h.begin(), h.end()) == first);
-    });
-}
-
-TEST_CASE("a layer that is not started: an error that names it, or zeros, or left as it is") {
+// What the estimates are then, is in reducer_absent.cpp.
+TEST_CASE("a layer that is not started: an error that names it") {
     auto const without_bias = [](auto& reduce, vectors& g) {
         reduce.bind(1, g[1]);
         reduce.start(2, g[2]);
@@ -182,49 +133,8 @@ TEST_CASE("a layer that is not started: an error that names it, or zeros, or lef
               without_bias(reduce, g);
           }) == "rank 0, round 0: layer conv.bias was not started");
 
-    int const n = 3, steps = 12;
-    using how = error_feedback<top_k<>>;
-    auto const middle = [](int k) { return k % 4 == 2; };
-    // Zeros: as if the caller had brought them, and every rank has the estimate.
-    auto const brought = run<how>(n, {top_k{4}}, steps, {}, [&](auto& reduce, int, int k, vectors& g) {
-        if (middle(k)) g[1].assign(6, 0.0f);
-        whole_step(reduce, g);
-    });
-    auto const zeros = run<how>(
-        n, {top_k{4}}, steps, {.not_started = absent::zero},
-        [&](auto& reduce, int, int k, vectors& g) { middle(k) ? without_bias(reduce, g) : whole_step(reduce, g); });
-    // On one rank alone, too: its layer has no part in the mean but what waited.
-    auto const one =
-        run<how>(n, {top_k{4}}, steps, {.not_started = absent::zero}, [&](auto& reduce, int rank, int k, vectors& g) {
-            middle(k) && rank == 1 ? without_bias(reduce, g) : whole_step(reduce, g);
-        });
-    auto const one_brought = run<how>(n, {top_k{4}}, steps, {}, [&](auto& reduce, int rank, int k, vectors& g) {
-        if (middle(k) && rank == 1) g[1].assign(6, 0.0f);
-        whole_step(reduce, g);
-    });
-    // Skipped: the layer's other steps are as if this one had not been.
-    auto const skipped = run<how>(
-        n, {top_k{4}}, steps, {.not_started = absent::skip},
-        [&](auto& reduce, int, int k, vectors& g) { middle(k) ? without_bias(reduce, g) : whole_step(reduce, g); });
-    vectors alone;
-    fibers::run(n, [&](fibers::member& comm) {
-        reducer reduce(how{top_k{4}}, comm, 6);
-        for (int k = 0; k < steps; ++k) {
-            auto g = gradients(comm.rank(), k)[1];
-            if (!middle(k)) reduce(g);
-            if (comm.rank() == 0) alone.push_back(g);
-        }
-    });
-    for (std::size_t at = 0; at < brought.size(); ++at) {
-        for (std::size_t l = 0; l < 3; ++l) {
-            CHECK(zeros[at][l] == brought[at][l]);
-            CHECK(one[at][l] == one_brought[at][l]);
-        }
-        if (at < std::size_t(steps)) CHECK(skipped[at][1] == alone[at]);
-        CHECK(skipped[at][0] == brought[at][0]);
-    }
     CHECK(error_of_all(3, [&](fibers::member& comm) {
-              reducer reduce(how{top_k{4}}, comm, three, {.not_started = absent::skip});
+              reducer reduce(error_feedback{top_k{4}}, comm, three, {.not_started = absent::skip});
               auto g = gradients(comm.rank(), 0);
               whole_step(reduce, g);
               comm.rank() == 2 ? without_bias(reduce, g) : whole_step(reduce, g);
@@ -290,40 +200,44 @@ TEST_CASE(
         CAPTURE(to_string(how));
         auto const untroubled = run(n, how, steps);
         for (int const when : {0, 1})  // in the first step, whose messages wait for its end, and later
-            for (int const kind : {0, 1, 2, 3, 4, 5}) {
+            for (int const kind : {0, 1, 2, 3, 4, 5, 6, 7}) {
                 CAPTURE(when);
                 CAPTURE(kind);
                 int errors = 0;
-                auto const troubled =
-                    run<H>(n, how, steps, {.seed = 0}, [&](auto& reduce, int rank, int k, vectors& g) {
-                        if (k == when) {
-                            auto bad = gradients(rank, 1000);
-                            auto const before = bad;
-                            bool const mine = rank == 1;
-                            if (kind == 0 && mine) bad[0].back() = inf;   // in the last layer that is started
-                            if (kind == 1 && mine) bad[2].front() = inf;  // in the first
-                            if (kind == 2 && mine) bad[1].push_back(1);
-                            if (kind == 3 && mine) bad[0].pop_back(), bad[2][3] = inf;
-                            auto const tried = bad;
-                            try {
-                                if (kind == 4) {
-                                    reduce.start(2, bad[2]);
-                                    if (!mine || when == 0) reduce.start(1, bad[1]);
-                                    mine || when == 0 ? reduce.drop() : (reduce.start(0, bad[0]), reduce.finish());
-                                } else if (kind == 5) {
-                                    for (auto const l : backwards) reduce.start(l, bad[l]);
-                                    reduce.drop();
-                                } else {
-                                    whole_step(reduce, bad);
-                                }
-                            } catch (error const&) {
-                                ++errors;
+                bool const propagates = kind >= 6;  // as 0 and 1, and every number becomes NaN
+                reducer_options const options{
+                    .seed = 0, .non_finite = propagates ? on_non_finite::propagate : on_non_finite::raise};
+                auto const troubled = run<H>(n, how, steps, options, [&](auto& reduce, int rank, int k, vectors& g) {
+                    if (k == when) {
+                        auto bad = gradients(rank, 1000);
+                        auto const before = bad;
+                        bool const mine = rank == 1;
+                        if (kind % 6 == 0 && mine) bad[0].back() = inf;   // in the last layer that is started
+                        if (kind % 6 == 1 && mine) bad[2].front() = inf;  // in the first
+                        if (kind == 2 && mine) bad[1].push_back(1);
+                        if (kind == 3 && mine) bad[0].pop_back(), bad[2][3] = inf;
+                        auto const tried = bad;
+                        try {
+                            if (kind == 4) {
+                                reduce.start(2, bad[2]);
+                                if (!mine || when == 0) reduce.start(1, bad[1]);
+                                mine || when == 0 ? reduce.drop() : (reduce.start(0, bad[0]), reduce.finish());
+                            } else if (kind == 5) {
+                                for (auto const l : backwards) reduce.start(l, bad[l]);
+                                reduce.drop();
+                            } else {
+                                whole_step(reduce, bad);
                             }
-                            CHECK(bad == tried);
+                        } catch (error const&) {
+                            ++errors;
                         }
-                        whole_step(reduce, g);
-                    });
-                CHECK(errors == (kind == 5 || (kind == 4 && when == 0) ? 0 : kind == 4 ? n - 1 : n));
+                        if (!propagates) CHECK(bad == tried);
+                        for (std::size_t l = 0; propagates && l < 3; ++l)
+                            CHECK(std::all_of(bad[l].begin(), bad[l].end(), [](float v) { return v != v; }));
+                    }
+                    whole_step(reduce, g);
+                });
+                CHECK(errors == (kind >= 5 || (kind == 4 && when == 0) ? 0 : kind == 4 ? n - 1 : n));
                 CHECK(troubled == untroubled);
             }
     };
@@ -331,50 +245,6 @@ TEST_CASE(
     check(shifted{rand_k{4}});
     check(ef21_shift{top_k{4}});
     check(error_feedback{top_k{4}, 1, ring{}});
-}
-
-TEST_CASE("propagate: NaN in all layers that were started, on every rank") {
-    fibers::run(2, [](fibers::member& comm) {
-        reducer reduce(error_feedback{top_k{4}}, comm, three, {.non_finite = on_non_finite::propagate});
-        auto g = gradients(comm.rank(), 0);
-        if (comm.rank() == 1) g[1][2] = std::numeric_limits<float>::quiet_NaN();
-        whole_step(reduce, g);
-        for (auto const& x : g) CHECK(std::all_of(x.begin(), x.end(), [](float v) { return v != v; }));
-        CHECK(reduce.steps() == 0);
-    });
-}
-
-TEST_CASE("propagate, when the layer that fails is found out while others are still to be started: they are NaN, too") {
-    fibers::run(3, [](fibers::member& comm) {
-        reducer reduce(error_feedback{top_k{4}}, comm, three, {.non_finite = on_non_finite::propagate});
-        {
-            auto gone = gradients(comm.rank(), 0);
-            whole_step(reduce, gone);
-        }
-        for (std::size_t const bad : {2u, 1u, 0u}) {
-            auto g = gradients(comm.rank(), 1);
-            if (comm.rank() == 1) g[bad][0] = std::numeric_limits<float>::infinity();
-            whole_step(reduce, g);
-            for (auto const& x : g) CHECK(std::all_of(x.begin(), x.end(), [](float v) { return v != v; }));
-        }
-        CHECK(reduce.steps() == 1);
-    });
-}
-
-TEST_CASE("one layer more, after all messages of a step, is refused at once, and the step goes on") {
-    int const n = 2, steps = 6;
-    auto const right = run(n, error_feedback{top_k{4}}, steps);
-    auto const all =
-        run<error_feedback<top_k<>>>(n, {top_k{4}}, steps, {}, [](auto& reduce, int rank, int k, vectors& g) {
-            for (auto const l : backwards) reduce.start(l, g[l]);
-            if (rank == 1 && k > 0) {
-                std::vector<float> again(6, 7.0f);
-                CHECK_THROWS_WITH_AS(reduce.start(1, again),
-                                     "layer conv.bias is started twice after all messages of the step", argument_error);
-            }
-            reduce.finish();
-        });
-    CHECK(all == right);
 }
 
 TEST_CASE("a rank that starts afresh and one that goes on agree on the order of layers again after both restore") {
@@ -488,20 +358,4 @@ TEST_CASE("more layers than messages can be on their way at once, over threads a
     };
     fibers::run(3, [&](fibers::member& comm) { check(comm); });
     threads::run(3, [&](threads::member& comm) { check(comm); });
-}
-
-TEST_CASE("over threads the layers' estimates are the same") {
-    int const n = 4, steps = 15;
-    auto const right = run(n, shifted{rand_k{4} | natural{}}, steps);
-    std::vector<vectors> all(right.size());
-    threads::run(n, [&](threads::member& comm) {
-        reducer reduce(shifted{rand_k{4} | natural{}}, comm, three, {.seed = 0});
-        for (int k = 0; k < steps; ++k) {
-            auto g = gradients(comm.rank(), k);
-            for (auto const l : backwards) reduce.start(l, g[l]);
-            reduce.finish();
-            all[std::size_t(comm.rank() * steps + k)] = g;
-        }
-    });
-    CHECK(all == right);
 }

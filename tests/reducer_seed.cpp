@@ -2,13 +2,13 @@
 // Reducers and runs without a seed draw one, the same on all ranks, which they name; with it they repeat bit for bit.
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/reducing.hpp"
 
 using namespace laconic;
 
 std::size_t const d = 40;
 shifted const how{rand_k{4} | natural{}};
-using states = std::vector<std::vector<std::byte>>;
-using vectors = std::vector<std::vector<float>>;
+using reducing::on_ranks_and_nodes, reducing::states, reducing::vectors;
 
 std::vector<float> gradient(int rank, std::uint64_t step) {
     std::vector<float> g(d);
@@ -26,16 +26,6 @@ vectors steps(Reducer& reduce, int rank, int count) {
     }
     return all;
 }
-// body(over, rank) over 4 ranks, and over 2 nodes of 2 ranks.
-template <class Body>
-void on_ranks_and_nodes(Body body) {
-    fibers::run(4, [&](fibers::member& comm) { body(comm, comm.rank()); });
-    fibers::run(4, [&](fibers::member& comm) {
-        auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
-        hierarchy nodes{inside, across};
-        body(nodes, comm.rank());
-    });
-}
 struct bowl {  // |x - 1|^2 / 2
     std::size_t dimension() const { return 100; }
     double value(std::span<double const> x) const {
@@ -50,22 +40,6 @@ struct bowl {  // |x - 1|^2 / 2
     double strong_convexity() const { return 1; }
 };
 
-TEST_CASE("a reducer that is made anew every 5 steps reaches all coordinates") {
-    fibers::run(2, [](fibers::member& comm) {
-        std::set<std::size_t> reached;
-        for (int made = 0; made < 300; ++made) {
-            reducer reduce(plain{rand_k{1}}, comm, 100);
-            for (int k = 0; k < 5; ++k) {
-                std::vector<float> g(100, 1.f);
-                reduce(g);
-                for (std::size_t i = 0; i < g.size(); ++i)
-                    if (g[i] != 0) reached.insert(i);
-            }
-        }
-        CHECK(reached.size() == 100);  // except for 100 (1 - 1 / 100)^3000 < 1e-10 of all runs
-    });
-}
-
 TEST_CASE("a run of 5 rounds that is made again and again moves all coordinates") {
     fibers::run(2, [](fibers::member& comm) {
         std::vector<double> x(100);
@@ -79,22 +53,10 @@ TEST_CASE("a run of 5 rounds that is made again and again moves all coordinates"
     });
 }
 
-TEST_CASE("two reducers of unnamed vectors draw different supports, and two with one seed the same") {
-    fibers::run(2, [](fibers::member& comm) {
-        auto const first_of = [&](reducer_options const& options) {
-            reducer reduce(plain{rand_k{10}}, comm, 1000, options);
-            std::vector<float> g(1000, 1.f);
-            reduce(g);
-            return g;
-        };
-        CHECK(first_of({}) != first_of({}));
-        CHECK(first_of({.seed = 3}) == first_of({.seed = 3}));
-    });
-}
-
 TEST_CASE("the seed that a reducer names is that of all ranks, and repeats its steps bit for bit") {
     std::vector<std::uint64_t> seeds;
-    on_ranks_and_nodes([&](auto& over, int rank) {
+    on_ranks_and_nodes([&](auto& over, auto& comm) {
+        int const rank = comm.rank();
         reducer reduce(how, over, d);
         seeds.push_back(reduce.seed());
         auto const first = steps(reduce, rank, 10);
@@ -111,7 +73,8 @@ TEST_CASE("the seed that a reducer names is that of all ranks, and repeats its s
 }
 
 TEST_CASE("a saved state has its seed: a reducer that drew another goes on with it, bit for bit, or refuses it") {
-    on_ranks_and_nodes([](auto& over, int rank) {
+    on_ranks_and_nodes([](auto& over, auto& comm) {
+        int const rank = comm.rank();
         reducer reduce(how, over, d);
         steps(reduce, rank, 5);
         auto const state = reduce.save();
@@ -133,7 +96,8 @@ TEST_CASE("the states of all ranks, too, have their seed, for as many ranks and 
     states all(4);
     vectors rest(4);
     std::uint64_t seed = 0;
-    on_ranks_and_nodes([&](auto& over, int rank) {
+    on_ranks_and_nodes([&](auto& over, auto& comm) {
+        int const rank = comm.rank();
         reducer reduce(how, over, d);
         steps(reduce, rank, 3);
         all[std::size_t(rank)] = reduce.save(), seed = reduce.seed();
@@ -182,7 +146,8 @@ TEST_CASE("a state of another rank of the node is refused, as it draws otherwise
 }
 
 TEST_CASE("some ranks with a seed and others without: all throw, over nodes, too") {
-    on_ranks_and_nodes([](auto& over, int rank) {
+    on_ranks_and_nodes([](auto& over, auto& comm) {
+        int const rank = comm.rank();
         for (int const one : {0, 3}) {
             reducer_options options;
             if (rank == one) options.seed = 5;

@@ -2,8 +2,11 @@
 // `reducer` weights, shares, votes, probes and compares layers in steps as its options state.
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
+#include "support/reducing.hpp"
 
 using namespace laconic;
+using reducing::error_of_all;
 
 constexpr std::size_t d = 50;
 
@@ -15,34 +18,13 @@ std::vector<T> gradient(int rank, int step, std::size_t size = d) {
     return g;
 }
 
-// The text of the error that body throws, the same on all ranks.
-template <class Body>
-std::string refused(int n, Body body) {
-    std::vector<std::string> errors(std::size_t(n), "nothing");
-    fibers::run(n, [&](fibers::member& comm) {
-        try {
-            body(comm);
-        } catch (error const& e) {
-            errors[std::size_t(comm.rank())] = e.what();
-        }
-    });
-    for (auto const& t : errors) CHECK(t == errors[0]);
-    return errors[0];
-}
-
 // Counts its rank's all-gathers.
-struct counting {
-    fibers::member* inner;
+struct counting : passed_on<fibers::member> {
     int* count;
-    int rank() const { return inner->rank(); }
-    int size() const { return inner->size(); }
     void all_gather(payload mine) {
         ++*count;
         inner->all_gather(mine);
     }
-    void gather(int root, payload mine) { inner->gather(root, mine); }
-    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
-    payload from(int r) const { return inner->from(r); }
 };
 
 TEST_CASE("vectors of 16 bits: what a reducer of floats makes of the same numbers, rounded to 16 bits") {
@@ -149,7 +131,7 @@ TEST_CASE(
         CHECK(reduce.steps() == 1);
         CHECK(reduce.layers()[0].feedback().residual()[2] == 60000);
     });
-    CHECK(refused(2, [](fibers::member& comm) {
+    CHECK(error_of_all(2, [](fibers::member& comm) {
               reducer reduce(plain{}, comm, std::vector<layer>{{"a", 2}, {"b", 3}});
               std::vector<float> a(2, 1), b(3, 1);
               b[2] = 4;
@@ -175,7 +157,7 @@ TEST_CASE(
 
 TEST_CASE("loss scales that the gradient's numbers do not hold are refused on all ranks") {
     auto const with = [](auto zero, double scale) {
-        return refused(2, [&](fibers::member& comm) {
+        return error_of_all(2, [&](fibers::member& comm) {
             std::vector<decltype(zero)> x(3, zero + 1);
             reducer reduce(plain{}, comm, x);
             reduce(x, {.loss_scale = scale});
@@ -257,7 +239,7 @@ TEST_CASE("weights: the estimate is of sum w_i g_i / sum w_i, and a rank of weig
 
 TEST_CASE("weights that cannot be: refused on all ranks, by name, and nothing has changed") {
     auto const with = [](auto const& how, bool vary, std::vector<double> const& weights) {
-        return refused(2, [&](fibers::member& comm) {
+        return error_of_all(2, [&](fibers::member& comm) {
             reducer reduce(how, comm, std::vector<double>(d), {.steps_vary = vary});
             auto x = gradient(comm.rank(), 0);
             auto const before = x;
@@ -274,7 +256,7 @@ TEST_CASE("weights that cannot be: refused on all ranks, by name, and nothing ha
     CHECK(with(plain{}, true, {0, 0}) == "rank 0, round 0: the ranks' weights add up to 0");
     CHECK(with(ef21_shift{top_k{5}}, true, {1, 2}) ==
           "rank 0, round 0: a weight other than the other ranks' cannot be combined with a shift");
-    CHECK(refused(2, [](fibers::member& comm) {
+    CHECK(error_of_all(2, [](fibers::member& comm) {
               std::vector<double> a(4, 1), b(4, 1);
               reducer<plain<>, fibers::member, double> reduce(plain{}, comm, std::vector<std::size_t>{4, 4},
                                                               {.steps_vary = true});
@@ -284,48 +266,13 @@ TEST_CASE("weights that cannot be: refused on all ranks, by name, and nothing ha
           }).find("the layers of one step have different weights") != std::string::npos);
 }
 
-TEST_CASE("a dense step sends all numbers, on all ranks or on none") {
-    fibers::run(2, [](fibers::member& comm) {
-        reducer reduce(error_feedback{top_k{5}}, comm, std::vector<double>(d), {.steps_vary = true});
-        std::vector<double> waits(d);
-        for (int k = 0; k < 3; ++k) {
-            auto const e = reduce.layers()[0].feedback().residual();
-            waits.assign(e.begin(), e.end());
-            auto x = gradient(comm.rank(), k);
-            reduce(x, {.dense = k == 2});
-        }
-        for (double const e : reduce.layers()[0].feedback().residual()) CHECK(e == 0);
-        bool waited = false;
-        for (double const e : waits) waited |= e != 0;
-        CHECK(waited);
-    });
-    CHECK(refused(2, [](fibers::member& comm) {
-              reducer reduce(plain{}, comm, std::vector<double>(d), {.steps_vary = true});
-              auto x = gradient(comm.rank(), 0);
-              reduce(x, {.dense = comm.rank() == 1});
-          }) == "rank 1, round 0: the step is dense, unlike on rank 0");
-}
-
-TEST_CASE("a step that varies and is dropped by one rank before its first layer fails on the others") {
-    fibers::run(3, [](fibers::member& comm) {
-        reducer reduce(error_feedback{top_k{5}}, comm, std::vector<double>(d), {.steps_vary = true});
-        auto x = gradient(comm.rank(), 0);
-        if (comm.rank() == 2)
-            reduce.drop();
-        else
-            CHECK_THROWS_WITH_AS(reduce(x), "rank 2, round 0: the step was dropped there", compression_error);
-        reduce(x);
-        CHECK(reduce.steps() == 1);
-    });
-}
-
 TEST_CASE("small layers share one message, and the estimates are those of messages of their own") {
     std::vector<std::size_t> const sizes{10, 6, 8, 12, 3, 9};
     auto const run = [&](auto const& how, std::size_t share_below, int& messages) {
         std::vector<std::vector<float>> all;
         fibers::run(2, [&](fibers::member& inner) {
             int count = 0;
-            counting comm{&inner, &count};
+            counting comm{{&inner}, &count};
             reducer reduce(how, comm, sizes, {.seed = 0, .dense_below = 7, .share_below = share_below});
             for (int k = 0; k < 12; ++k) {
                 std::vector<std::vector<float>> g;
@@ -357,7 +304,7 @@ TEST_CASE("small layers share one message, and the estimates are those of messag
 TEST_CASE("what is wrong in a shared message names the layer, and the coordinate in it") {
     std::vector<layer> const layers{{"a", 5}, {"b", 6}, {"c", 7}};
     auto const with = [&](std::size_t l, std::size_t i) {
-        return refused(3, [&](fibers::member& comm) {
+        return error_of_all(3, [&](fibers::member& comm) {
             reducer reduce(error_feedback{top_k{2}}, comm, layers);
             std::vector<std::vector<float>> g;
             for (auto const& one : layers) g.push_back(gradient<float>(comm.rank(), 1, one.size));
@@ -389,11 +336,11 @@ TEST_CASE("each layer its own reduction, by a rule") {
         CHECK(waits(0) <= 58);
         CHECK(waits(1) <= 10);
     });
-    CHECK(refused(2,
-                  [&](fibers::member& comm) {
-                      reducer([&](layer const&) { return error_feedback{top_k{comm.rank() == 0 ? 1.0 : 2.0}}; }, comm,
-                              layers);
-                  }) ==
+    CHECK(error_of_all(2,
+                       [&](fibers::member& comm) {
+                           reducer([&](layer const&) { return error_feedback{top_k{comm.rank() == 0 ? 1.0 : 2.0}}; },
+                                   comm, layers);
+                       }) ==
           "ranks disagree: rank 0 has \"layer embedding: 60 numbers, error_feedback(top_k(1))\", rank 1 has \"layer "
           "embedding: 60 numbers, error_feedback(top_k(2))\"");
 }
@@ -492,15 +439,9 @@ TEST_CASE("probes compare the estimate with the mean in full, every so many step
 
 TEST_CASE("comparisons find the rank and the layer whose estimate is another, before anything has changed") {
     // Damages one number of a dense message as rank 2 gets it: too little to be noticed otherwise.
-    struct damaging {
-        fibers::member* inner;
+    struct damaging : passed_on<fibers::member> {
         bool* damages;
         std::vector<std::byte>* damaged;
-        int rank() const { return inner->rank(); }
-        int size() const { return inner->size(); }
-        void all_gather(payload mine) { inner->all_gather(mine); }
-        void gather(int root, payload mine) { inner->gather(root, mine); }
-        void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
         payload from(int r) const {
             auto const right = inner->from(r);
             if (!*damages || inner->rank() != 2 || r != 0 || right.bytes.size() != 4 * d + 4) return right;
@@ -509,10 +450,10 @@ TEST_CASE("comparisons find the rank and the layer whose estimate is another, be
             return {*damaged, false};
         }
     };
-    auto const text = refused(3, [](fibers::member& inner) {
+    auto const text = error_of_all(3, [](fibers::member& inner) {
         bool damages = false;
         std::vector<std::byte> damaged;
-        damaging comm{&inner, &damages, &damaged};
+        damaging comm{{&inner}, &damages, &damaged};
         reducer<plain<>, damaging> reduce(plain{}, comm, std::vector<layer>{{"small", 3}, {"large", d}},
                                           {.share_below = 0, .verify_every = 2});
         for (int k = 0; k < 4; ++k) {

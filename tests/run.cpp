@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `descend` shows every iterate to its watch, stops at the first limit that is reached, and keeps a true trace.
+// Also tests run_settings.hpp.
 #include "laconic/run.hpp"
 
 #include "support/everything.hpp"
@@ -373,4 +374,19 @@ TEST_CASE("ranks with other settings all throw, and do not wait for each other")
                        "rank 0 has \"the rounds between checks: 1\", rank 1 has \"the rounds between checks: 2\"");
     check_disagreement([](auto& how) { how.trace = &a_trace; },
                        "rank 0 has \"the trace: none\", rank 1 has \"the trace: kept\"");
+}
+
+TEST_CASE("every reason to stop has its name, and by default only the rounds are limited") {
+    std::pair<stop_reason, std::string> const names[] = {{stop_reason::rounds, "rounds"},
+                                                         {stop_reason::bits, "bits"},
+                                                         {stop_reason::target, "target"},
+                                                         {stop_reason::time, "time"},
+                                                         {stop_reason::watch, "watch"}};
+    for (auto const& [why, name] : names) CHECK(to_string(why) == name);
+    run_settings const how;
+    CHECK(how.rounds == 1000);
+    CHECK(how.bits == std::numeric_limits<double>::infinity());
+    CHECK(how.target == -std::numeric_limits<double>::infinity());
+    CHECK(how.seconds == std::numeric_limits<double>::infinity());
+    CHECK(how.trace == nullptr);
 }

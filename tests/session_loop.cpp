@@ -6,6 +6,7 @@
 #include "decentralized/bowl.hpp"
 #include "support/allocations.hpp"
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;
@@ -13,23 +14,12 @@ using namespace laconic;
 using networks::bowl_of;
 
 // Damages the `when`-th payload that this rank hands to an exchange: cuts its last byte off.
-class damaging {
-  public:
-    damaging(threads::member& inner, int when) : inner_(&inner), when_(when) {}
-    int rank() const { return inner_->rank(); }
-    int size() const { return inner_->size(); }
-    void all_gather(payload mine) { inner_->all_gather(mine); }
-    void gather(int root, payload mine) { inner_->gather(root, mine); }
-    void broadcast(int root, payload mine) { inner_->broadcast(root, mine); }
-    payload from(int r) const { return inner_->from(r); }
+struct damaging : passed_on<threads::member> {
+    int when, calls = 0;
     payload exchange(int to, payload mine, int from) {
-        if (to != no_rank && calls_++ == when_) mine.bytes = mine.bytes.first(mine.bytes.size() - 1);
-        return inner_->exchange(to, mine, from);
+        if (to != no_rank && calls++ == when) mine.bytes = mine.bytes.first(mine.bytes.size() - 1);
+        return inner->exchange(to, mine, from);
     }
-
-  private:
-    threads::member* inner_;
-    int when_, calls_ = 0;
 };
 static_assert(PointToPoint<damaging>);
 
@@ -53,7 +43,7 @@ int last_allocation(M const& method, int ranks, int rounds) {
 TEST_CASE("damaged bytes are the same wire_error on all ranks, and nothing has changed") {
     auto const check = [](auto const& method) {
         threads::run(4, [&](threads::member& engine) {
-            damaging comm(engine, engine.rank() == 2 ? 2 : -1);
+            damaging comm{{&engine}, engine.rank() == 2 ? 2 : -1};
             auto const f = bowl_of(comm.rank());
             toys::vec x(5);
             auto run = method.template start<double>(problem{}, f, comm, std::span<double>(x), 3);

@@ -3,18 +3,12 @@
 #include "laconic/any/cost.hpp"
 
 #include "support/everything.hpp"
+#include "support/refused.hpp"
 
 using namespace laconic;
 
 void refused(std::string const& text, std::size_t column, std::string const& why) {
-    CAPTURE(text);
-    try {
-        auto const c = parse_cost(text);
-        FAIL_CHECK("was read as " << to_string(c));
-    } catch (parse_error const& e) {
-        CHECK(std::string(e.what()) == "'" + text + "', column " + std::to_string(column) + ": " + why);
-        CHECK(e.column == column);
-    }
+    refuses([](auto const& of) { return parse_cost(of); }, text, column, why);
 }
 
 TEST_CASE("every cost is read, with names and without") {

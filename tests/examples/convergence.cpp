@@ -9,8 +9,6 @@
 #include "support/program.hpp"
 #include "support/test.hpp"
 
-namespace {
-
 outcome prove(std::string const& arguments) { return run_program(LACONIC_CONVERGENCE, arguments); }
 
 /// A row's method and problem, and whether its verdict is "holds" or "BROKEN in round ...".
@@ -26,8 +24,6 @@ std::map<std::string, bool> verdicts(std::string const& table) {
     }
     return holds;
 }
-
-}  // namespace
 
 TEST_CASE("convergence: a constant that is a tenth too good breaks what is tight, and nothing else") {
     auto const run = prove("--seeds 100 --spoil 1.1");

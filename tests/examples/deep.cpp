@@ -9,10 +9,6 @@
 #include "support/program.hpp"
 #include "support/test.hpp"
 
-namespace tests_of_deep {
-
-namespace {
-
 std::string const data = "/usr/share/datasets/fashion-mnist";
 
 outcome deep(std::string const& arguments) { return run_program(LACONIC_DEEP, arguments); }
@@ -47,8 +43,6 @@ std::vector<std::vector<std::string>> rows_of(std::string const& arguments) {
 }
 
 std::string const small = "--rows 400 --hidden 8 --workers 4 --batch 10 --epochs 1 ";  // 10 rounds, d = 6370
-
-}  // namespace
 
 TEST_CASE("deep: every method runs, counts what it sends, and gives the same again") {
     if (no_data()) return;
@@ -168,5 +162,3 @@ TEST_CASE("deep: a lost table or file is reported, and the other one is written 
     CHECK(deep(few + file.string() + " --rows 100 --workers 200").status == 2);
     CHECK(!std::filesystem::exists(file));
 }
-
-}  // namespace tests_of_deep

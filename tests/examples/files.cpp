@@ -18,8 +18,6 @@
 #    include <bzlib.h>
 #endif
 
-namespace {
-
 // Long, and no piece of it like another.
 std::string long_text() {
     std::string text;
@@ -76,8 +74,6 @@ void is_unpacked(std::function<std::string(std::string const&)> const& pack, std
     CHECK(refused > small.size());
 }
 
-}  // namespace
-
 TEST_CASE("files: plain ones as they are, whatever their bytes") {
     for (std::string const& text : {std::string(), std::string("a\r\n\0b", 5), std::string("\x1f"), long_text()})
         CHECK(files::read_unpacked(own_file(text).path()) == text);
@@ -109,8 +105,6 @@ TEST_CASE("files: formats that are not read are named, with what unpacks them") 
 }
 
 #ifdef LACONIC_HAVE_ZLIB
-namespace {
-
 std::string gzipped(std::string const& text) {
     z_stream z{};
     REQUIRE(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
@@ -124,8 +118,6 @@ std::string gzipped(std::string const& text) {
     deflateEnd(&z);
     return packed;
 }
-
-}  // namespace
 
 TEST_CASE("files: gzip") { is_unpacked(gzipped, "its gzip data are broken or cut short"); }
 

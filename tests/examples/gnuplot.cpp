@@ -10,9 +10,6 @@
 #include "output.hpp"
 #include "support/test.hpp"
 
-namespace tests_of_gnuplot {
-namespace {
-
 /// The drawing as SVG; empty, with a message, where gnuplot is not installed.
 std::string drawn(std::vector<output::chart> const& charts) {
     auto const file =
@@ -36,8 +33,6 @@ std::size_t count(std::string const& text, std::string const& part) {
 std::size_t labels(std::string const& svg, std::string const& text) {
     return count(svg, ">" + text + "<") + count(svg, "> " + text + "<") + count(svg, "\t" + text);
 }
-
-}  // namespace
 
 TEST_CASE("draw: only svg, png and pdf") {
     for (auto const* name : {"a.svg", "b.png", "c.d.pdf"}) CHECK(output::can_draw(name));
@@ -95,5 +90,3 @@ TEST_CASE("draw: few rounds are marked one by one, fractions are not") {
 TEST_CASE("draw: a file that cannot be written is named") {
     CHECK_THROWS_AS(output::draw("/dev/null/here.svg", {{.title = "t", .x = "x", .y = "y"}}), output::lost);
 }
-
-}  // namespace tests_of_gnuplot

@@ -10,10 +10,6 @@
 
 #include "support/test.hpp"
 
-namespace tests_of_output {
-
-namespace {
-
 namespace fs = std::filesystem;
 
 /// A folder of this process's own, removed at the end.
@@ -30,8 +26,6 @@ std::string text_of(std::string const& file) {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
 }
-
-}  // namespace
 
 TEST_CASE("output: a file has its new text when it is whole, and its old one till then and else") {
     own_folder const here;
@@ -83,5 +77,3 @@ TEST_CASE("output: what cannot be written is reported with the reason, and nothi
     output::write("/dev/null", "text");
     CHECK(here.count() == 0);
 }
-
-}  // namespace tests_of_output

@@ -8,14 +8,10 @@
 #include "support/program.hpp"
 #include "support/test.hpp"
 
-namespace {
-
 struct drawing {
     std::string program;
     std::vector<std::string> names;  // of axes and curves
 };
-
-}  // namespace
 
 TEST_CASE("the examples draw with --plot what their tables have") {
     std::vector<drawing> const all = {

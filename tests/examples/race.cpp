@@ -8,8 +8,6 @@
 #include "support/race_program.hpp"
 #include "support/test.hpp"
 
-namespace {
-
 std::string data_folder() { return LACONIC_TEST_DATA; }
 
 bool no_data() {
@@ -17,8 +15,6 @@ bool no_data() {
     MESSAGE("skipped: LACONIC_TEST_DATA is empty");
     return true;
 }
-
-}  // namespace
 
 TEST_CASE("race: each wrong input gives one line that names the place, and status 2") {
     std::string const lines = "1 1:1 2:2\n-1 1:2\n";

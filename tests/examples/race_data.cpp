@@ -6,11 +6,7 @@
 #include "support/own_file.hpp"
 #include "support/test.hpp"
 
-namespace {
-
 double at(laconic::dataset<double> const& data, std::ptrdiff_t j, std::ptrdiff_t i) { return data.rows.coeff(j, i); }
-
-}  // namespace
 
 TEST_CASE("race_data: the synthetic rows are the seed's own, whole, of both classes, and of falling scale") {
     auto const data = race::load("synthetic", 3), other = race::load("synthetic", 4);

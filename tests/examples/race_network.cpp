@@ -7,8 +7,6 @@
 #include "support/test.hpp"
 
 // With gd each worker sends 200 numbers of 64 bits a round, after 128 bits at the start.
-namespace {
-
 // A table in CSV, its last columns being seconds, cost, cost_reaching_target and the network's two, without the first
 // of these.
 std::string but_for_seconds(std::string const& csv) {
@@ -26,8 +24,6 @@ outcome job(std::string const& arguments) { return run_program("timeout 120 " LA
 std::string ranks(int n, std::string const& arguments) {
     return " " + std::to_string(n) + " " LACONIC_RACE " --network mpi " + arguments;
 }
-
-}  // namespace
 
 TEST_CASE("race: a network or a collective that cannot be is refused with the forms that there are") {
     std::string const forms =

@@ -13,8 +13,6 @@
 #include "support/race_program.hpp"
 #include "support/test.hpp"
 
-namespace {
-
 nlohmann::json json_of(std::string const& file) { return nlohmann::json::parse(text_of(file)); }
 
 bool contains(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
@@ -68,8 +66,6 @@ std::string const small = on_few_rows("--method gd "), two_rounds = small + "--r
 std::string const endless =
     "--data synthetic --workers 2 --rounds 1000000000000 --target 0.01 --method gd --method 'sgd(step=1e-12)'"
     " --method 'diana(rand_k(0.1))' ";
-
-}  // namespace
 
 TEST_CASE("race: a lost table is reported, and the files are written all the same") {
     auto const csv = folder() + "/kept.csv", json = folder() + "/kept.json";

@@ -4,13 +4,9 @@
 
 #include "support/test.hpp"
 
-namespace {
-
 outcome run_would_it_pay(std::string const& arguments) { return run_program(LACONIC_WOULD_IT_PAY, arguments); }
 
 bool contains(outcome const& run, std::string const& text) { return run.out.find(text) != std::string::npos; }
-
-}  // namespace
 
 TEST_CASE("would_it_pay: a slow link, a fast one, and one worker") {
     std::string const rest = " --dimension 2e4 --workers 4 --seconds 0 --compressor 'top_k(0.01) | natural'";

@@ -7,11 +7,6 @@
 using namespace laconic;
 using laconic::detail::caller_vector;
 
-static_assert(detail::ReducedAs<float, float> && detail::ReducedAs<double, double> &&
-              detail::ReducedAs<Eigen::half, float> && detail::ReducedAs<Eigen::bfloat16, float>);
-static_assert(!detail::ReducedAs<double, float> && !detail::ReducedAs<Eigen::half, double> &&
-              !detail::ReducedAs<std::int16_t, float> && !detail::ReducedAs<float const, float>);
-
 TEST_CASE("numbers of the reducer's type are read and written where they are") {
     host on;
     std::vector<double> x{1, 2, 3}, room(3);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact mean counts absent ranks as zeros, and the deviation of an estimate from it is that by hand.
+// Also tests statistics.hpp.
 #include "laconic/reduction/exact_mean.hpp"
+
+#include <thread>
 
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
@@ -31,4 +34,14 @@ TEST_CASE("the exact mean of the ranks' vectors, and how far an estimate is from
     });
     CHECK(detail::deviation{}.cosine() == 0);
     CHECK(detail::deviation{0, 4, 4}.relative_error() == 2);
+}
+
+TEST_CASE("a timer adds the seconds of its life to a sum") {
+    double seconds = 10;
+    {
+        detail::timed const time(seconds);
+        CHECK(seconds == 10);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    CHECK(seconds >= 10.002);
 }

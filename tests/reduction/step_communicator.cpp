@@ -4,20 +4,11 @@
 
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
 
 using namespace laconic;
 
-// Of a communicator what every one has.
-struct plain_ranks {
-    fibers::member* inner;
-
-    int rank() const { return inner->rank(); }
-    int size() const { return inner->size(); }
-    void all_gather(payload mine) { inner->all_gather(mine); }
-    void gather(int root, payload mine) { inner->gather(root, mine); }
-    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
-    payload from(int r) const { return inner->from(r); }
-};
+using plain_ranks = passed_on<fibers::member>;
 static_assert(!Overlapping<plain_ranks> && Overlapping<fibers::member> && Overlapping<detail::step_communicator>);
 
 std::byte byte_of(int r) { return static_cast<std::byte>(10 + r); }

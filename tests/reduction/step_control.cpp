@@ -4,21 +4,15 @@
 
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
 
 using namespace laconic;
 
 // Notes the all-gathers of a rank: [lane: numbers, without the tag behind them] where one starts, (lane) where it is
 // finished.
-struct noted_lanes {
-    fibers::member* inner;
+struct noted_lanes : passed_on<fibers::member> {
     std::string* notes;
 
-    int rank() const { return inner->rank(); }
-    int size() const { return inner->size(); }
-    void all_gather(payload mine) { inner->all_gather(mine); }
-    void gather(int root, payload mine) { inner->gather(root, mine); }
-    void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
-    payload from(int r) const { return inner->from(r); }
     void start_all_gather(payload mine, int lane = 0) {
         auto const bytes = mine.bytes.first(mine.bytes.size() - detail::tag_length);
         std::vector<float> numbers(bytes.size() / sizeof(float));
@@ -41,7 +35,7 @@ TEST_CASE("the order in which messages are sent and received: eight in flight, a
     std::vector<std::string> notes(3);
     fibers::run(2, [&](fibers::member& inner) {
         std::string mine;
-        noted_lanes comm{&inner, &mine};
+        noted_lanes comm{{&inner}, &mine};
         reducer_options const options{.share_below = 3};
         detail::reduction_step<plain<>, noted_lanes> step(
             comm, [](layer const&) { return plain<>{}; }, layers_of(sizes), options);
