@@ -109,7 +109,7 @@ method with_momentum_inside(plan const& p, double rate, C compressor, bool neste
             p.falling_from(rate, gradient_step{1}),
             {},
             p.batch}
-            .with_transport(server{}));
+            .with_over(server{}));
 }
 
 /// No momentum and no server: the workers' sums are cut to k numbers as well, on their way up a tree and down again.
@@ -117,7 +117,7 @@ method with_momentum_inside(plan const& p, double rate, C compressor, bool neste
 method tree_of_top_k(plan const& p, double rate, double k) {
     return erased<float, host>(recursion<top_k<>, memory<float>, falling<gradient_step>, fixed_level, mini_batch>{
         top_k{k}, memory<float>{0, 1}, p.falling_from(rate, gradient_step{1}), {}, p.batch}
-                                   .with_transport(gtop_k{k}));
+                                   .with_over(gtop_k{k}));
 }
 
 /// Deep Gradient Compression has its momentum on the workers, and a warm-up; the paper's takes four epochs.
@@ -128,7 +128,7 @@ method deep_gradient_compression(plan const& p, double rate) {
                     .given = {.step = 1.0, .batch = p.batch}};
     return erased<float, host>(named.compose<float, host>(problem{.workers = p.workers})
                                    .with_step(p.falling_from(rate, gradient_step{1}))
-                                   .with_transport(server{}));
+                                   .with_over(server{}));
 }
 
 struct named_method {

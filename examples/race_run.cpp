@@ -130,11 +130,11 @@ laconic::any_recursion<double> composed(laconic::any_method<double> const& metho
     auto r = method.compose(on.constants_of(worker), on.prox);
     if (collective.empty()) return r;
     auto const chosen = laconic::parse_collective<double>(collective);
-    if (r.transport.server() && chosen.gathers()) return r;
-    if (r.transport.server())
+    if (r.over.server() && chosen.gathers()) return r;
+    if (r.over.server())
         throw laconic::argument_error("the collective " + collective +
                                       " leaves a server no message: it goes not with " + to_string(method));
-    r.transport = chosen;
+    r.over = chosen;
     return r;
 }
 
@@ -282,7 +282,7 @@ void check(std::string const& method, contest const& on, std::string const& coll
     auto const d = on.constants.dimension;
     r.compressor.check(d);
     using message = laconic::any_message<double, laconic::host>;
-    laconic::any_mean<message, double, laconic::host>(r.transport, d, {})
+    laconic::any_mean<message, double, laconic::host>(r.over, d, {})
         .require_beside(r.feedback, "the feedback " + to_string(r.feedback));
 }
 

@@ -97,7 +97,7 @@ TEST_CASE("exact sums give the iterates of gathered messages, with every compres
                 CAPTURE(n);
                 CAPTURE(text);
                 auto same = r;
-                same.transport = parse_collective(text);
+                same.over = parse_collective(text);
                 auto const x = iterates(n, same, 20);
                 for (auto const& each : x) CHECK(each == x[0]);  // every rank has the same bits
                 for (std::size_t i = 0; i < d; ++i)

@@ -124,9 +124,9 @@ using check_type = std::function<void(std::string const& name, method_type const
 void for_every_method(problem const& p, check_type const& check) {
     auto const each = [&](std::string const& name, method_type const& hidden, bool draws = true) {
         check(name, hidden, draws);
-        check(name + ", served in full", hidden.with_transport(served_by(identity{}, {})), draws);
-        check(name + ", served rand_k", hidden.with_transport(served_by(rand_k{3}, {.4, false})), true);
-        check(name + ", served top_k", hidden.with_transport(served_by(top_k{2}, {0, true})), draws);
+        check(name + ", served in full", hidden.with_over(served_by(identity{}, {})), draws);
+        check(name + ", served rand_k", hidden.with_over(served_by(rand_k{3}, {.4, false})), true);
+        check(name + ", served top_k", hidden.with_over(served_by(top_k{2}, {0, true})), draws);
     };
     each("gd", named("gd", p), false);
     each("dcgd rand_k natural", named("dcgd(rand_k(5) | natural)", p));
@@ -296,7 +296,7 @@ TEST_CASE("a part that throws once the messages are received: the round is broke
     bool stumbles = false;
     recursion<top_k<>, memory<>, stumbling> const own{top_k{2}, {0, true}, {&stumbles}};
     auto const plain_method = erased<double, host>(own);
-    for (auto const& method : {plain_method, plain_method.with_transport(served_by(top_k{2}, {0, true}))}) {
+    for (auto const& method : {plain_method, plain_method.with_over(served_by(top_k{2}, {0, true}))}) {
         crew run(method, f, 1, 5), expected(method, f, 1, 5);
         run.rounds(2);
         std::vector<bytes> kept;
@@ -338,7 +338,7 @@ TEST_CASE("damaged bytes: every rank's error names the sender, nothing has chang
 TEST_CASE("a damaged answer: every rank throws, and goes on from a saved state or not at all") {
     auto const f = some_means(3, 6);
     for_every_method(constants_of(f), [&](std::string const& name, method_type const& method, bool) {
-        if (!method.transport.server()) return;
+        if (!method.over.server()) return;
         CAPTURE(name);
         goes_on_as_if_never(method, f, [](loop& run, line& comm) {
             auto const kept = run.save();
@@ -358,7 +358,7 @@ TEST_CASE("a damaged answer: every rank throws, and goes on from a saved state o
 TEST_CASE("a server whose answer was lost goes on from a saved state or not at all") {
     auto const f = some_means(1, 6);
     auto const diana_2 = named("diana(rand_k(2))", constants_of(f));
-    auto const method = diana_2.with_transport(served_by(top_k{2}, {0, true}));
+    auto const method = diana_2.with_over(served_by(top_k{2}, {0, true}));
     crew run(method, f, 1, 5), expected(method, f, 1, 5);
     run.rounds(2);
     auto const kept = run.ranks[0]->save();
@@ -414,7 +414,7 @@ TEST_CASE("one seed, one run: the same bytes and iterates however many ranks com
 TEST_CASE("another run's state is refused with what differs, a damaged one as well, and nothing has changed") {
     auto const f = some_means(3, 6);
     auto const p = constants_of(f);
-    auto const method = named("ef_sgd(top_k(2))", p).with_transport(served_by(rand_k{3}, {.4, false}));
+    auto const method = named("ef_sgd(top_k(2))", p).with_over(served_by(rand_k{3}, {.4, false}));
     crew run(method, f, 1, 5);
     run.rounds(3);
     auto const before = run.states();
@@ -449,7 +449,7 @@ TEST_CASE("another run's state is refused with what differs, a damaged one as we
     other([](auto& r) { r.step = gradient_step{7}; }, "the step: gradient_step(7)\n", "the step: gradient_step(1)\n");
     other([](auto& r) { r.estimator = mini_batch(4); }, "the estimator: mini_batch(4)\n",
           "the estimator: the full gradient\n");
-    other([](auto& r) { r.transport = gather_all{}; }, "the transport: gather\n",
+    other([](auto& r) { r.over = gather_all{}; }, "the transport: gather\n",
           "the transport: served(rand_k(3), memory(rate=0.4))\n");
     other([](auto& r) { r.scale = 9; }, "the scale: 9\n", "the scale: ");
 
@@ -477,21 +477,9 @@ TEST_CASE("an x or a compressor of the wrong size is refused before anything is 
     CHECK_THROWS_WITH_AS(start_with(plain_descent, 3), "x has 3 numbers, the objective's dimension is 4", shape_error);
     CHECK_THROWS_WITH_AS(start_with(named("ef_sgd(top_k(5), step=0.1)", p), 4), "k = 5 is above the dimension d = 4",
                          argument_error);
-    CHECK_THROWS_WITH_AS(start_with(plain_descent.with_transport(served_by(top_k{5}, {})), 4),
+    CHECK_THROWS_WITH_AS(start_with(plain_descent.with_over(served_by(top_k{5}, {})), 4),
                          "k = 5 is above the dimension d = 4", argument_error);
     start_with(plain_descent, 4);
-}
-
-// The last round, from 1, in which this rank allocated.
-template <class Run>
-std::size_t last_allocation(Run& run) {
-    std::size_t last = 0;
-    for (std::size_t k = 1; k <= 40; ++k) {
-        auto const before = allocations();
-        run.round();
-        if (allocations() != before) last = k;
-    }
-    return last;
 }
 
 TEST_CASE("after its first round a method allocates nothing over threads") {
@@ -504,7 +492,7 @@ TEST_CASE("after its first round a method allocates nothing over threads") {
             vec x(6, 1.0);
             line over{&comm};
             loop run(method, f[me], over, x, 5);
-            last[me] = last_allocation(run);
+            last[me] = last_to_allocate(40, [&] { run.round(); });
         });
         for (auto const k : last) CHECK(k <= 1);
     });

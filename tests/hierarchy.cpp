@@ -113,10 +113,7 @@ TEST_CASE(
                     std::fill(a.begin(), a.end(), float(comm.rank()));
                     reduce.start(0, a), reduce.start(1, b), reduce.finish();
                 };
-                for (int k = 0; k < 5; ++k) step();
-                auto const before = allocations();
-                for (int k = 0; k < 5; ++k) step();
-                CHECK(allocations() == before);
+                CHECK(last_to_allocate(10, step) <= 5);
                 for (float const v : a) CHECK(v == doctest::Approx(float(n - 1) / 2));
                 for (float const v : b) CHECK(v == 0);
             });
@@ -241,7 +238,7 @@ TEST_CASE("hierarchy: a step that all drop changes nothing, and one that a rank 
             reducer untroubled(shifted{rand_k{0.5}}, both, layers, {.seed = 0, .steps_vary = vary});
             for (int k = 0; k < 4; ++k) {
                 auto g = whole_gradients(comm.rank(), 70), h = g;
-                for (std::size_t l = 0; l < 2; ++l) reduce.start(l, g[l]);
+                if (comm.rank() != 1) reduce.start(0, g[0]), reduce.start(1, g[1]);  // or nothing
                 reduce.drop();
                 CHECK(g == h);
                 for (std::size_t l = 0; l < layers.size(); ++l) reduce.start(l, g[l]);

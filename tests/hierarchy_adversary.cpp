@@ -213,20 +213,6 @@ TEST_CASE("hierarchy: weights as small and as large as they may be") {
     CHECK(all_start(too_large, "rank 0, round 0: the weights of a node add up to inf"));
 }
 
-TEST_CASE("hierarchy: drop is for all ranks, also those that have started nothing") {
-    CHECK(all_start(outcomes(4, 2,
-                             [](auto& nodes, auto& comm) {
-                                 auto reduce = made(nodes);
-                                 std::vector<float> g(16, 1.0f);
-                                 if (comm.rank() != 1) reduce.start(0, g);
-                                 reduce.drop();
-                                 CHECK(g == std::vector<float>(16, 1.0f));
-                                 steps(reduce, comm.rank(), 1);
-                                 CHECK(reduce.steps() == 1);
-                             }),
-                    "nothing"));
-}
-
 TEST_CASE("hierarchy: where the collective of one share breaks off, all ranks know then and later") {
     auto const all = outcomes(4, 2, [](auto& nodes, auto& comm) {
         bool lacks = false;

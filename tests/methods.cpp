@@ -77,16 +77,6 @@ struct moment {
     bool operator==(moment const&) const = default;
 };
 
-TEST_CASE("every method has its line in the list, and is written as it is read") {
-    for (auto const& m : list_methods()) {
-        CAPTURE(m.name);
-        CHECK(m.parameters.starts_with("("));
-        CHECK(!m.about.empty());
-        CHECK(!m.source.empty());
-    }
-    for (auto const& text : every_method()) CHECK(to_string(parse_method(text)) == text);
-}
-
 TEST_CASE("every method: saved in the middle and restored elsewhere, it goes on bit for bit") {
     workers const w;
     for (auto const& text : every_recursion()) {
@@ -298,7 +288,7 @@ any_transport<> served_by(compressor c, memory<> m) { return served<compressor>{
 // Every rank receives all messages, a server does, or a collective adds them up.
 std::vector<any_recursion<>> in_all_ways(compressor const& c, any_feedback<> const& f, double step) {
     any_recursion<> r{c, f, gradient_step{step}};
-    return {r, r.with_transport(served_by(identity{}, {})), r.with_transport(any_transport<>(ring{}))};
+    return {r, r.with_over(served_by(identity{}, {})), r.with_over(any_transport<>(ring{}))};
 }
 
 TEST_CASE("finite gradients whose norm or scaled numbers overflow: all errors have the cause, and the run goes on") {
@@ -313,8 +303,7 @@ TEST_CASE("finite gradients whose norm or scaled numbers overflow: all errors ha
         for (auto const& method : in_all_ways(c, memory<>{}, .1))
             refused_rounds{method, vec(features, 0.0), large}.throw_compression_error("");
         // The server's, where every rank's gradient is as large.
-        auto const served_method =
-            in_all_ways(identity{}, memory<>(.5), .1)[0].with_transport(served_by(c, memory<>(.5)));
+        auto const served_method = in_all_ways(identity{}, memory<>(.5), .1)[0].with_over(served_by(c, memory<>(.5)));
         refused_rounds{served_method, vec(features, 0.0), large, {0, 1, 4}, true}.throw_compression_error(
             "the server's answer: ", 0);
     }
@@ -342,7 +331,7 @@ TEST_CASE("what overflows on its way to the compressor: every rank's error has t
         refused_rounds{method, push(0), push(6e307)}.throw_non_finite(2);
     }
     auto const served_method =
-        in_all_ways(identity{}, memory<>{}, step)[0].with_transport(served_by(identity{}, memory<>(.5)));
+        in_all_ways(identity{}, memory<>{}, step)[0].with_over(served_by(identity{}, memory<>(.5)));
     refused_rounds{served_method, push(6e307), push(-1.7e308), {1, 4}, true}.throw_compression_error(
         "the server's answer: what the server has to send is not finite at coordinate 2", 0);
 }
@@ -353,12 +342,7 @@ TEST_CASE("every method: nothing allocated after the first round, and over threa
         CAPTURE(text);
         auto const method = parse_method(text).compose<double, host>(w.constants);
         lockstep expected(method, w.f, vec(features, 1.0), 5);
-        int last = 0;
-        for (int k = 1; k <= 100; ++k) {
-            auto const before = allocations();
-            expected.round();
-            if (allocations() != before) last = k;
-        }
+        auto const last = last_to_allocate(100, [&] { expected.round(); });
         if (!expected.has_collective()) CHECK(last <= 1);  // else see tests/collectives.cpp
         std::vector<vec> x(3, vec(features, 1.0));
         threads::run(3, [&](threads::member& comm) {

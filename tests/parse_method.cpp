@@ -155,23 +155,21 @@ TEST_CASE("compositions that do not suit a problem are refused when they are com
 }
 
 // tests/methods.cpp tries every entry; here is what a list must be.
-TEST_CASE("each method stands in the list once, and is the same for float") {
+TEST_CASE("each method stands in the list once, with what it is and who says so, and is the same for float") {
     std::set<std::string> names;
     for (auto const& m : list_methods<double>()) {
         CHECK(names.insert(m.name + m.parameters).second);
         CHECK(m.parameters.front() == '(');
         CHECK(m.parameters.back() == ')');
+        CHECK(!m.about.empty());
+        CHECK(!m.source.empty());
     }
     CHECK(names.size() >= 30);
     for (auto const& m : list_methods<float>()) CHECK(names.count(m.name + m.parameters) == 1);
     CHECK(list_methods<float>().size() == names.size());
-}
-
-TEST_CASE("methods of float") {
     auto const method = parse_method<float>("diana(rand_k(0.1) | natural)");
     CHECK(to_string(method) == "diana(rand_k(0.1) | natural)");
-    problem const p{8, 5, 4, .5, 9, 6};
-    CHECK(method.compose<float, host>(p).step.rate() > 0);
+    CHECK(method.compose<float, host>({8, 5, 4, .5, 9, 6}).step.rate() > 0);
 }
 
 TEST_CASE("each method has the length of its step") {

@@ -15,7 +15,7 @@ struct own {
     gradient_step step;
     fixed_level level;
     full_gradient estimator;
-    gather_all transport;
+    gather_all over;
     double scale = 1;
 };
 struct without_estimator {
@@ -23,7 +23,7 @@ struct without_estimator {
     memory<> feedback;
     gradient_step step;
     fixed_level level;
-    gather_all transport;
+    gather_all over;
     double scale = 1;
 };
 struct method_of_your_own {
@@ -67,24 +67,24 @@ TEST_CASE("the same with another part: nothing else changes") {
     auto const stepped = estimated.with_step(momentum<>(.2, .9));
     CHECK(to_string(stepped.step) == "momentum(0.2, 0.9)");
     CHECK(to_string(stepped.estimator) == "saga(batch=4)");
-    auto const with_server = stepped.with_transport(served<rand_k<>>{rand_k{3}, {.25, false}});
-    CHECK(to_string(with_server.transport) == "served(rand_k(3), memory(rate=0.25))");
+    auto const with_server = stepped.with_over(served<rand_k<>>{rand_k{3}, {.25, false}});
+    CHECK(to_string(with_server.over) == "served(rand_k(3), memory(rate=0.25))");
     CHECK(to_string(with_server.step) == "momentum(0.2, 0.9)");
     CHECK(to_string(with_server.estimator) == "saga(batch=4)");
     CHECK(with_server.compressor == top_k{3});
     CHECK(to_string(with_server.feedback) == "memory(rate=0.5, decay=1)");
     CHECK(with_server.scale == 2);
-    CHECK(with_server.with_estimator(full_gradient{}).transport.compressor.k == portion(3));
-    CHECK(with_server.with_step(gradient_step{}).transport.feedback.rate() == .25);
-    auto const exchanged = estimated.with_transport(gtop_k{5});
-    CHECK(exchanged.transport == gtop_k{5});
+    CHECK(with_server.with_estimator(full_gradient{}).over.compressor.k == portion(3));
+    CHECK(with_server.with_step(gradient_step{}).over.feedback.rate() == .25);
+    auto const exchanged = estimated.with_over(gtop_k{5});
+    CHECK(exchanged.over == gtop_k{5});
     CHECK(to_string(exchanged.estimator) == "saga(batch=4)");
     CHECK(exchanged.compressor == top_k{3});
     CHECK(to_string(exchanged.feedback) == "memory(rate=0.5, decay=1)");
     CHECK(exchanged.scale == 2);
-    CHECK(exchanged.with_step(momentum<>(.2, .9)).transport == gtop_k{5});
-    CHECK(exchanged.with_estimator(full_gradient{}).transport == gtop_k{5});
-    CHECK(r.transport == gather_all{});
+    CHECK(exchanged.with_step(momentum<>(.2, .9)).over == gtop_k{5});
+    CHECK(exchanged.with_estimator(full_gradient{}).over == gtop_k{5});
+    CHECK(r.over == gather_all{});
     CHECK(r.with_step(gradient_step{.3}).step.rate == .3);
     CHECK(r.step.rate == .1);
 }
@@ -106,11 +106,11 @@ TEST_CASE("another compressor, feedback or level is the one that runs, and all e
     CHECK(after(kept.with_level(takes{2}), 1) == vec{2, .75});
 
     auto const all =
-        kept.with_level(takes{1}).with_estimator(mini_batch(4)).with_step(momentum<>(.2, .9)).with_transport(gtop_k{5});
+        kept.with_level(takes{1}).with_estimator(mini_batch(4)).with_step(momentum<>(.2, .9)).with_over(gtop_k{5});
     auto const keeps_the_rest = [](auto const& r) {
         CHECK(to_string(r.step) == "momentum(0.2, 0.9)");
         CHECK(to_string(r.estimator) == "mini_batch(4)");
-        CHECK(r.transport == gtop_k{5});
+        CHECK(r.over == gtop_k{5});
     };
     keeps_the_rest(all.with_compressor(identity{}));
     CHECK(all.with_compressor(identity{}).level.k == 1);
@@ -157,7 +157,7 @@ TEST_CASE("the equation by hand, with a scale and a memory, and what a server ch
     CHECK(run.mean_shift()[0] == doctest::Approx(-1.3));
 
     // The server sends d in full, less what it sent before: the same iterates, and a memory of its own.
-    lockstep with_server(method.with_transport(served<identity>{{}, {.25, false}}), f, {0}, 1);
+    lockstep with_server(method.with_over(served<identity>{{}, {.25, false}}), f, {0}, 1);
     with_server.round();
     CHECK(with_server.x()[0] == doctest::Approx(.2));
     CHECK(with_server.message_of_rank(1).values == vec{2});
@@ -173,7 +173,7 @@ TEST_CASE("the equation by hand, with a scale and a memory, and what a server ch
 
 TEST_CASE("what the server's compressor leaves out, it sends later, by hand") {
     auto const f = around({{4, 1}, {2, 3}});
-    auto const method = recursion<identity>{{}, {}, {.5}}.with_transport(served<top_k<>>{top_k{1}, {0, true}});
+    auto const method = recursion<identity>{{}, {}, {.5}}.with_over(served<top_k<>>{top_k{1}, {0, true}});
     lockstep run(method, f, {0, 0}, 1);
     run.round();  // the mean gradient is (-3, -2)
     CHECK(run.x() == vec{1.5, 0});
@@ -190,7 +190,7 @@ TEST_CASE("with a server that compresses, a run still converges to the optimum, 
     known_optimum const best(f);
     auto const comes_there = [&](auto const& down, double step) {
         CAPTURE(to_string(down));
-        auto const method = recursion<identity>{{}, {}, {step / p.smoothness}}.with_transport(down);
+        auto const method = recursion<identity>{{}, {}, {step / p.smoothness}}.with_over(down);
         lockstep run(method, f, vec(6, 1.0), 3);
         run.rounds(4000);
         CHECK(distance2(run.x(), best.x) < 1e-20);

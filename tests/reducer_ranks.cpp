@@ -17,6 +17,17 @@ std::vector<double> gradient(int rank, int step, std::size_t size) {
     return g;
 }
 
+// Starts the second layer once `between` is done.
+template <class Reducer>
+void take_step(
+    Reducer& reduce, int rank, int k, std::function<void()> const& between = [] {}) {
+    auto a = gradient(rank, k, 20), b = gradient(rank, k, 30);
+    reduce.start(0, a);
+    between();
+    reduce.start(1, b);
+    reduce.finish();
+}
+
 // What n ranks have after some steps from these states on: their states, and the means of residuals and of shifts.
 struct outcome {
     states saved;
@@ -28,11 +39,7 @@ outcome steps(int n, How const& how, int count, states const& from) {
     fibers::run(n, [&](fibers::member& comm) {
         reducer<How, fibers::member, double> reduce(how, comm, layers, {.seed = 0});
         if (!from.empty()) reduce.restore(from);
-        for (int k = 0; k < count; ++k) {
-            auto a = gradient(comm.rank(), k, 20), b = gradient(comm.rank(), k, 30);
-            reduce.start(1, b), reduce.start(0, a);
-            reduce.finish();
-        }
+        for (int k = 0; k < count; ++k) take_step(reduce, comm.rank(), k);
         all.saved[std::size_t(comm.rank())] = reduce.save();
         for (std::size_t l = 0; l < 2; ++l) {
             auto const& f = reduce.layers()[l].feedback();
@@ -109,13 +116,10 @@ TEST_CASE("after a comm_error the ranks that are left go on with rebind, and the
                                          auto const r = std::size_t(comm.rank());
                                          kept[r] = std::make_unique<reducer_type>(how, comm, layers,
                                                                                   reducer_options{.seed = 0});
-                                         for (int k = 0; k < 5; ++k) {
-                                             auto a = gradient(comm.rank(), k, 20), b = gradient(comm.rank(), k, 30);
-                                             kept[r]->start(0, a);
-                                             if (k == 4 && r == 1) throw std::runtime_error("lost");
-                                             kept[r]->start(1, b);
-                                             kept[r]->finish();
-                                         }
+                                         for (int k = 0; k < 5; ++k)
+                                             take_step(*kept[r], comm.rank(), k, [&] {
+                                                 if (k == 4 && r == 1) throw std::runtime_error("lost");
+                                             });
                                      }),
                         std::runtime_error);
         kept.erase(kept.begin() + 1);
@@ -123,11 +127,7 @@ TEST_CASE("after a comm_error the ranks that are left go on with rebind, and the
             auto& reduce = *kept[std::size_t(comm.rank())];
             reduce.rebind(comm);
             CHECK(reduce.steps() == 4);
-            for (int k = 5; k < 8; ++k) {
-                auto a = gradient(comm.rank(), k, 20), b = gradient(comm.rank(), k, 30);
-                reduce.start(0, a), reduce.start(1, b);
-                reduce.finish();
-            }
+            for (int k = 5; k < 8; ++k) take_step(reduce, comm.rank(), k);
             CHECK(reduce.steps() == 7);
         });
         for (std::size_t l = 0; l < 2; ++l)
@@ -178,9 +178,7 @@ TEST_CASE_TEMPLATE("a rank that destroys its reducer in mid-step is named to the
     engine::run(2, [&](typename engine::member& comm) {
         auto& reduce = *kept[std::size_t(comm.rank())];
         reduce.rebind(comm);
-        auto a = gradient(comm.rank(), 1, 20), b = gradient(comm.rank(), 1, 30);
-        reduce.start(0, a), reduce.start(1, b);
-        reduce.finish();
+        take_step(reduce, comm.rank(), 1);
         CHECK(reduce.steps() == 2);
     });
 }

@@ -246,7 +246,7 @@ TEST_CASE("a trace is the same on all ranks: values, and what a worker has sent 
 
 TEST_CASE("bits up and down with a server: the workers' messages, and the one message that all receive") {
     auto const f = random_ridges(3, 4, 1, 2);
-    auto const method = composed(gd{}, f).with_transport(served<rand_k<>>{rand_k{3}, {.5, 0}});
+    auto const method = composed(gd{}, f).with_over(served<rand_k<>>{rand_k{3}, {.5, 0}});
     std::array<std::vector<trace_point>, 3> traces;
     threads::run(3, [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
@@ -353,7 +353,7 @@ TEST_CASE("saved by a watch, gone on with later: the same run, bit for bit") {
 
 TEST_CASE("ranks with other settings all throw, and do not wait for each other") {
     descents const runs;
-    auto const check_disagreement = [&](auto change, std::string const& what) {
+    auto const check_disagreement = [&](auto change, std::string const& what, auto const& of_0, auto const& of_1) {
         auto const all = runs.with(
             [&](int rank) {
                 run_settings how{.rounds = 5};
@@ -361,19 +361,16 @@ TEST_CASE("ranks with other settings all throw, and do not wait for each other")
                 return how;
             },
             [](int, auto const&, auto const&) { return true; });
-        for (auto const& one : all) CHECK(one.error == "ranks disagree: " + what);
+        for (auto const& one : all)
+            CHECK(one.error == "ranks disagree: rank 0 has \"" + what + ": " + of_0 + "\", rank 1 has \"" + what +
+                                   ": " + of_1 + "\"");
     };
-    check_disagreement([](auto& how) { how.rounds = 6; }, "rank 0 has \"the rounds: 5\", rank 1 has \"the rounds: 6\"");
-    check_disagreement([](auto& how) { how.bits = 100; },
-                       "rank 0 has \"the limit of bits: inf\", rank 1 has \"the limit of bits: 100\"");
-    check_disagreement([](auto& how) { how.target = .5; },
-                       "rank 0 has \"the target: -inf\", rank 1 has \"the target: 0.5\"");
-    check_disagreement([](auto& how) { how.seconds = 2; },
-                       "rank 0 has \"the limit of seconds: inf\", rank 1 has \"the limit of seconds: 2\"");
-    check_disagreement([](auto& how) { how.check_every = 2; },
-                       "rank 0 has \"the rounds between checks: 1\", rank 1 has \"the rounds between checks: 2\"");
-    check_disagreement([](auto& how) { how.trace = &a_trace; },
-                       "rank 0 has \"the trace: none\", rank 1 has \"the trace: kept\"");
+    check_disagreement([](auto& how) { how.rounds = 6; }, "the rounds", "5", "6");
+    check_disagreement([](auto& how) { how.bits = 100; }, "the limit of bits", "inf", "100");
+    check_disagreement([](auto& how) { how.target = .5; }, "the target", "-inf", "0.5");
+    check_disagreement([](auto& how) { how.seconds = 2; }, "the limit of seconds", "inf", "2");
+    check_disagreement([](auto& how) { how.check_every = 2; }, "the rounds between checks", "1", "2");
+    check_disagreement([](auto& how) { how.trace = &a_trace; }, "the trace", "none", "kept");
 }
 
 TEST_CASE("every reason to stop has its name, and by default only the rounds are limited") {

@@ -23,19 +23,15 @@ struct damaging : passed_on<threads::member> {
 };
 static_assert(PointToPoint<damaging>);
 
-// The last of some rounds in which some rank allocated.
+// The last of some rounds, from 1, in which some rank allocated.
 template <class M>
-int last_allocation(M const& method, int ranks, int rounds) {
-    std::vector<int> last(static_cast<std::size_t>(ranks), -1);
+std::size_t last_allocation(M const& method, int ranks, std::size_t rounds) {
+    std::vector<std::size_t> last(static_cast<std::size_t>(ranks));
     threads::run(ranks, [&](threads::member& comm) {
         auto const f = bowl_of(comm.rank());
         toys::vec x(5);
         auto run = method.template start<double>(problem{}, f, comm, std::span<double>(x), 3);
-        for (int k = 0; k < rounds; ++k) {
-            auto const before = allocations();
-            run.round();
-            if (allocations() != before) last[static_cast<std::size_t>(comm.rank())] = k;
-        }
+        last[static_cast<std::size_t>(comm.rank())] = last_to_allocate(rounds, [&] { run.round(); });
     });
     return *std::max_element(last.begin(), last.end());
 }
@@ -107,9 +103,9 @@ TEST_CASE("an observer sees the round, the model and its value; other lengths ar
 
 // An engine's mailboxes grow with the first messages between two ranks.
 TEST_CASE("once every two neighbours have exchanged, nothing is allocated") {
-    CHECK(last_allocation(gadmm{1}, 4, 40) < 6);
-    CHECK(last_allocation(q_gadmm{1, 4}, 4, 40) < 6);
-    CHECK(last_allocation(choco<top_k<>>{.compressor = {2}, .step = .1, .gamma = .5}, 4, 40) < 6);
-    CHECK(last_allocation(pair_gossip{.step = .1, .local = 2}, 5, 400) < 200);
-    CHECK(last_allocation(d_gadmm{1, 3}, 5, 400) < 200);
+    CHECK(last_allocation(gadmm{1}, 4, 40) <= 6);
+    CHECK(last_allocation(q_gadmm{1, 4}, 4, 40) <= 6);
+    CHECK(last_allocation(choco<top_k<>>{.compressor = {2}, .step = .1, .gamma = .5}, 4, 40) <= 6);
+    CHECK(last_allocation(pair_gossip{.step = .1, .local = 2}, 5, 400) <= 200);
+    CHECK(last_allocation(d_gadmm{1, 3}, 5, 400) <= 200);
 }

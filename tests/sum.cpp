@@ -38,9 +38,8 @@ TEST_CASE("and so they are by every exact collective") {
     for (int const ranks : {1, 3, 4, 6})
         for (std::size_t const d : {0, 2, 61}) {
             CAPTURE(ranks);
-            CHECK(on_ranks<fibers>(ranks, [&](any_communicator& comm) {
-                      return sum_calls::wrong_with_collectives(comm, d);
-                  }) == "");
+            CHECK(on_ranks<fibers>(
+                      ranks, [&](any_communicator& comm) { return sum_calls::wrong_with_collectives(comm, d); }) == "");
         }
 }
 
@@ -70,15 +69,11 @@ TEST_CASE("ranges of every kind are summed where they are") {
 
 TEST_CASE("a persistent sum allocates nothing in its second call, and returns its own memory of sparse vectors") {
     auto const last_allocation = [](auto make, auto call) {
-        std::vector<int> last(4, -1);
+        std::vector<std::size_t> last(4);
         fibers::run(4, [&](auto& comm) {
             auto x = make(comm.rank());
             persistent_sum again(comm, x);
-            for (int round = 0; round < 12; ++round) {
-                auto const before = allocations();
-                call(again, x);
-                if (allocations() != before) last[static_cast<std::size_t>(comm.rank())] = round;
-            }
+            last[static_cast<std::size_t>(comm.rank())] = last_to_allocate(12, [&] { call(again, x); });
         });
         return *std::max_element(last.begin(), last.end());
     };
@@ -87,13 +82,13 @@ TEST_CASE("a persistent sum allocates nothing in its second call, and returns it
     auto const terms = [](int rank) {
         return sum_calls::in_disorder(sum_calls::without_zeros(sum_calls::numbers<double>(rank, 100)));
     };
-    CHECK(last_allocation(zeros(0.0f), plain) < 3);
-    CHECK(last_allocation(zeros(0.0), [](auto& sums, auto& x) { sums.mean(x); }) < 3);
-    CHECK(last_allocation(zeros(0.0f), [](auto& sums, auto& x) { sums.reduce_scatter(x); }) < 3);
-    CHECK(last_allocation(zeros(std::int64_t{0}), plain) < 3);
-    CHECK(last_allocation(zeros(Eigen::half{}), plain) < 3);
-    CHECK(last_allocation(terms, plain) < 3);
-    CHECK(last_allocation(terms, [](auto& sums, auto& x) { sums.reduce_scatter(x); }) < 3);
+    CHECK(last_allocation(zeros(0.0f), plain) <= 3);
+    CHECK(last_allocation(zeros(0.0), [](auto& sums, auto& x) { sums.mean(x); }) <= 3);
+    CHECK(last_allocation(zeros(0.0f), [](auto& sums, auto& x) { sums.reduce_scatter(x); }) <= 3);
+    CHECK(last_allocation(zeros(std::int64_t{0}), plain) <= 3);
+    CHECK(last_allocation(zeros(Eigen::half{}), plain) <= 3);
+    CHECK(last_allocation(terms, plain) <= 3);
+    CHECK(last_allocation(terms, [](auto& sums, auto& x) { sums.reduce_scatter(x); }) <= 3);
 }
 
 TEST_CASE("reduce_scatter sends half of what a sum by a ring does, and sparse parts less than sparse sums") {

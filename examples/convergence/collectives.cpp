@@ -69,8 +69,8 @@ std::vector<line> collective_lines(options const&) {
     };
     auto const top = composed(ef_sgd{top_k{4}, given}, f);
     add(composed(spardl_sgd{4, false, given}, f), "spardl_sgd(k=4)");
-    add(top.with_transport(ok_top_k{4}), "ef_sgd by ok_top_k(4)");
-    add(top.with_transport(compressed_split_all_gather{quantize{7, 0}}), "ef_sgd by split_all_gather(quantize(7))");
+    add(top.with_over(ok_top_k{4}), "ef_sgd by ok_top_k(4)");
+    add(top.with_over(compressed_split_all_gather{quantize{7, 0}}), "ef_sgd by split_all_gather(quantize(7))");
     return all;
 }
 

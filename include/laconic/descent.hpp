@@ -30,7 +30,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
     using message_type = detail::message_of<compressor_type, T, B>;
     static_assert(Feedback<decltype(R::feedback), T, B, message_type>,
                   "the recursion's feedback is none for these numbers: it may be a memory of another type");
-    using transport_type = detail::transport_for<decltype(R::transport), message_type, T, B>;
+    using transport_type = detail::transport_for<decltype(R::over), message_type, T, B>;
     static_assert(Transport<transport_type, C, message_type, decltype(R::feedback), T, B>,
                   "the recursion's transport is none for these messages (transport/transport.hpp)");
     static_assert(Estimator<decltype(R::estimator), F, T, B>,
@@ -44,7 +44,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
                           position_code positions = position_code::smallest)
         : base(objective, comm, x, seed, std::move(on)),
           method_(std::move(method)),
-          transport_(method_.transport, x.size(), positions),
+          transport_(method_.over, x.size(), positions),
           mean_(x.size()) {
         method_.compressor.check(x.size());
         transport_.require_beside(method_.feedback, "the feedback " + detail::described(method_.feedback));

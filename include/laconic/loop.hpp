@@ -55,22 +55,4 @@ concept LoopMethod = Communicator<C> &&
     { method.start(p, objective, comm, x, seed) } -> Loop;
 };
 
-namespace detail {
-
-/// A method that is chosen at run time, and of which method.has_loop() returns whether it makes its own loop.
-template <class M>
-concept MayHaveLoop = requires(M const& method) {
-    { method.has_loop() } -> std::same_as<bool>;
-};
-
-template <class M>
-bool has_loop([[maybe_unused]] M const& method) {
-    if constexpr (MayHaveLoop<M>)
-        return method.has_loop();
-    else
-        return true;
-}
-
-}  // namespace detail
-
 }  // namespace laconic

@@ -32,7 +32,7 @@ struct recursion {
     S step{};
     L level{};
     E estimator{};
-    X transport{};
+    X over{};
     double scale = 1;
 
     template <class Archive>
@@ -42,26 +42,26 @@ struct recursion {
     /// The same with another part.
     template <class New>
     recursion<New, F, S, L, E, X> with_compressor(New c) const {
-        return {std::move(c), feedback, step, level, estimator, transport, scale};
+        return {std::move(c), feedback, step, level, estimator, over, scale};
     }
     template <class New>
     recursion<C, New, S, L, E, X> with_feedback(New f) const {
-        return {compressor, std::move(f), step, level, estimator, transport, scale};
+        return {compressor, std::move(f), step, level, estimator, over, scale};
     }
     template <class New>
     recursion<C, F, New, L, E, X> with_step(New s) const {
-        return {compressor, feedback, std::move(s), level, estimator, transport, scale};
+        return {compressor, feedback, std::move(s), level, estimator, over, scale};
     }
     template <class New>
     recursion<C, F, S, New, E, X> with_level(New l) const {
-        return {compressor, feedback, step, std::move(l), estimator, transport, scale};
+        return {compressor, feedback, step, std::move(l), estimator, over, scale};
     }
     template <class New>
     recursion<C, F, S, L, New, X> with_estimator(New e) const {
-        return {compressor, feedback, step, level, std::move(e), transport, scale};
+        return {compressor, feedback, step, level, std::move(e), over, scale};
     }
     template <class New>
-    recursion<C, F, S, L, E, New> with_transport(New x) const {
+    recursion<C, F, S, L, E, New> with_over(New x) const {
         return {compressor, feedback, step, level, estimator, std::move(x), scale};
     }
 };
@@ -74,7 +74,7 @@ concept Recursion = std::movable<R> && requires(R r) {
     r.step;
     r.level;
     r.estimator;
-    r.transport;
+    r.over;
     { r.scale } -> std::convertible_to<double>;
 };
 

@@ -32,15 +32,14 @@ namespace laconic {
 ///     reduce.finish();
 ///
 /// Every rank makes one, with the same reduction, layers and options, and makes the same calls, layers in the order of
-/// the first step, or, where layers may be absent, of the first in which all ranks start all; until then messages wait
-/// for finish(). A step is a transaction: where finish() throws, or propagates NaN, all residuals and shifts are on
-/// every rank as they were before it, and so are the caller's numbers unless they became NaN: the step can be tried
-/// again, or left out, and the next ones are the same as without it. (Only the state of a collective itself may
-/// differ.) A reducer works over a duplicate of its communicator, if that is Splitting, so that two of them, or a
-/// reducer and other traffic of the caller, never mix; it does not outlive its engine's run except by rebind(). Up to 8
-/// messages of a rank are in flight at once. Memory, beside the reduction's: 2 d numbers, with a shift and numbers of
-/// 16 bits or a loss scale 3 d, the messages, and room for d / 4 terms of them. After the first step it allocates only
-/// where a collective's lists grow.
+/// the first step, or, where layers may be absent, of the first in which all ranks start all. A step is a transaction:
+/// where finish() throws, or propagates NaN, all residuals and shifts are on every rank as they were before it, and so
+/// are the caller's numbers unless they became NaN; the next steps are the same as without it, except for the state of
+/// a collective itself. A reducer works over a duplicate of its communicator, if that is Splitting, and does not
+/// outlive its engine's run except by rebind(). docs/reducer.md has all of this, situation by situation. Memory, beside
+/// the reduction's: 2 d numbers, with a shift and numbers of 16 bits or a loss scale 3 d, the messages, of which 8 are
+/// in flight at once, and room for d / 4 terms of them. After the first step it allocates only where a collective's
+/// lists grow.
 template <class R, class C, Scalar T = float, class B = host>
 class reducer {
   public:
@@ -80,15 +79,13 @@ class reducer {
         finish();
     }
 
-    /// Starts this layer: its message begins to travel (where a collective in the foreground adds it up, with the next
-    /// start() or finish()), and x, which finish() replaces by the estimate, must stay until then: a temporary that
-    /// owns its numbers does not compile, one that is a view does. finish() throws all errors, on all ranks; start()
-    /// itself throws argument_error only for a layer that does not exist, and for one more where all messages of the
-    /// step are sent; that step goes on. In the first step messages are sent by finish(), once the ranks have compared
-    /// their orders of layers. Cost: the compensation reads d numbers, and d of each of h and e that there is, and
-    /// writes d; then come the compressor's passes, the messages' terms, and one more pass over x; or three over the
-    /// mean, where the messages' terms are more than d / 4 or every coordinate, or there is a shift, a loss scale, a
-    /// probe or a comparison. Numbers of 16 bits take these three and one more pass each way.
+    /// Starts this layer: its message begins to travel (in the first step, and where a collective in the foreground
+    /// adds it up, later), and x, which finish() replaces by the estimate, must stay until then. finish() throws all
+    /// errors, on all ranks; start() itself throws argument_error only for a layer that does not exist, and for one
+    /// more where all messages of the step are sent; that step goes on. Cost: the compensation reads d numbers, and d
+    /// of each of h and e that there is, and writes d; then come the compressor's passes, the messages' terms, and one
+    /// more pass over x; or three over the mean, where these terms are more than d / 4 or every coordinate, or there is
+    /// a shift, a loss scale, a probe or a comparison. Numbers of 16 bits take these three and one more pass each way.
     template <class X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
         if constexpr (detail::takes<T, X>()) step_.start(l, detail::caller_vector(detail::view(x)), options);
@@ -126,11 +123,9 @@ class reducer {
     /// Restores a reducer from the saved state of one with the same reduction, options, rank and number of ranks, and
     /// the same layers, in any order; its next steps are the same, bit for bit. The seed becomes that of the state,
     /// which must be the options' where they give one. All ranks restore, before their first step or all together
-    /// later; where their states are not of one step and seed, or some rank was not restored and is in another step,
-    /// the next finish() throws agreement_error on all of them (where a collective adds up all layers, only if that
-    /// rank is in its first step, too, or with verify_every, in the next step that is compared). Throws shape_error for
-    /// the state of another reducer, wire_error for damaged bytes, argument_error while a step is in progress; then
-    /// nothing has changed.
+    /// later; else the next finish() throws agreement_error on all of them (where a collective adds up all layers, only
+    /// in the first step, or in the next one that is compared). Throws shape_error for the state of another reducer,
+    /// wire_error for damaged bytes, argument_error while a step is in progress; then nothing has changed.
     void restore(std::span<std::byte const> saved) { step_.restore(saved); }
     /// The same from the states of all ranks of the saved reducer, in their order, on every rank: where their number
     /// differs from the present one, each rank gets the mean of their residuals and of their shifts, so that both means

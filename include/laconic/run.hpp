@@ -188,8 +188,9 @@ run_result run_recursion(R method, F const& objective, X& x, C& comm, run_settin
 /// What is minimised is the mean over the ranks; where ranks have different numbers of samples, by_samples(comm,
 /// objective) makes it the mean over all samples.
 /// Throws what the loop throws; argument_error for a check_every of 0.
-template <class M, class F, class X, class C, class Watch>
-run_result descend(M const& method, problem p, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+template <class M, class F, class X, class C, class Watch = detail::no_watch>
+run_result descend(M const& method, problem p, F const& objective, X& x, C& comm, run_settings how = {},
+                   Watch watch = {}) {
     if constexpr (!detail::can_descend<M, F, X, C>()) {
         return {};
     } else {
@@ -199,7 +200,9 @@ run_result descend(M const& method, problem p, F const& objective, X& x, C& comm
             auto const start = [&](metered<C>& counted, std::uint64_t seed) {
                 return method.start(p, objective, counted, detail::view(x), seed);
             };
-            if (detail::has_loop(method)) return detail::run_loop(start, comm, how, std::move(watch));
+            bool has_loop = true;
+            if constexpr (requires { method.has_loop(); }) has_loop = method.has_loop();  // it is chosen at run time
+            if (has_loop) return detail::run_loop(start, comm, how, std::move(watch));
         }
         if constexpr (Method<M, detail::element_of<X>>)
             return detail::run_recursion(method.template compose<detail::element_of<X>, host>(p), objective, x, comm,
@@ -211,24 +214,14 @@ run_result descend(M const& method, problem p, F const& objective, X& x, C& comm
 
 /// The same with the constants of the ranks' objectives: L is bounded by the mean of the L_i. A method whose step is
 /// given may need none of them. Or runs a recursion, which has its parameters.
-template <class M, class F, class X, class C, class Watch>
-run_result descend(M method, F const& objective, X& x, C& comm, run_settings how, Watch watch) {
+template <class M, class F, class X, class C, class Watch = detail::no_watch>
+run_result descend(M method, F const& objective, X& x, C& comm, run_settings how = {}, Watch watch = {}) {
     if constexpr (!detail::can_descend<M, F, X, C>())
         return {};
     else if constexpr (Recursion<M>)
         return detail::run_recursion(std::move(method), objective, x, comm, how, std::move(watch));
     else
         return descend(method, agree_on_problem(comm, objective), objective, x, comm, how, std::move(watch));
-}
-
-/// The same without a watch.
-template <class M, class F, class X, class C>
-run_result descend(M const& method, F const& objective, X& x, C& comm, run_settings how = {}) {
-    return descend(method, objective, x, comm, how, detail::no_watch{});
-}
-template <class M, class F, class X, class C>
-run_result descend(M const& method, problem const& p, F const& objective, X& x, C& comm, run_settings how = {}) {
-    return descend(method, p, objective, x, comm, how, detail::no_watch{});
 }
 
 /// What cannot be run: the compiler's first error says what to change. (g++'s is of the braces, where a member in them

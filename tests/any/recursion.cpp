@@ -38,7 +38,7 @@ void says_the_same(R const& r) {
     CHECK(to_string(its.step) == to_string(parts.step));
     CHECK(to_string(its.level) == to_string(parts.level));
     CHECK(to_string(its.estimator) == to_string(parts.estimator));
-    CHECK(to_string(its.transport) == to_string(parts.transport));
+    CHECK(to_string(its.over) == to_string(parts.over));
 }
 
 TEST_CASE("a recursion behind faces sends the same bytes: memories, levels, estimators, steps, answers, collectives") {
@@ -49,8 +49,8 @@ TEST_CASE("a recursion behind faces sends the same bytes: memories, levels, esti
         {3}, {.3, false}, momentum<>(.05, .5), {}, l_svrg<>(2, .25)};
     says_the_same(sampled);
     says_the_same(
-        recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_transport(served<natural>{{}, {.5, 0}}));
-    says_the_same(recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_transport(gtop_k{1}));
+        recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_over(served<natural>{{}, {.5, 0}}));
+    says_the_same(recursion<top_k<>, memory<>>{{2}, {0, 1}, {1}, {}, {}, {}, .2}.with_over(gtop_k{1}));
 }
 
 TEST_CASE("the length of a step, where it has one") {

@@ -35,10 +35,6 @@ std::vector<std::vector<float>> steps(Make make) {
     return all;
 }
 
-struct trainer {  // whose member has the same type for all reductions
-    std::unique_ptr<any_reducer<>> reduce;
-};
-
 TEST_CASE("a reduction that is chosen while the program runs does what its type would, to the byte") {
     auto const same = [](auto const& how) {
         std::string const text = to_string(how);
@@ -86,17 +82,6 @@ TEST_CASE(
             reduce(chosen, b);
             CHECK(a == b);
         }
-    });
-}
-
-TEST_CASE("any_reducer is a member of a class, over any communicator") {
-    fibers::run(2, [](fibers::member& inner) {
-        any_communicator comm(inner);
-        trainer t{
-            std::make_unique<any_reducer<>>(parse_reduction("error_feedback(top_k(0.1))"), comm, std::size_t{40})};
-        auto g = gradient(inner.rank(), 0);
-        (*t.reduce)(g);
-        CHECK(t.reduce->steps() == 1);
     });
 }
 

@@ -15,7 +15,7 @@ struct nameless {};
 struct composed_of {
     named compressor, feedback, step, level;
     nameless estimator;
-    named transport;
+    named over;
     double scale = 0.5;
 };
 

@@ -225,22 +225,6 @@ TEST_CASE("race: a file's name may have any bytes: none gets lost, and none is a
     }
 }
 
-TEST_CASE("race: a plot of a race that starts at the optimum has axes and a key") {
-    if (no_gnuplot()) return;
-    auto const data = file_with("balanced", "1 1:1\n-1 1:1\n"), plot = folder() + "/balanced.svg";
-    auto const run =
-        run_race("--data " + data + " --workers 1 --quiet --method gd --method 'gd(step=0.5)' --plot " + plot);
-    CHECK(run.status == 0);
-    CHECK(run.out == "");
-    CHECK(contains(text_of(plot), "gd, nowhere above 0"));
-    CHECK(contains(text_of(plot), "</svg>"));
-    // One mark only, below what the axis would have; and one method of two with marks.
-    auto const one = run_race(small + "--rounds 0 --quiet --target 1e6 --plot " + plot);
-    CHECK(one.out == "");
-    CHECK(one.status == 0);
-    CHECK(contains(text_of(plot), "</svg>"));
-}
-
 TEST_CASE("race: files of more than the limit, or than the memory, are refused by name") {
     std::string rows;
     for (int i = 0; i < 1000; ++i) rows += "1 1:1\n-1 1:2\n";

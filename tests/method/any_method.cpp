@@ -20,7 +20,7 @@ TEST_CASE("it composes what the method inside composes") {
     CHECK(to_string(r.compressor) == "rand_k(2)");
     CHECK(to_string(r.feedback) == to_string(inside.feedback));
     CHECK(r.step.rate() == inside.step.rate);
-    CHECK(r.transport.gathers());
+    CHECK(r.over.gathers());
     static_assert(Method<any_method<>> && !Method<any_method<>, float> && Method<any_method<float>, float>);
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("a method around one that is chosen at run time: its answer, and the p
     any_method<> const m = chosen{diana{rand_k{2}}, natural{}, .5, true};
     CHECK(to_string(m) == "bidirectional(diana(rand_k(2)), natural, memory=0.5, keep_errors=yes)");
     for (auto const& r : {m.compose<double, host>(some_problem), m.compose(some_problem, elastic_net{.3, 0})}) {
-        CHECK(to_string(r.transport) == "served(natural, memory(rate=0.5, decay=1))");
+        CHECK(to_string(r.over) == "served(natural, memory(rate=0.5, decay=1))");
     }
     CHECK(to_string(m.compose(some_problem, elastic_net{.3, 0}).step).find("elastic_net(0.3, 0)") != std::string::npos);
     any_method<> const twice = chosen{m, natural{}, 0, false};

@@ -202,8 +202,8 @@ TEST_CASE("each method's step, and its parts, by hand") {
         auto const r = named(method, of);
         CHECK(r.scale * r.step.rate() == doctest::Approx(step).epsilon(1e-10));
         auto const text = to_string(r.compressor) + "; " + to_string(r.feedback) + "; " + to_string(r.step) + "; " +
-                          to_string(r.level) + "; " + to_string(r.estimator) + "; " + to_string(r.transport) +
-                          "; scale " + detail::shortest(r.scale);
+                          to_string(r.level) + "; " + to_string(r.estimator) + "; " + to_string(r.over) + "; scale " +
+                          detail::shortest(r.scale);
         CAPTURE(text);
         for (auto const& part : parts) CHECK(text.find(part) != std::string::npos);
     }

@@ -87,10 +87,10 @@ struct remembers_a_list {
     recursion<identity> const method{};
     descend(method, 3.0, x, comm);
 #elif defined(TRANSPORT_OF_A_NUMBER)
-    auto const method = recursion<identity>{}.with_transport(3);
+    auto const method = recursion<identity>{}.with_over(3);
     descend(method, f, x, comm);
 #elif defined(COLLECTIVE_WITHOUT_PAIRS)
-    auto const method = recursion<identity>{}.with_transport(ring{});
+    auto const method = recursion<identity>{}.with_over(ring{});
     collectives_only alone;
     descend(method, f, x, alone);
 #elif defined(REDUCER_WITHOUT_AN_OMEGA)
@@ -110,7 +110,7 @@ struct remembers_a_list {
     descend(unbiased, problem{1, 1, 1, 0, 1, 1}, f, x, comm);
     descend(stepped, problem{}, f, x, comm);
     descend(stepped, f, x, comm);
-    descend(recursion<identity>{}.with_transport(ring{}), f, x, comm);
+    descend(recursion<identity>{}.with_over(ring{}), f, x, comm);
     collectives_only alone;
     descend(recursion<identity>{}, f, x, alone);
     reducer reduce(unproved{plain{top_k{1}}}, comm, x);

@@ -100,8 +100,7 @@ std::vector<requests> requests_of(R const& method, int rounds) {
 template <class C, class X = gather_all>
 void none_later(C const& compressor, bool as_many_waits, X const& collective = {}) {
     auto const method =
-        recursion<C, memory<double, device>>{compressor, memory<double, device>(0, 1), {0.1}}.with_transport(
-            collective);
+        recursion<C, memory<double, device>>{compressor, memory<double, device>(0, 1), {0.1}}.with_over(collective);
     CAPTURE(to_string(compressor) + ", " + to_string(collective));
     auto const nccl_before = stand_in::allocations();
     requests_of(method, 1);

@@ -8,116 +8,104 @@
 using namespace laconic;
 
 using how = error_feedback<top_k<>>;
-using one_layer = detail::reduced_layer<how, fibers::member, double, host>;
 
-// Sends the message of a step and waits for all ranks'.
-void exchange(one_layer& l, one_layer::resources& with, std::uint64_t round, bool watched = false) {
-    detail::joint_message message({&l}, {});
-    message.send(with.over->messages, round, 0);
-    message.receive(with.over->messages, round, 0, watched);
-}
+// One layer of a rank, and the parts of its steps.
+struct one_layer {
+    detail::step_resources<fibers::member, host> with;
+    detail::reduced_layer<how, fibers::member, double, host> l;
+    int rank;
 
-detail::caller_vector numbers(std::vector<double>& x) { return detail::caller_vector(std::span(x)); }
-std::vector<double> residual_of(one_layer const& l) {
-    auto const e = l.feedback().residual();
-    return {e.begin(), e.end()};
-}
+    one_layer(fibers::member& comm, layer is, std::size_t k = 1, reducer_options const& options = {})
+        : l(with, how{top_k{k}}, std::move(is), options), rank(comm.rank()) {
+        with.connect(comm);
+    }
+    // Makes the message about x, or leaves it out, sends it and waits for all ranks'.
+    void exchange(std::uint64_t round, std::vector<double>* x, step_options const& options = {}, bool in_full = false,
+                  bool watched = false) {
+        if (x) {
+            l.vector().start(detail::caller_vector(std::span(*x)));
+            l.make_message(round, 1, options, in_full);
+        } else {
+            l.fail(detail::failure::left_out(l.was_not_started()).by(rank, round), false);
+        }
+        detail::joint_message message({&l}, {});
+        message.send(with.over->messages, round, 0);
+        message.receive(with.over->messages, round, 0, watched);
+    }
+    void commit(std::uint64_t round) {
+        l.commit(round);
+        l.write_back();
+        l.end_step();
+    }
+    void step(std::uint64_t round, std::vector<double>* x, bool in_full = false) {
+        exchange(round, x, {}, in_full);
+        commit(round);
+    }
+    std::vector<double> residual() const {
+        auto const e = l.feedback().residual();
+        return {e.begin(), e.end()};
+    }
+};
 
 TEST_CASE("nothing is remembered before commit, and the caller's numbers change in write_back alone") {
     fibers::run(2, [](fibers::member& comm) {
-        one_layer::resources with;
-        with.connect(comm);
-        one_layer l(with, how{top_k{1}}, {"w", 3}, {});
+        one_layer one(comm, {"w", 3});
         std::vector<double> x{1, double(2 + comm.rank()), -1};
         auto const before = x;
-        l.vector().start(numbers(x));
-        l.make_message(0, 1, {.loss_scale = 0.5}, false);
-        exchange(l, with, 0);
+        one.exchange(0, &x, {.loss_scale = 0.5});
         CHECK(x == before);
-        CHECK(residual_of(l) == std::vector<double>(3));
-        l.commit(0);
+        CHECK(one.residual() == std::vector<double>(3));
+        one.l.commit(0);
         CHECK(x == before);
-        CHECK(residual_of(l) == std::vector<double>{2, 0, -2});
-        l.write_back();
+        CHECK(one.residual() == std::vector<double>{2, 0, -2});
+        one.l.write_back();
         CHECK(x == std::vector<double>{0, 2.5, 0});
     });
 }
 
 TEST_CASE("a message that cannot be made is an error on all ranks, which names the layer where it has a name") {
-    std::vector<std::string> errors;
-    for (std::string const name : {"", "w"})
-        fibers::run(2, [&](fibers::member& comm) {
-            one_layer::resources with;
-            with.connect(comm);
-            one_layer l(with, how{top_k{1}}, {name, 3}, {});
+    for (auto const& [name, of_layer] : {std::pair{"", ""}, {"w", "layer w: "}})
+        fibers::run(2, [name = name, of_layer = of_layer](fibers::member& comm) {
+            one_layer one(comm, {name, 3});
             std::vector<double> x(comm.rank() == 1 ? 2 : 3);
-            l.vector().start(numbers(x));
-            l.make_message(8, 1, {}, false);
-            try {
-                exchange(l, with, 8);
-            } catch (compression_error const& e) {
-                errors.push_back(e.what());
-            }
+            CHECK_THROWS_WITH_AS(
+                one.exchange(8, &x),
+                detail::concat({"rank 1, round 8: ", of_layer, "a vector of 2 numbers, where the reducer has 3"})
+                    .c_str(),
+                compression_error);
         });
-    CHECK(errors ==
-          std::vector<std::string>{"rank 1, round 8: a vector of 2 numbers, where the reducer has 3",
-                                   "rank 1, round 8: a vector of 2 numbers, where the reducer has 3",
-                                   "rank 1, round 8: layer w: a vector of 2 numbers, where the reducer has 3",
-                                   "rank 1, round 8: layer w: a vector of 2 numbers, where the reducer has 3"});
 }
 
 TEST_CASE("a layer that all ranks skip keeps what it remembers, and one that some ranks skip is an error") {
     fibers::run(2, [](fibers::member& comm) {
-        one_layer::resources with;
-        with.connect(comm);
-        one_layer l(with, how{top_k{1}}, {"w", 3}, {});
+        one_layer one(comm, {"w", 3});
         std::vector<double> x{1, 5, -1};
-        auto const step = [&](std::uint64_t k, bool skip) {
-            if (!skip) l.vector().start(numbers(x));
-            if (skip)
-                l.fail(detail::failure::left_out(l.was_not_started()).by(comm.rank(), k), false);
-            else
-                l.make_message(k, 1, {}, false);
-            exchange(l, with, k);
-            l.commit(k);
-            l.write_back();
-            l.end_step();
-        };
-        step(0, false);
+        one.step(0, &x);
         x = {7, 7, 7};
-        auto const before = residual_of(l);
-        step(1, true);
-        CHECK(residual_of(l) == before);
+        auto const before = one.residual();
+        one.step(1, nullptr);
+        CHECK(one.residual() == before);
         CHECK(x == std::vector<double>{7, 7, 7});
-        CHECK_THROWS_AS(step(2, comm.rank() == 0), compression_error);
-        CHECK(residual_of(l) == before);
+        CHECK_THROWS_AS(one.step(2, comm.rank() == 0 ? nullptr : &x), compression_error);
+        CHECK(one.residual() == before);
     });
 }
 
 TEST_CASE("a layer in full has no memory, and a step in full sends the residual, too") {
     fibers::run(2, [](fibers::member& comm) {
-        one_layer::resources with;
-        with.connect(comm);
-        one_layer full_one(with, how{top_k{1}}, {"b", 3}, {.in_full = {"b"}}), l(with, how{top_k{1}}, {"w", 3}, {});
-        CHECK(full_one.described() == "3 numbers, in full");
-        CHECK(l.described() == "3 numbers, error_feedback(top_k(1))");
+        one_layer full_one(comm, {"b", 3}, 1, {.in_full = {"b"}}), one(comm, {"w", 3});
+        CHECK(full_one.l.described() == "3 numbers, in full");
+        CHECK(one.l.described() == "3 numbers, error_feedback(top_k(1))");
         std::vector<double> x{1, double(2 + 2 * comm.rank()), -1}, y = x;
-        auto const step = [&](one_layer& of, std::vector<double>& v, std::uint64_t k, bool in_full) {
-            of.vector().start(numbers(v));
-            of.make_message(k, 1, {}, in_full);
-            exchange(of, with, k);
-            of.commit(k);
-            of.write_back();
-        };
-        step(full_one, x, 0, false);
+        full_one.step(0, &x);
         CHECK(x == std::vector<double>{1, 3, -1});
-        CHECK(full_one.feedback().residual().empty());
-        step(l, y, 0, false);
+        CHECK(full_one.residual().empty());
+        one.step(0, &y);
         CHECK(y == std::vector<double>{0, 3, 0});
         y = {1, 1, 1};
-        step(l, y, 1, true);
+        one.step(1, &y, true);
         CHECK(y == std::vector<double>{2, 1, 0});
-        CHECK(residual_of(l) == std::vector<double>(3));
+        CHECK(one.residual() == std::vector<double>(3));
     });
 }
 
@@ -127,25 +115,18 @@ TEST_CASE(
     std::size_t const d = 64;
     for (std::size_t const k : {1u, 4u, 5u, 6u, 40u})  // three ranks' lists have at most 16 terms
         fibers::run(3, [&](fibers::member& comm) {
-            one_layer::resources with;
-            with.connect(comm);
-            one_layer lists(with, how{top_k{k}}, {"", d}, {}), means(with, how{top_k{k}}, {"", d}, {}),
-                scaled(with, how{top_k{k}}, {"", d}, {});
+            one_layer lists(comm, {"", d}, k), means(comm, {"", d}, k), scaled(comm, {"", d}, k);
             for (std::uint64_t step = 0; step < 4; ++step) {
                 std::vector<double> x(d);
                 auto const of_rank = key{3}.child(step).child(std::uint64_t(comm.rank()));
                 for (std::size_t i = 0; i < d; ++i) x[i] = of_rank.uniform(i) - 0.5;
                 auto y = x, z = x;
                 for (double& v : z) v *= 4;
-                auto const take = [&](one_layer& l, std::vector<double>& v, bool watched, double loss_scale) {
+                auto const take = [&](one_layer& one, std::vector<double>& v, bool watched, double loss_scale) {
                     auto const before = v;
-                    l.vector().start(numbers(v));
-                    l.make_message(step, 1, {.loss_scale = loss_scale}, false);
-                    exchange(l, with, step, watched);
+                    one.exchange(step, &v, {.loss_scale = loss_scale}, false, watched);
                     CHECK(v == before);
-                    l.commit(step);
-                    l.write_back();
-                    l.end_step();
+                    one.commit(step);
                 };
                 take(lists, x, false, 1);
                 take(means, y, true, 1);
@@ -153,7 +134,7 @@ TEST_CASE(
                 CHECK(x == y);
                 for (double& v : y) v *= 4;
                 CHECK(z == y);
-                CHECK(residual_of(lists) == residual_of(means));
+                CHECK(lists.residual() == means.residual());
                 std::size_t written = 0;
                 for (double const v : x) written += v != 0;
                 CHECK(written >= k);

@@ -9,28 +9,6 @@
 
 using namespace laconic;
 
-TEST_CASE("a step: nothing is written before finish, and messages of later steps go as layers are started") {
-    using with_errors = error_feedback<top_k<>>;
-    fibers::run(2, [](fibers::member& comm) {
-        reducer_options const options{.share_below = 0};
-        detail::reduction_step<with_errors, fibers::member> step(
-            comm, [](layer const&) { return with_errors{top_k{1}}; }, layers_of({3, 3}), options);
-        std::vector<float> a, b;
-        for (int k = 0; k < 2; ++k) {
-            a = {1, 5, 2}, b = {4, 3, 0};
-            step.start(1, b);
-            step.start(0, a);
-            CHECK(a == std::vector<float>{1, 5, 2});
-            CHECK(step.steps() == std::uint64_t(k));
-            step.finish();
-            CHECK(step.steps() == std::uint64_t(k + 1));
-        }
-        CHECK(a == std::vector<float>{0, 5, 0});
-        CHECK(b == std::vector<float>{0, 6, 0});  // 3 waited
-        CHECK(step.statistics().steps == 2);
-    });
-}
-
 TEST_CASE(
     "a step in its parts: once prepared it is committed, or abandoned without a change, and failed() says why not") {
     using with_errors = error_feedback<top_k<>>;

@@ -16,10 +16,10 @@ template <class R>
 auto always(R r) {
     return [r](layer const&) { return r; };
 }
+auto const by_top_1 = always(top_k_with_errors{top_k{1}});
 
 TEST_CASE("the identity of a state has the layers by name, what ranks agree on has them as they are listed") {
-    layers const one({}, always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {}),
-        other({}, always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", 3}}, {});
+    layers const one({}, by_top_1, {{"b", 3}, {"a", 2}}, {}), other({}, by_top_1, {{"a", 2}, {"b", 3}}, {});
     CHECK(one.identity(0, 2, 5) == other.identity(0, 2, 5));
     CHECK(one.items().lines() != other.items().lines());
     CHECK(one.identity(0, 2, 5) != one.identity(1, 2, 5));
@@ -28,10 +28,10 @@ TEST_CASE("the identity of a state has the layers by name, what ranks agree on h
           std::string::npos);
     CHECK(one.identity(0, 2, 5).starts_with("the seed: 5\n"));
     CHECK(one.items().lines().find("seed") == std::string::npos);
-    layers share({}, always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {});
+    layers share({}, by_top_1, {{"b", 3}, {"a", 2}}, {});
     share.draw_as(detail::shared_seed(5), 1);
     CHECK(share.identity(0, 2, 5) != one.identity(0, 2, 5));
-    layers const in_full({}, always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {.in_full = {"a"}});
+    layers const in_full({}, by_top_1, {{"b", 3}, {"a", 2}}, {.in_full = {"a"}});
     CHECK(in_full.identity(0, 2, 5).find("layer a: 2 numbers, in full\n") != std::string::npos);
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("the text of an order differs where the order does, whatever the names
     for (std::vector<layer> const& names : {std::vector<layer>{{"a", 1}, {"b", 1}, {"a, b", 1}},
                                             std::vector<layer>{{"a", 1}, {"; not started: a", 1}, {"", 1}},
                                             std::vector<layer>{{"a\\", 1}, {"a\\, b", 1}, {"b", 1}}}) {
-        layers const all({}, always(top_k_with_errors{top_k{1}}), names, {});
+        layers const all({}, by_top_1, names, {});
         std::vector<std::string> texts;
         for (auto const& order : orders) {
             detail::layer_order started(3);
@@ -50,7 +50,7 @@ TEST_CASE("the text of an order differs where the order does, whatever the names
         std::sort(texts.begin(), texts.end());
         CHECK(std::adjacent_find(texts.begin(), texts.end()) == texts.end());
     }
-    layers const all({}, always(top_k_with_errors{top_k{1}}), {{"b", 3}, {"a", 2}}, {});
+    layers const all({}, by_top_1, {{"b", 3}, {"a", 2}}, {});
     detail::layer_order order(2);
     order.start(1);
     CHECK(all.names(order) == "a, ; not started: b");
@@ -59,10 +59,9 @@ TEST_CASE("the text of an order differs where the order does, whatever the names
 }
 
 TEST_CASE("what does not suit a layer is refused") {
-    CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{1}}), {}, {}), "a reducer of no layers",
+    CHECK_THROWS_WITH_AS(layers({}, by_top_1, {}, {}), "a reducer of no layers", argument_error);
+    CHECK_THROWS_WITH_AS(layers({}, by_top_1, {{"a", 2}, {"b", 2}, {"a", 2}}, {}), "two layers are named \"a\"",
                          argument_error);
-    CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", 2}, {"a", 2}}, {}),
-                         "two layers are named \"a\"", argument_error);
     CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {}),
                          "layer b: top_k(3): k = 3 is above the dimension d = 2", argument_error);
     CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{3}}), {{"", 2}}, {}),
@@ -75,16 +74,16 @@ TEST_CASE("what does not suit a layer is refused") {
 
 TEST_CASE("a layer of more numbers than a coordinate counts is refused before there is memory for it") {
     auto const many = std::size_t{1} << 32;
-    CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{1}}), {{"a", 2}, {"b", many}}, {}),
-                         doctest::Contains("layer b: "), argument_error);
+    CHECK_THROWS_WITH_AS(layers({}, by_top_1, {{"a", 2}, {"b", many}}, {}), doctest::Contains("layer b: "),
+                         argument_error);
     auto const most = std::numeric_limits<std::size_t>::max();
-    CHECK_THROWS_AS(layers({}, always(top_k_with_errors{top_k{1}}), {{"", most}}, {}), argument_error);
+    CHECK_THROWS_AS(layers({}, by_top_1, {{"", most}}, {}), argument_error);
 }
 
 TEST_CASE("no state, forged with its checksum, makes a vector longer than its layer") {
     using shifts = detail::reduction_step<ef21_shift<top_k<>>, fibers::member>;
-    auto const by_top_1 = always(ef21_shift{top_k{1}});
-    shifts longer({}, by_top_1, {{"a", 2}, {"b", 4}}, {}), restored({}, by_top_1, {{"a", 2}, {"b", 3}}, {});
+    auto const shift = always(ef21_shift{top_k{1}});
+    shifts longer({}, shift, {{"a", 2}, {"b", 4}}, {}), restored({}, shift, {{"a", 2}, {"b", 3}}, {});
     struct all_of {  // layers stay where they are, and this may be copied
         shifts* layers;
         void state(wire::state_writer& archive) { layers->state(archive); }

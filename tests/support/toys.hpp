@@ -308,7 +308,7 @@ auto composed(M const& method, laconic::problem const& p) {
     auto r = method.template compose<double, laconic::host>(p);
     if constexpr (std::same_as<decltype(r.level), laconic::fixed_level> &&
                   std::same_as<decltype(r.estimator), laconic::mini_batch> &&
-                  std::same_as<decltype(r.transport), laconic::gather_all>)
+                  std::same_as<decltype(r.over), laconic::gather_all>)
         return common_recursion<decltype(r.step)>{r.compressor, r.feedback, r.step, {}, r.estimator, {}, r.scale};
     else
         return r;

@@ -348,7 +348,7 @@ TEST_CASE(
         bowl const f{1.0 * comm.rank()};
         std::vector<double> x(10, 1.0), y(10, 1.0);
         descent run(method{.step = {0.1}}, f, comm, std::span(x), 1);
-        descent same(recursion<identity>{.step = {0.1}}.with_transport(ring{}), f, comm, std::span(y), 1);
+        descent same(recursion<identity>{.step = {0.1}}.with_over(ring{}), f, comm, std::span(y), 1);
         auto const saved = run.save();
         run.send();
         CHECK_THROWS_WITH_AS(run.send(), "a round is under way: receive() comes before the next send()",

@@ -40,7 +40,7 @@ auto correcting(C const& compressor, X const& collective = {}) {
     return [=]<class B>(std::type_identity<B>) {
         using feedback = memory<double, B>;
         static_assert(detail::CarriesMessages<nccl, detail::message_of<C, double, device>, device>);
-        return recursion<C, feedback>{compressor, feedback(0, true), {0.1}}.with_transport(collective);
+        return recursion<C, feedback>{compressor, feedback(0, true), {0.1}}.with_over(collective);
     };
 }
 template <class C>
@@ -136,8 +136,7 @@ TEST_CASE("a gradient that is not finite on one rank ends the round on all, and 
         std::atomic<int> refused = 0, same = 0, moved = 0;
         on_device::run(n, [&](nccl& comm, device& on) {
             using feedback = memory<double, device>;
-            auto const method =
-                recursion<top_k<>, feedback>{top_k{6}, feedback(0, true), {0.1}}.with_transport(collective);
+            auto const method = recursion<top_k<>, feedback>{top_k{6}, feedback(0, true), {0.1}}.with_over(collective);
             laws::distance_to_own<device> f(60, comm.rank());
             device::array<double> x(60);
             descent<std::remove_const_t<decltype(method)>, laws::distance_to_own<device>, nccl, double, device> run(

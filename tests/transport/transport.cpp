@@ -60,7 +60,7 @@ TEST_CASE("a transport of the user's own carries a method's messages") {
     auto const f = toys::around({{4, 1.5}});
     recursion<identity> const method{{}, {}, {.5}};
     toys::lockstep gathers(method, f, {0, 0}, 1);
-    toys::lockstep counts(method.with_transport(counted_rounds{}), f, {0, 0}, 1);
+    toys::lockstep counts(method.with_over(counted_rounds{}), f, {0, 0}, 1);
     gathers.rounds(3), counts.rounds(3);
     CHECK(counts.x() == gathers.x());
     CHECK(counts.transport(0).rounds == 3);

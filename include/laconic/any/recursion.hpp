@@ -188,7 +188,7 @@ any_recursion<T, B> erased(recursion<C, F, S, L, E, X> r) {
             std::move(r.step),
             std::move(level),
             std::move(r.estimator),
-            std::move(r.transport),
+            std::move(r.over),
             r.scale};
 }
 

@@ -15,7 +15,7 @@ template <class R>
             {"the step", described(method.step)},
             {"the level", described(method.level)},
             {"the estimator", described(method.estimator)},
-            {"the transport", described(method.transport)}};
+            {"the transport", described(method.over)}};
 }
 
 }  // namespace laconic::detail

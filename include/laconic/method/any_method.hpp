@@ -87,7 +87,7 @@ class any_method {
                 if (beta != 0)
                     throw argument_error(detail::concat({name(), ": the momentum belongs to the method inside"}));
                 auto const r = this->inside->compose(p, prox);
-                return r.with_transport(any_transport<T>(r.transport));
+                return r.with_over(any_transport<T>(r.over));
             } else {
                 auto r = this->inside->template compose<T, host>(p);
                 auto result = erased<T, host>(r);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-
 #include "laconic/core/text.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
@@ -52,10 +51,10 @@ struct bidirectional {
     auto answered(R const& r) const {
         if (!(rate >= 0 && rate <= 1))
             throw argument_error(detail::concat({"bidirectional: the memory rate ", rate, " is outside [0, 1]"}));
-        if (!detail::is_gathered(r.transport))
+        if (!detail::is_gathered(r.over))
             throw argument_error(
-                detail::concat({"bidirectional: the method has a transport of its own: ", to_string(r.transport)}));
-        return r.with_transport(served<C, T, B>{compressor, {rate, keep_errors ? 1.0 : 0.0}});
+                detail::concat({"bidirectional: the method has a transport of its own: ", to_string(r.over)}));
+        return r.with_over(served<C, T, B>{compressor, {rate, keep_errors ? 1.0 : 0.0}});
     }
 };
 template <class M, class C>

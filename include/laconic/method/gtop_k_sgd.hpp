@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/text.hpp"
@@ -22,7 +21,7 @@ struct gtop_k_sgd {
     template <Scalar T, class B>
     auto compose(problem const& p) const {
         detail::own_step(given, p, "gtop_k_sgd", "no theorem gives its step");
-        return detail::compose_ef<T, B>(top_k{k.value}, given, p, "gtop_k_sgd").with_transport(gtop_k{k, as_published});
+        return detail::compose_ef<T, B>(top_k{k.value}, given, p, "gtop_k_sgd").with_over(gtop_k{k, as_published});
     }
 
     bool operator==(gtop_k_sgd const&) const = default;

@@ -47,11 +47,11 @@ auto reduction_of(M const& method, problem const& p) {
     auto r = method.template compose<T, B>(p);
     using C = decltype(r.compressor);
     using F = decltype(r.feedback);
-    using X = decltype(r.transport);
+    using X = decltype(r.over);
     static_assert(std::same_as<decltype(r.level), fixed_level>,
                   "this method's compressor changes from round to round with x, which a reducer does not have");
     static_assert(!detail::is_served<X>, "this method has a server, which a reducer has not");
-    return method_reduction<C, F, X>{std::move(r.compressor), std::move(r.feedback), std::move(r.transport),
+    return method_reduction<C, F, X>{std::move(r.compressor), std::move(r.feedback), std::move(r.over),
                                      to_string(method)};
 }
 template <Scalar T = double, class B = host>

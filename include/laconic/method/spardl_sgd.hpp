@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-
 #include "laconic/collective/select/spar_reduce_scatter.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/text.hpp"
@@ -23,7 +22,7 @@ struct spardl_sgd {
     auto compose(problem const& p) const {
         detail::own_step(given, p, "spardl_sgd", "no theorem gives its step");
         return detail::compose_ef<T, B>(top_k{k.value}, given, p, "spardl_sgd")
-            .with_transport(spar_reduce_scatter{k, as_published});
+            .with_over(spar_reduce_scatter{k, as_published});
     }
 
     bool operator==(spardl_sgd const&) const = default;
