@@ -356,8 +356,11 @@ elseif(CASE STREQUAL "components")
          "add_executable(linked \"${CMAKE_CURRENT_LIST_DIR}/consumer/compiled.cpp\")\n"
          "target_link_libraries(linked PRIVATE laconic::compiled)\n"
     )
-    run(${configure} -S "${WORK}/linked" -B "${WORK}/with" -D "CMAKE_PREFIX_PATH=${WORK}/there")
-    run("${CMAKE_COMMAND}" --build "${WORK}/with" -j 2)
+    # As one file, as most of what its sources instantiate is the same.
+    run(${configure} -S "${WORK}/linked" -B "${WORK}/with" -D "CMAKE_PREFIX_PATH=${WORK}/there" -D CMAKE_UNITY_BUILD=ON -D
+        CMAKE_UNITY_BUILD_BATCH_SIZE=0
+    )
+    run("${CMAKE_COMMAND}" --build "${WORK}/with")
     run("${WORK}/with/linked")
     if(NOT output STREQUAL "1.5\n")
         message(FATAL_ERROR "the consumer of laconic::compiled says `${output}`, expected 1.5")
