@@ -33,8 +33,9 @@ function(laconic_device target system)
     target_link_libraries(${target} INTERFACE laconic::laconic)
     target_compile_definitions(${target} INTERFACE THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_${system})
     if(system STREQUAL "CUDA")
-        # CMake 3.25 does not know nvcc's C++20. Constexpr functions run on the device, and no product is fused with a sum.
-        set(options --expt-relaxed-constexpr -fmad=false)
+        # CMake 3.25 does not know nvcc's C++20. Constexpr functions and lambdas run on the device, and no product is fused with
+        # a sum.
+        set(options --expt-relaxed-constexpr --extended-lambda -fmad=false)
         if(NOT "cuda_std_20" IN_LIST CMAKE_CUDA_COMPILE_FEATURES)
             list(APPEND options -std=c++20)
         else()

@@ -9,8 +9,8 @@
 
 using namespace laconic;
 using laconic_test::apart;
-using laws::brought;
-using laws::taken;
+using both::here;
+using both::there;
 
 // Whether the host may read what is at p: whether it can be written to a pipe.
 bool is_readable(void const* p) {
@@ -25,7 +25,7 @@ bool is_readable(void const* p) {
 
 TEST_CASE("an element can be read while a kernel runs, and at no other time") {
     apart on;
-    auto const x = taken<float>(on, {1, 2, 3});
+    auto const x = there(on, std::vector<float>{1, 2, 3});
     CHECK_FALSE(is_readable(x.data()));
     {
         laconic_test::opened const pages;
@@ -35,7 +35,7 @@ TEST_CASE("an element can be read while a kernel runs, and at no other time") {
     CHECK_FALSE(is_readable(x.data()));
     CHECK(sum_of_squares(on, std::span<float const>(x)) == 14);
     CHECK_FALSE(is_readable(x.data()));
-    CHECK(brought(on, x) == std::vector<float>{1, 2, 3});
+    CHECK(here(on, x) == std::vector<float>{1, 2, 3});
     CHECK(kernels::element(on, std::span<float const>(x), 1) == 2);
     CHECK(on_host(on, std::span<float const>(x))[2] == 3);
 }
@@ -43,20 +43,20 @@ TEST_CASE("an element can be read while a kernel runs, and at no other time") {
 TEST_CASE("arrays grow with zeros, keep their room, and are equal by their elements") {
     apart on;
     apart::array<int> a(2), b;
-    CHECK(brought(on, a) == std::vector<int>{0, 0});
+    CHECK(here(on, a) == std::vector<int>{0, 0});
     a.assign(3, 7);
     int const* const place = a.data();
     a.resize(1);
     a.resize(3);
     CHECK(a.data() == place);
-    CHECK(brought(on, a) == std::vector<int>{7, 0, 0});
+    CHECK(here(on, a) == std::vector<int>{7, 0, 0});
     CHECK_FALSE(a == b);
     b = a;
     CHECK(a == b);
     b.assign(3, 1);
     CHECK_FALSE(a == b);
     swap(a, b);
-    CHECK(brought(on, a) == std::vector<int>{1, 1, 1});
+    CHECK(here(on, a) == std::vector<int>{1, 1, 1});
     kernels::assign(on, std::span<int const>(b), a);
     CHECK(a == b);
     apart::array<int> const c(std::move(b));

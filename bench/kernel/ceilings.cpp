@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernel.hpp"
-#include "laconic/backend/host/impl/fetch.hpp"
+#include "laconic/backend/host/impl/caches.hpp"
 #include "laconic/backend/host/simd.hpp"
 
 namespace kernel_bench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host and reference add numbers in the documented order of stretches and partial sums, to the bit, at any length.
+// The host adds numbers in the documented order of stretches and partial sums, to the bit, at any length.
 #include "laconic/backend/sum_order.hpp"
 
 #include "support/everything.hpp"
@@ -63,35 +63,29 @@ double magnitude_of(double v) { return std::abs(v); }
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("sums of the host and the reference are those of the definition, of all lengths", T, float, double) {
+TEST_CASE_TEMPLATE("sums of the host are those of the definition, of all lengths", T, float, double) {
     host fast;
-    reference plain;
     for (std::size_t const n : {0, 1, 17, 4095, 4096, 4097, 8191, 8192, 8200, 16 * 4096, 17 * 4096 + 1, 300'000}) {
         CAPTURE(n);
         auto const x = random_numbers<T>(n);
         std::span<T const> const v(x);
         double const squares = by_definition(each(x, square)), magnitudes = by_definition(each(x, magnitude_of));
         CHECK(sum_of_squares(fast, v) == squares);
-        CHECK(sum_of_squares(plain, v) == squares);
         CHECK(sum_of_magnitudes(fast, v) == magnitudes);
-        CHECK(sum_of_magnitudes(plain, v) == magnitudes);
         if constexpr (sizeof(T) == 4) {
             double const in_floats = by_definition_in_floats(x);
             CHECK(sum_of_squares_in_floats(fast, v) == in_floats);
-            CHECK(sum_of_squares_in_floats(plain, v) == in_floats);
             double const error = std::min(132.0, static_cast<double>(n) / 32 + 5) + 2;
             CHECK(std::abs(in_floats - squares) <= error * 0x1p-24 * squares);
         }
         std::pair const by_sign(by_definition(each(x, [](double s) { return s < 0 ? -s : 0; })),
                                 by_definition(each(x, [](double s) { return s < 0 ? 0 : s; })));
         CHECK(sums_by_sign(fast, v) == by_sign);
-        CHECK(sums_by_sign(plain, v) == by_sign);
         double const variance = by_definition(each(x, [](double s) {
             double const r = std::abs(s / 2 - std::nearbyint(s / 2));
             return r * (1 - r);
         }));
         CHECK(rounding_variance(fast, v, T(2)) == variance);
-        CHECK(rounding_variance(plain, v, T(2)) == variance);
         std::vector<std::uint64_t> words((n + 63) / 64);
         CHECK(pack_signs_and_sum(fast, v, std::span(words)) == magnitudes);
     }
@@ -99,11 +93,10 @@ TEST_CASE_TEMPLATE("sums of the host and the reference are those of the definiti
 
 TEST_CASE("products of a matrix are summed in the same order, either way") {
     host fast;
-    reference plain;
     std::size_t const n = 4096 + 33, columns = 2, length = 3;
     auto const x = random_numbers<double>(length * n), by = random_numbers<double>(columns * n);
     for (auto const how : {matrix_is::as_it_stands, matrix_is::transposed}) {
-        std::vector<double> expected, p(columns * length), q(p);
+        std::vector<double> expected, p(columns * length);
         for (std::size_t c = 0; c < columns; ++c)
             for (std::size_t r = 0; r < length; ++r) {
                 std::vector<double> products(n);
@@ -112,16 +105,13 @@ TEST_CASE("products of a matrix are summed in the same order, either way") {
                 expected.push_back(by_definition(products));
             }
         multiply_matrix(fast, std::span<double const>(x), how, std::span<double const>(by), columns, std::span(p));
-        multiply_matrix(plain, std::span<double const>(x), how, std::span<double const>(by), columns, std::span(q));
         CHECK(p == expected);
-        CHECK(q == expected);
     }
 }
 
 // Three levels, and whole numbers, whose sum is known: its upper and lower halves are added apart.
 TEST_CASE("the sum of more than 4096^2 numbers, and its error") {
     host fast;
-    reference plain;
     std::vector<float> x(4096 * 4096 + 5);
     std::uint64_t upper = 0, lower = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -133,7 +123,6 @@ TEST_CASE("the sum of more than 4096^2 numbers, and its error") {
     std::span<float const> const v(x);
     double const sum = by_definition(each(x, square)), exact = std::ldexp(upper, 32) + static_cast<double>(lower);
     CHECK(sum_of_squares(fast, v) == sum);
-    CHECK(sum_of_squares(plain, v) == sum);
     CHECK(sum != exact);
     CHECK(std::abs(sum - exact) <= 3 * 132 * 0x1p-53 * exact);
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "laconic/backend/rounding.hpp"
+#include "laconic/backend/arguments.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/message.hpp"

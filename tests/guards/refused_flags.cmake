@@ -54,7 +54,7 @@ endforeach()
 function(refuse_at_once words)
     execute_process(
         COMMAND "${COMPILER}" ${ARGN} -I "${INCLUDE}" -fsyntax-only -include laconic/core/key.hpp -include
-                laconic/backend/host/sort_list.hpp "${WORK}/refused_flags.cpp"
+                laconic/backend/host/lists.hpp "${WORK}/refused_flags.cpp"
         RESULT_VARIABLE status
         OUTPUT_QUIET
         ERROR_VARIABLE output

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -16,70 +11,12 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/backend/host.hpp"
+#include "support/closed_pages.hpp"
 
 /// A backend whose memory the host cannot touch, as a device's, on any machine: its arrays lie in pages that are closed
 /// except for the time that a kernel runs, and whatever else reads or writes an element of one crashes. Kernels are the
 /// host's. For one thread.
 namespace laconic_test {
-
-/// The pages of all arrays: one stretch of addresses, opened and closed as a whole.
-class closed_pages {
-  public:
-    static closed_pages& all() {
-        static closed_pages pages;
-        return pages;
-    }
-    void* get(std::size_t bytes) {
-        auto const size = whole_pages(bytes);
-        auto& free = free_[size];
-        if (!free.empty()) {
-            void* const found = free.back();
-            free.pop_back();
-            return found;
-        }
-        if (used_ + size > most) throw std::bad_alloc();
-        used_ += size;
-        set_access();
-        return begin_ + used_ - size;
-    }
-    void give_back(void* at, std::size_t bytes) {
-        if (at) free_[whole_pages(bytes)].push_back(at);
-    }
-    void open() {
-        if (open_++ == 0) set_access();
-    }
-    void close() {
-        if (--open_ == 0) set_access();
-    }
-
-  private:
-    static constexpr std::size_t most = std::size_t{1} << 30;
-
-    closed_pages()
-        : begin_(static_cast<std::byte*>(
-              mmap(nullptr, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))),
-          page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
-        if (begin_ == MAP_FAILED) throw std::bad_alloc();
-    }
-    std::size_t whole_pages(std::size_t bytes) const { return (bytes + page_ - 1) / page_ * page_; }
-    void set_access() const {
-        if (used_ > 0 && mprotect(begin_, used_, open_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
-            throw std::bad_alloc();
-    }
-
-    std::byte* begin_;
-    std::size_t page_, used_ = 0;
-    int open_ = 0;
-    std::map<std::size_t, std::vector<void*>> free_;  // by their size
-};
-
-/// While one lives, all pages are open.
-struct opened {
-    opened() { closed_pages::all().open(); }
-    ~opened() { closed_pages::all().close(); }
-    opened(opened const&) = delete;
-    opened& operator=(opened const&) = delete;
-};
 
 /// What backend/array.hpp asks of an array, and no more.
 template <class T>
@@ -101,7 +38,7 @@ class closed_array {
         swap(other);
         return *this;
     }
-    ~closed_array() { closed_pages::all().give_back(data_, capacity_ * sizeof(T)); }
+    ~closed_array() { closed_pages::all().give_back(data_); }
 
     void swap(closed_array& other) noexcept {
         std::swap(data_, other.data_);
@@ -125,7 +62,7 @@ class closed_array {
         opened const pages;
         auto* const wider = static_cast<T*>(closed_pages::all().get(n * sizeof(T)));
         std::copy_n(data_, size_, wider);
-        closed_pages::all().give_back(data_, capacity_ * sizeof(T));
+        closed_pages::all().give_back(data_);
         data_ = wider;
         capacity_ = n;
     }

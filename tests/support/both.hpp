@@ -1,58 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/backend/device/memory.hpp"
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <ranges>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 #include "laconic/backend/reference.hpp"
-#include "laconic/backend/reference/buckets.hpp"
-#include "laconic/backend/reference/magnitudes.hpp"
-#include "laconic/backend/reference/terms.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/term.hpp"
 #include "support/test.hpp"
 
-// The device beside the reference, and numbers of all kinds for both.
+// A backend beside the reference, and numbers of all kinds for both.
 namespace both {
 
 using laconic::coordinate;
-using laconic::device;
 using laconic::key;
 using laconic::reference;
 using coordinates = std::vector<coordinate>;
 
-template <class T>
-device::array<T> there(device& on, std::vector<T> const& x) {
-    device::array<T> a(x.size());
-    copy_from_host(on, std::span<T const>(x), std::span<T>(a));
+template <class B, class E>
+auto there(B& on, std::vector<E> const& x) {
+    typename B::template array<E> a(x.size());
+    copy_from_host(on, std::span<E const>(x), std::span<E>(a));
     return a;
 }
-template <class T>
-std::vector<T> here(device& on, device::array<T> const& a) {
-    std::vector<T> x(a.size());
-    copy_to_host(on, std::span<T const>(a), std::span<T>(x));
+template <class B, class Array>
+auto here(B& on, Array const& a) {
+    using E = std::remove_cvref_t<decltype(*a.data())>;
+    std::vector<E> x(a.size());
+    copy_to_host(on, std::span<E const>(a), std::span<E>(x));
     return x;
 }
-template <class T>
-std::span<T const> in(std::vector<T> const& x) {
-    return x;
+template <class Array>
+auto in(Array const& a) {
+    return std::span(a.data(), a.size());
 }
-template <class T>
-std::span<T const> in(device::array<T> const& x) {
-    return {x.data(), x.size()};
+template <class Array>
+auto out(Array& a) {
+    return std::span(a.data(), a.size());
 }
 
 /// Equal to the bit; all NaNs are alike.
 template <class T>
-bool same_bits(std::vector<T> const& a, std::vector<T> const& b) {
-    using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        if (std::bit_cast<bits>(a[i]) != std::bit_cast<bits>(b[i]) && !(std::isnan(a[i]) && std::isnan(b[i])))
-            return false;
-    return true;
+bool same_bits(T const& a, T const& b) {
+    if constexpr (std::floating_point<T>) {
+        using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+        return std::bit_cast<bits>(a) == std::bit_cast<bits>(b) || (std::isnan(a) && std::isnan(b));
+    } else if constexpr (std::ranges::range<T>) {
+        return std::ranges::equal(a, b, [](auto const& v, auto const& w) { return same_bits(v, w); });
+    } else if constexpr (requires { a.first; }) {
+        return same_bits(a.first, b.first) && same_bits(a.second, b.second);
+    } else {
+        return a == b;
+    }
 }
-template <class T>
-bool same_bits(T a, T b) {
-    return same_bits(std::vector<T>{a}, std::vector<T>{b});
-}
+
+/// Whether kernel(backend, arrays..), on B and on the reference, returns the same and leaves the same in the arrays,
+/// which begin as copies of vectors of the host. To the bit.
+template <class B>
+struct beside_reference {
+    B on{};
+    reference plain{};
+
+    template <class Kernel, class... E>
+    bool same(Kernel kernel, std::vector<E>... vectors) {
+        auto arrays = std::make_tuple(there(on, vectors)...);
+        auto const run = [&](auto& backend, auto&... a) {
+            if constexpr (std::is_void_v<decltype(kernel(backend, a...))>)
+                return kernel(backend, a...), true;
+            else
+                return kernel(backend, a...);
+        };
+        auto const found = std::apply([&](auto&... a) { return run(on, a...); }, arrays);
+        return same_bits(found, run(plain, vectors...)) &&
+               std::apply([&](auto&... a) { return (same_bits(here(on, a), vectors) && ...); }, arrays);
+    }
+};
 
 enum class kind { noise, ties, zeros, few_among_zeros, subnormal, huge, ascending, last_kind_of_finite, odd };
 

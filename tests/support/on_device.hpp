@@ -59,33 +59,19 @@ sparse_sum<T> brought(device& on, sparse_sum<T, device> const& v) {
     return here;
 }
 
-/// The iterates of all rounds, one after another, as the last rank has them.
-template <class B, class R, class C>
-std::vector<double> iterates_of(R const& method, C& comm, B& on, std::size_t d, std::uint64_t rounds) {
-    std::vector<double> all;
-    laws::distance_to_own<B> const f(d, comm.rank());
-    typename B::template array<double> x(d);
-    descent<R, laws::distance_to_own<B>, C, double, B> run(method, f, comm, std::span<double>(x), 1, on);
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        run.round();
-        all.resize(all.size() + d);
-        copy_to_host(on, std::span<double const>(x), std::span<double>(all).last(d));
-    }
-    return all;
-}
 /// Over fibers on the host, and over NCCL on the device: make(backend) is the method. Equal on all ranks, or empty.
 template <class Make>
 bool same_iterates(int ranks, std::size_t d, std::uint64_t rounds, Make make) {
     std::vector<double> expected;
     fibers::run(ranks, [&](fibers::member& comm) {
         host on;
-        auto const all = iterates_of<host>(make(std::type_identity<host>{}), comm, on, d, rounds);
+        auto const all = laws::iterates_of<host>(make(std::type_identity<host>{}), comm, on, d, rounds);
         if (comm.rank() == 0) expected = all;
     });
     std::vector<std::vector<double>> received(static_cast<std::size_t>(ranks));
     run(ranks, [&](nccl& comm, device& on) {
         received[static_cast<std::size_t>(comm.rank())] =
-            iterates_of<device>(make(std::type_identity<device>{}), comm, on, d, rounds);
+            laws::iterates_of<device>(make(std::type_identity<device>{}), comm, on, d, rounds);
     });
     return expected.size() == d * rounds && received == std::vector<std::vector<double>>(received.size(), expected);
 }

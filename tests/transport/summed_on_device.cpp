@@ -95,7 +95,7 @@ TEST_CASE("ranks that disagree in d, or in k, all throw before the first round")
                 bool const odd = comm.rank() == n - 1;
                 std::size_t const d = odd && in_dimension ? 61 : 60;
                 auto const method = correcting(top_k{odd && !in_dimension ? 7 : 6})(std::type_identity<device>{});
-                on_device::iterates_of<device>(method, comm, on, d, 1);
+                laws::iterates_of<device>(method, comm, on, d, 1);
             });
             for (auto const& text : received) CHECK(text.find("ranks disagree: ") == 0);
         }

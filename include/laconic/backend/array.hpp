@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -36,22 +37,23 @@ concept OutOfReach = requires(Array& a) {
 }
 &&!requires(Array & a) { a[0]; };
 
-}  // namespace laconic::kernels
-
-namespace laconic::detail {
-
-/// Elements that are new may be anything.
-template <class Array>
-void resize_to_overwrite(Array& array, std::size_t n) {
-    if constexpr (kernels::OutOfReach<Array> && requires { array.resize_to_overwrite(n); })
-        array.resize_to_overwrite(n);
-    else
-        array.resize(n);
+/// to <- from, of one length, where `to` is memory that the CPU can read; it is there when this returns.
+template <OnHost B, class E>
+void copy_to_host(B& on, std::span<E const> from, std::span<E> to) {
+    copy(on, from, to);
 }
 
-}  // namespace laconic::detail
+/// to <- from, of one length, where `from` is memory that the CPU can read, and may be changed when this returns.
+template <OnHost B, class E>
+void copy_from_host(B& on, std::span<E const> from, std::span<E> to) {
+    copy(on, from, to);
+}
 
-namespace laconic::kernels {
+/// x where the CPU can read it: x itself, or a copy that lasts until the next call of this.
+template <OnHost B, class E>
+std::span<E const> on_host(B&, std::span<E const> x) {
+    return x;
+}
 
 /// to <- from, with its length. `from` is none of to's own.
 template <class B, class E, class Array>
@@ -75,36 +77,42 @@ class backend_copies {
     template <class B>
     explicit backend_copies(B& on) {
         if constexpr (!OnHost<B>) {
-            on_ = &on;
-            to_host_ = [](void* b, std::span<std::byte const> from, std::span<std::byte> to) {
-                copy_to_host(*static_cast<B*>(b), from, to);
-            };
-            from_host_ = [](void* b, std::span<std::byte const> from, std::span<std::byte> to) {
-                copy_from_host(*static_cast<B*>(b), from, to);
-            };
+            to_host_ = [&on](auto from, auto to) { copy_to_host(on, from, to); };
+            from_host_ = [&on](auto from, auto to) { copy_from_host(on, from, to); };
         }
     }
     /// Whether there are copies to make.
-    bool are_needed() const { return on_ != nullptr; }
+    bool are_needed() const { return to_host_ != nullptr; }
     /// What is there, on the host. Waits for it.
     template <class E>
     std::vector<E> to_host(std::span<E const> x) const {
         LACONIC_EXPECTS(are_needed());
         std::vector<E> here(x.size());
-        to_host_(on_, std::as_bytes(x), std::as_writable_bytes(std::span(here)));
+        to_host_(std::as_bytes(x), std::as_writable_bytes(std::span(here)));
         return here;
     }
     /// to <- from, which is the host's and as long. Waits for it.
     template <class E>
     void from_host(std::vector<E> const& from, std::span<E> to) const {
         LACONIC_EXPECTS(are_needed() && from.size() == to.size());
-        from_host_(on_, std::as_bytes(std::span(from)), std::as_writable_bytes(to));
+        from_host_(std::as_bytes(std::span(from)), std::as_writable_bytes(to));
     }
 
   private:
-    using copy_bytes = void(void* on, std::span<std::byte const> from, std::span<std::byte> to);
-    void* on_ = nullptr;
-    copy_bytes *to_host_ = nullptr, *from_host_ = nullptr;
+    std::function<void(std::span<std::byte const> from, std::span<std::byte> to)> to_host_, from_host_;
 };
 
 }  // namespace laconic::kernels
+
+namespace laconic::detail {
+
+/// Elements that are new may be anything.
+template <class Array>
+void resize_to_overwrite(Array& array, std::size_t n) {
+    if constexpr (kernels::OutOfReach<Array> && requires { array.resize_to_overwrite(n); })
+        array.resize_to_overwrite(n);
+    else
+        array.resize(n);
+}
+
+}  // namespace laconic::detail

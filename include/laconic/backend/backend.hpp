@@ -7,10 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "laconic/backend/listed_terms.hpp"
-#include "laconic/backend/matrix_is.hpp"
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/norm.hpp"
-#include "laconic/backend/rounding.hpp"
 #include "laconic/backend/short_format.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/term.hpp"

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <span>
 #include <string_view>
 
-#include "laconic/backend/unit_scale.hpp"
+#include "laconic/backend/scales.hpp"
+#include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {
@@ -23,6 +25,18 @@ namespace laconic::detail {
 /// Whether a sum of squares in floats can be relied on: none of them has overflown, and what has underflown is nothing
 /// beside the largest.
 constexpr bool floats_hold(double squares) { return squares > 0x1p-80 && squares < 0x1p120; }
+
+/// Calls f(b, first, part) with each bucket of `bucket` >= 1 consecutive values, of which the last may be shorter: its
+/// number, its first coordinate and its values.
+template <class T, class F>
+void each_bucket(std::span<T const> x, std::size_t bucket, F f) {
+    LACONIC_EXPECTS(bucket >= 1);
+    for (std::size_t b = 0, first = 0; first < x.size(); ++b) {
+        auto const part = x.subspan(first, std::min(bucket, x.size() - first));
+        f(b, first, part);
+        first += part.size();
+    }
+}
 
 }  // namespace laconic::detail
 

@@ -8,6 +8,32 @@
 
 #include "laconic/core/view.hpp"
 
+namespace laconic::detail {
+
+// Up to so many bytes are chosen by masks. Compilers take a choice for a branch, in which a sum or a product of floats
+// is made or not, and put such a loop into vectors for AVX-512 alone; masks, where there are no vectors, cost more than
+// it.
+#if defined(__AVX512F__) || !defined(__SSE2__)
+inline constexpr int masked_bytes = 0;
+#elif defined(__AVX2__)
+inline constexpr int masked_bytes = 8;
+#else
+inline constexpr int masked_bytes = 4;
+#endif
+
+/// first ? a : b.
+template <class Bits>
+constexpr Bits one_of_two(bool first, Bits a, Bits b) {
+    if constexpr (sizeof(Bits) > masked_bytes)
+        return first ? a : b;
+    else {
+        auto const mask = static_cast<Bits>(Bits{0} - static_cast<Bits>(first));
+        return static_cast<Bits>((a & mask) | (b & ~mask));
+    }
+}
+
+}  // namespace laconic::detail
+
 namespace laconic::kernels {
 
 /// Number formats of one or two bytes: IEEE 754 binary16; the upper half of a float; and the two of the Open Compute
@@ -61,36 +87,6 @@ constexpr char const* name_of(short_format f) {
     }
     return "";
 }
-
-}  // namespace laconic::kernels
-
-namespace laconic::detail {
-
-// Up to so many bytes are chosen by masks. Compilers take a choice for a branch, in which a sum or a product of floats
-// is made or not, and put such a loop into vectors for AVX-512 alone; masks, where there are no vectors, cost more than
-// it.
-#if defined(__AVX512F__) || !defined(__SSE2__)
-inline constexpr int masked_bytes = 0;
-#elif defined(__AVX2__)
-inline constexpr int masked_bytes = 8;
-#else
-inline constexpr int masked_bytes = 4;
-#endif
-
-/// first ? a : b.
-template <class Bits>
-constexpr Bits one_of_two(bool first, Bits a, Bits b) {
-    if constexpr (sizeof(Bits) > masked_bytes)
-        return first ? a : b;
-    else {
-        auto const mask = static_cast<Bits>(Bits{0} - static_cast<Bits>(first));
-        return static_cast<Bits>((a & mask) | (b & ~mask));
-    }
-}
-
-}  // namespace laconic::detail
-
-namespace laconic::kernels {
 
 /// The number that a code means, exactly; NaN for all codes that are not finite.
 template <Scalar T>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/backend/magnitude_bins.hpp"
+#include "laconic/backend/scales.hpp"
 
 namespace laconic::detail {
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/backend/matrix_is.hpp"
-#include "laconic/backend/unit_scale.hpp"
+#include "laconic/backend/scales.hpp"
+#include "laconic/backend/arguments.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "laconic/backend/each_bucket.hpp"
+#include "laconic/backend/norm.hpp"
 #include "laconic/compress/damped_quantize.hpp"
 #include "laconic/compress/levels.hpp"
 #include "laconic/core/description.hpp"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "laconic/backend/rounding.hpp"
+#include "laconic/backend/arguments.hpp"
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/description.hpp"

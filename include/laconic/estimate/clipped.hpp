@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
+#include "laconic/backend/scales.hpp"
 #include "laconic/backend/norm.hpp"
-#include "laconic/backend/unit_scale.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 

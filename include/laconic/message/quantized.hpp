@@ -7,7 +7,7 @@
 #include <span>
 #include <tuple>
 
-#include "laconic/backend/rounding.hpp"
+#include "laconic/backend/arguments.hpp"
 #include "laconic/message/message.hpp"
 
 namespace laconic::messages {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/backend/matrix_is.hpp"
+#include "laconic/backend/arguments.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"

@@ -8,7 +8,7 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/backend/host.hpp"
-#include "laconic/backend/matrix_is.hpp"
+#include "laconic/backend/arguments.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 

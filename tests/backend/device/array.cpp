@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "laconic/backend/device/memory.hpp"
 #include "support/both.hpp"
 #include "support/test.hpp"
 

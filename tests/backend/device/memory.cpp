@@ -45,18 +45,3 @@ TEST_CASE("where no free piece is enough, the largest of them grows") {
     some.deallocate(grown, 50);
     CHECK(some.allocate(15) == grown);  // there is no piece of 20 left over
 }
-
-TEST_CASE("numbers go there and back, and within") {
-    device on;
-    std::vector<coordinate> const x{3, 1, 4, 1, 5};
-    auto const a = both::there(on, x);
-    device::array<coordinate> b(5);
-    copy(on, both::in(a), std::span(b));
-    CHECK(both::here(on, b) == x);
-    fill(on, std::span(b).subspan(1, 3), coordinate{9});
-    CHECK(both::here(on, b) == std::vector<coordinate>{3, 9, 9, 9, 5});
-    auto const seen = on_host(on, both::in(b));
-    CHECK(std::vector<coordinate>(seen.begin(), seen.end()) == std::vector<coordinate>{3, 9, 9, 9, 5});
-    CHECK(detail::on_device::fetched(on, a.data() + 2) == 4);
-    copy(on, std::span<coordinate const>{}, std::span<coordinate>{});
-}

@@ -2,6 +2,7 @@
 // A pass visits every index once, lists are ascending, and atomic updates lose nothing.
 #include "laconic/backend/device/passes.hpp"
 
+#include "laconic/backend/device/reduce.hpp"
 #include "support/both.hpp"
 #include "support/test.hpp"
 
@@ -80,6 +81,16 @@ TEST_CASE_TEMPLATE("magnitudes as integers", T, float, double) {
     CHECK(magnitude_bits(-std::numeric_limits<T>::max()) < infinite_bits<T>);
     CHECK(magnitude_bits(-std::numeric_limits<T>::quiet_NaN()) > infinite_bits<T>);
     CHECK(product(T(1.5), T(-3)) == T(-4.5));
+}
+
+TEST_CASE_TEMPLATE("numbers keep their order as integers, and come back", T, float, double) {
+    T const all[] = {-std::numeric_limits<T>::max(), -1, -std::numeric_limits<T>::denorm_min(), 0, T(1e-30), 2};
+    for (std::size_t i = 0; i < 6; ++i) {
+        CHECK(from_ordered_bits<T>(ordered_bits(all[i])) == all[i]);
+        if (i > 0) CHECK(ordered_bits(all[i - 1]) < ordered_bits(all[i]));
+    }
+    CHECK(ordered_bits(T(-0.0)) == ordered_bits(T(0)));
+    CHECK(ordered_bits(-std::numeric_limits<T>::infinity()) > 0);
 }
 
 }  // namespace passes

@@ -8,22 +8,6 @@
 
 using namespace laconic;
 
-TEST_CASE_TEMPLATE("sums of buckets have the reference's bits", T, float, double) {
-    device on;
-    reference plain;
-    both::each_vector<T>([&](std::vector<T> const& x) {
-        auto const a = both::there(on, x);
-        for (std::size_t const bucket : {1u, 7u, 16u, 100u, 300u, 100000u}) {
-            std::vector<double> expected;
-            for (std::size_t i = 0; i < x.size(); i += bucket)
-                expected.push_back(sum_of_squares(plain, both::in(x).subspan(i, std::min(bucket, x.size() - i))));
-            device::array<double> sums(detail::on_device::buckets_of(x.size(), bucket));
-            detail::on_device::add_buckets_up(on, both::in(a), bucket, detail::on_device::square{}, sums.data());
-            CHECK(both::same_bits(both::here(on, sums), expected));
-        }
-    });
-}
-
 TEST_CASE_TEMPLATE("sums of more than one stretch, of buckets of one and of several", T, float, double) {
     device on;
     reference plain;

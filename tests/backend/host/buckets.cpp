@@ -1,100 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host rounds bucket by bucket as the reference does, and reports what is not finite, wherever it is.
+//
+// Every kernel of the host is its definition, to the bit; codes of a range are unbiased or nearest, and end at the
+// last.
 #include "laconic/backend/host/buckets.hpp"
 
 #include "support/everything.hpp"
-#include "support/laws/messages.hpp"
+#include "support/laws/compressor.hpp"
+#include "support/laws/kernels.hpp"
 
+using laconic::host;
 using namespace laconic;
 using namespace laconic::kernels;
 
+TEST_CASE_TEMPLATE("updates are the definition's", T, float, double) { kernel_laws::updates<host, T>(); }
+TEST_CASE_TEMPLATE("reductions are the definition's", T, float, double) { kernel_laws::reductions<host, T>(); }
+TEST_CASE_TEMPLATE("selections are the definition's", T, float, double) { kernel_laws::selections<host, T>(); }
+TEST_CASE_TEMPLATE("nearly equal blocks are the definition's", T, float, double) {
+    kernel_laws::nearly_equal_blocks<host, T>();
+}
+TEST_CASE_TEMPLATE("short codes are the definition's", T, float, double) { kernel_laws::short_codes<host, T>(); }
+TEST_CASE_TEMPLATE("buckets are the definition's", T, float, double) { kernel_laws::buckets<host, T>(); }
+TEST_CASE_TEMPLATE("matrices are the definition's", T, float, double) { kernel_laws::matrices<host, T>(); }
+TEST_CASE_TEMPLATE("lists are the definition's", T, float, double) { kernel_laws::lists<host, T>(); }
+TEST_CASE("samples are the definition's") { kernel_laws::samples<host>(laconic::detail::worth_a_bitmap); }
+
 namespace {
 
-// What a kernel makes of x, and whether it finds all of it finite.
-template <class T, class Code>
-struct made {
-    bool finite;
-    std::vector<T> scales, more;
-    std::vector<Code> codes;
+using eights = std::vector<std::uint8_t>;
 
-    // Where it is not finite, what was written is of no use.
-    friend bool operator==(made const& a, made const& b) {
-        return a.finite == b.finite && (!a.finite || (a.scales == b.scales && a.more == b.more && a.codes == b.codes));
-    }
-};
-template <class T, class Code, class F>
-made<T, Code> make(std::size_t buckets, std::size_t codes, F kernel) {
-    made<T, Code> m{false, std::vector<T>(buckets, T(7)), std::vector<T>(buckets, T(7)), std::vector<Code>(codes, 7)};
-    m.finite = kernel(std::span(m.scales), std::span(m.more), std::span(m.codes));
-    return m;
+template <class B, class T>
+eights random_codes(std::vector<T> const& x, T least, T step, int most, key from, std::uint64_t first = 0) {
+    B on;
+    eights codes(x.size());
+    round_to_range(on, std::span<T const>(x), least, step, most, from, first, std::span(codes));
+    return codes;
 }
-
-// All kernels on both backends. Returns how many found something that is not finite.
-template <class T>
-int agree(std::vector<T> const& x, std::size_t bucket, key from) {
-    host on;
-    reference by_definition;
-    std::span<T const> const v(x);
-    std::size_t const d = x.size(), buckets = (d + bucket - 1) / bucket;
-    CAPTURE(d);
-    CAPTURE(bucket);
-    int refused = 0;
-    auto const same = [&]<class Code>(Code, std::size_t codes, auto kernel) {
-        auto const here = make<T, Code>(buckets, codes, [&](auto... out) { return kernel(on, out...); });
-        CHECK(here == make<T, Code>(buckets, codes, [&](auto... out) { return kernel(by_definition, out...); }));
-        refused += !here.finite;
-    };
-    for (p_norm const p : {p_norm::one, p_norm::two, p_norm::largest})
-        for (int const levels : {1, 3, 127, 1000}) {
-            auto const to_levels = [&](auto& b, auto steps, auto damped, auto codes) {
-                bool const finite = round_buckets_to_levels(b, v, bucket, p, levels, from, steps, codes);
-                std::copy(steps.begin(), steps.end(), damped.begin());
-                if (finite) damp_steps(b, v, bucket, damped);
-                return finite;
-            };
-            same(std::int16_t{}, d, to_levels);
-            if (levels <= most_levels<std::int8_t>) same(std::int8_t{}, d, to_levels);
-            same(std::int16_t{}, d, [&](auto& b, auto norms, auto, auto codes) {
-                return round_buckets_to_halvings(b, v, bucket, p, levels, from, norms, codes);
-            });
-        }
-    for (rounding const how : {rounding::random, rounding::nearest})
-        for (int const most : {1, 7, 255})
-            same(std::uint8_t{}, d, [&](auto& b, auto least, auto steps, auto codes) {
-                return round_buckets_to_range(b, v, bucket, how, most, from, least, steps, codes);
-            });
-    same(std::uint64_t{}, (d + 63) / 64,
-         [&](auto& b, auto scales, auto, auto words) { return pack_signs_and_means(b, v, bucket, scales, words); });
-    same(std::uint64_t{}, (d + 63) / 64, [&](auto& b, auto below, auto above, auto words) {
-        return pack_signs_and_two_means(b, v, bucket, below, above, words);
-    });
-    return refused;
+template <class B, class T>
+eights nearest_codes(std::vector<T> const& x, T least, T step, int most) {
+    B on;
+    eights codes(x.size());
+    round_to_nearest_in_range(on, std::span<T const>(x), least, step, most, std::span(codes));
+    return codes;
 }
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("bucket by bucket the host rounds as the definition does", T, float, double) {
-    for (auto const& x : laws::vectors<T>())
-        for (std::size_t const bucket : {1u, 3u, 16u, 64u, 65u, 1000u}) CHECK(agree(x, bucket, key{bucket}) == 0);
+// The grid is -1, -0.5, 0, 0.5.
+TEST_CASE_TEMPLATE("what is on the grid stays", T, float, double) {
+    std::vector<T> const x{T(0.5), T(-0.5), 0, T(-0.0), -1};
+    for (std::uint64_t k = 0; k < 50; ++k)
+        CHECK(random_codes<host, T>(x, -1, T(0.5), 3, key{k}) == eights{3, 1, 2, 2, 0});
+    CHECK(nearest_codes<host, T>(x, -1, T(0.5), 3) == eights{3, 1, 2, 2, 0});
 }
 
-TEST_CASE_TEMPLATE("long buckets, whose random numbers are drawn before they begin", T, float, double) {
-    for (std::size_t const bucket : {448u, 500u, 512u, 520u, 1537u})
-        CHECK(agree(laws::noise<T>(3300, bucket), bucket, key{bucket}) == 0);
+TEST_CASE_TEMPLATE("between: up as often as it is far, or to the nearest, from the middle up", T, float, double) {
+    int const n = 20000;
+    for (double const cut : {0.5, 0.125, 0.9375}) {
+        std::vector<T> const x(n, static_cast<T>(-3 + 2 * (1 + cut)));
+        int up = 0;
+        for (int const c : random_codes<host, T>(x, -3, 2, 7, key{9})) {
+            REQUIRE((c == 1 || c == 2));
+            up += c == 2;
+        }
+        CHECK(std::abs(up - cut * n) < 5 * std::sqrt(cut * (1 - cut) * n));
+        CHECK(nearest_codes<host, T>({x[0]}, -3, 2, 7) == eights{std::uint8_t(cut < 0.5 ? 1 : 2)});
+    }
+    CHECK(nearest_codes<host, T>({std::nextafter(T(0.5), T(0)), T(0.5)}, 0, 1, 3) == eights{0, 1});
 }
 
-TEST_CASE_TEMPLATE("what is not finite is found wherever it is", T, float, double) {
-    using limits = std::numeric_limits<T>;
-    for (T const bad : {limits::infinity(), -limits::infinity(), limits::quiet_NaN()})
-        for (std::size_t const bucket : {1u, 16u, 64u, 100u, 200u})
-            for (std::size_t const i : {0u, 15u, 16u, 99u, 100u, 140u}) {
-                auto x = laws::noise<T>(141, i);
-                x[i] = bad;
-                CHECK(agree(x, bucket, key{i}) == 41);
-            }
-    // The numbers are finite, but not their 1-norm, their range, or the sum of doubles.
-    CHECK(agree<T>({limits::max(), -limits::max(), 0}, 3, key{1}) > 5);
-    CHECK(agree<T>({limits::max() / 2, -limits::max() / 2, 0}, 1, key{1}) == 0);
+TEST_CASE_TEMPLATE("the largest is the last code though the step was rounded", T, float, double) {
+    for (int most : {1, 3, 7, 15, 31, 63, 127, 255})
+        for (std::uint64_t k = 0; k < 500; ++k) {
+            T const least = static_cast<T>(key{k}.uniform(0)),
+                    largest = least + static_cast<T>(key{k}.uniform(1)) + T(0.1);
+            T const step = closing_step(largest - least, most);
+            auto const last = static_cast<std::uint8_t>(most);
+            CHECK(random_codes<host, T>({least, largest}, least, step, most, key{k}) == eights{0, last});
+            CHECK(nearest_codes<host, T>({largest, least}, least, step, most) == eights{last, 0});
+        }
 }
 
-TEST_CASE("an empty vector has no bucket, and is finite") { CHECK(agree<double>({}, 1, key{1}) == 0); }
+TEST_CASE_TEMPLATE("what rounding leaves above the range gets the last code, whatever is drawn", T, float, double) {
+    std::vector<T> const x(std::size_t{1} << 18, 1 + 4 * std::numeric_limits<T>::epsilon());
+    for (int const most : {1, 7, 255})
+        CHECK(random_codes<host, T>(x, 0, 1 / static_cast<T>(most), most, key{8}) ==
+              eights(x.size(), static_cast<std::uint8_t>(most)));
+}
+
+TEST_CASE_TEMPLATE("a step of 0 makes all codes 0", T, float, double) {
+    std::vector<T> const x(5, T(3.5));
+    CHECK(random_codes<host, T>(x, T(3.5), 0, 255, key{1}) == eights(5, 0));
+    CHECK(nearest_codes<host, T>(x, T(3.5), 0, 255) == eights(5, 0));
+    CHECK(random_codes<reference, T>(x, T(3.5), 0, 255, key{1}) == eights(5, 0));
+    CHECK(nearest_codes<reference, T>(x, T(3.5), 0, 255) == eights(5, 0));
+}
+
+TEST_CASE_TEMPLATE("in pieces or at once: the same codes, and those of the definition", T, float, double) {
+    auto const x = laws::noise<T>(100, 4, 3);
+    host on;
+    auto const [least, largest] = least_and_largest(on, std::span<T const>(x));
+    for (int const most : {1, 7, 255}) {
+        T const step = closing_step(largest - least, most);
+        auto const whole = random_codes<host, T>(x, least, step, most, key{6}, 1000);
+        CHECK(whole == random_codes<reference, T>(x, least, step, most, key{6}, 1000));
+        CHECK(nearest_codes<host, T>(x, least, step, most) == nearest_codes<reference, T>(x, least, step, most));
+        for (std::ptrdiff_t cut : {1, 3, 4, 50, 99}) {
+            std::vector<T> const a(x.begin(), x.begin() + cut), b(x.begin() + cut, x.end());
+            auto codes = random_codes<host, T>(a, least, step, most, key{6}, 1000);
+            for (auto c : random_codes<host, T>(b, least, step, most, key{6}, 1000 + static_cast<std::uint64_t>(cut)))
+                codes.push_back(c);
+            CHECK(codes == whole);
+        }
+        CHECK(random_codes<host, T>(x, least, step, most, key{7}, 1000) != whole);
+    }
+}

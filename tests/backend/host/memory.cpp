@@ -31,20 +31,3 @@ TEST_CASE("scratch memory grows and is then kept: no allocation for as much or l
     larger[4999] = 1;  // for the address sanitizer
     CHECK(larger.size() == 5000);
 }
-
-TEST_CASE("copies and fills within the backend, to the host and from there; what the host can read stays where it is") {
-    host on;
-    std::vector<std::uint16_t> const from{1, 2, 3};
-    std::span<std::uint16_t const> const source(from);
-    std::vector<std::uint16_t> to(3), back(3), there(3);
-    copy(on, source, std::span(to));
-    copy_to_host(on, source, std::span(back));
-    copy_from_host(on, source, std::span(there));
-    CHECK(to == from);
-    CHECK(back == from);
-    CHECK(there == from);
-    fill(on, std::span(to).first(2), std::uint16_t{7});
-    CHECK(to == std::vector<std::uint16_t>{7, 7, 3});
-    CHECK(on_host(on, source).data() == from.data());
-    CHECK(on_host(on, source).size() == 3);
-}

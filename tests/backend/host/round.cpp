@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes on the grid stay, others go up with the right frequency, in pieces as at once, to the ends of the range.
+//
+// Codes on a grid or of a short format stay, others go up with the right frequency or to the nearest, up to the ends.
 #include "laconic/backend/host/round.hpp"
 
 #include "support/everything.hpp"
@@ -32,6 +33,18 @@ std::vector<std::uint16_t> powers_of(std::vector<T> const& x, key from, std::uin
     return codes;
 }
 
+// Each code is `below` or `beyond`, the latter with that probability, to 5 sigma.
+template <class Code>
+void go_on_with(double probability, std::vector<Code> const& codes, int below, int beyond) {
+    auto const n = static_cast<double>(codes.size());
+    double gone = 0;
+    for (int const c : codes) {
+        REQUIRE((c == below || c == beyond));
+        gone += c == beyond;
+    }
+    CHECK(std::abs(gone - probability * n) < 5 * std::sqrt(probability * (1 - probability) * n));
+}
+
 }  // namespace
 
 TEST_CASE_TEMPLATE("what is on the grid stays", T, float, double) {
@@ -41,16 +54,8 @@ TEST_CASE_TEMPLATE("what is on the grid stays", T, float, double) {
 }
 
 TEST_CASE_TEMPLATE("what is between goes up as often as it is far", T, float, double) {
-    int const n = 20000;
-    for (double const cut : {0.5, 0.125, 0.9375}) {
-        std::vector<T> const x(n, static_cast<T>(-2 - cut));
-        int up = 0;
-        for (int const c : levels_of(x, T(1), 3, key{9})) {
-            REQUIRE((c == -2 || c == -3));
-            up += c == -3;
-        }
-        CHECK(std::abs(up - cut * n) < 5 * std::sqrt(cut * (1 - cut) * n));
-    }
+    for (double const cut : {0.5, 0.125, 0.9375})
+        go_on_with(cut, levels_of(std::vector<T>(20000, static_cast<T>(-2 - cut)), T(1), 3, key{9}), -2, -3);
 }
 
 TEST_CASE("the finest grid and the largest code") {
@@ -89,7 +94,6 @@ TEST_CASE("powers of two stay, zeros too, with their signs") {
 }
 
 TEST_CASE_TEMPLATE("between two powers: up with the fraction as probability, subnormal numbers too", T, float, double) {
-    int const n = 20000;
     T const least = std::numeric_limits<T>::min();
     int const bias = std::numeric_limits<T>::max_exponent - 1;
     struct {
@@ -99,12 +103,7 @@ TEST_CASE_TEMPLATE("between two powers: up with the fraction as probability, sub
     } const cases[] = {{T(1.25), 0.25, bias}, {3, 0.5, bias + 1}, {least / 8, 0.125, 0}, {least * T(1.75), 0.75, 1}};
     for (auto const& c : cases) {
         CAPTURE(c.x);
-        int up = 0;
-        for (int const code : powers_of(std::vector<T>(n, c.x), key{8})) {
-            REQUIRE((code == c.below || code == c.below + 1));
-            up += code == c.below + 1;
-        }
-        CHECK(std::abs(up - c.up * n) < 5 * std::sqrt(c.up * (1 - c.up) * n));
+        go_on_with(c.up, powers_of(std::vector<T>(20000, c.x), key{8}), c.below, c.below + 1);
     }
 }
 
@@ -156,20 +155,14 @@ TEST_CASE_TEMPLATE("halvings of the top stay", T, float, double) {
 }
 
 TEST_CASE_TEMPLATE("between two of them: up as often as it is far", T, float, double) {
-    int const n = 20000;
     for (double const cut : {0.5, 0.1, 0.25, 0.9375}) {
         struct {
             double low, high;
             int code;
         } const intervals[] = {{0, 0.75, 0}, {0.75, 1.5, 1}, {3, 6, 3}};
         for (auto const& i : intervals) {
-            std::vector<T> const x(n, static_cast<T>(-i.low - cut * (i.high - i.low)));
-            int up = 0;
-            for (int const c : halvings_of(x, T(6), 4, key{9})) {
-                REQUIRE((c == -i.code || c == -i.code - 1));
-                up += c != -i.code;
-            }
-            CHECK(std::abs(up - cut * n) < 5 * std::sqrt(cut * (1 - cut) * n));
+            std::vector<T> const x(20000, static_cast<T>(-i.low - cut * (i.high - i.low)));
+            go_on_with(cut, halvings_of(x, T(6), 4, key{9}), -i.code, -i.code - 1);
         }
     }
 }
@@ -177,13 +170,7 @@ TEST_CASE_TEMPLATE("between two of them: up as often as it is far", T, float, do
 // The top is four times the least normal number, so of 100 levels three are left: 98, 99 and 100.
 TEST_CASE_TEMPLATE("levels below the normal numbers are left out", T, float, double) {
     T const least = std::numeric_limits<T>::min(), tiny = std::numeric_limits<T>::denorm_min();
-    std::vector<T> const x(4000, least / 4);
-    int up = 0;
-    for (int const c : halvings_of(x, 4 * least, 100, key{3})) {
-        REQUIRE((c == 0 || c == 98));
-        up += c == 98;
-    }
-    CHECK(std::abs(up - 1000) < 5 * std::sqrt(750));
+    go_on_with(0.25, halvings_of(std::vector<T>(4000, least / 4), 4 * least, 100, key{3}), 0, 98);
     CHECK(halvings_of<T>({least, 2 * least, -4 * least}, 4 * least, 100, key{3}) ==
           std::vector<std::int16_t>{98, 99, -100});
     for (int const c : halvings_of(std::vector<T>(100, tiny), 3 * tiny, 100, key{3})) CHECK((c == 0 || c == 100));
@@ -213,29 +200,93 @@ TEST_CASE_TEMPLATE("halvings in pieces or at once, and as the definition has it"
     CHECK(halvings_of(noise, T(4096), 9, key{6}) != halvings_of(noise, T(4096), 9, key{7}));
 }
 
-TEST_CASE_TEMPLATE("signs and the sum of magnitudes in one pass are those of two", T, float, double) {
-    host on;
-    for (std::size_t const n : {0, 1, 15, 16, 17, 63, 64, 65, 255, 256, 257, 1000}) {
-        auto x = laws::noise<T>(n + 1, n, 5);
-        for (std::size_t i = 1; i <= n; i += 7) x[i] = i % 2 == 0 ? T(0) : -T(0);
-        for (std::size_t i = 2; i <= n; i += 7) x[i] = -std::numeric_limits<T>::denorm_min();
-        for (std::size_t i = 3; i <= n; i += 70) x[i] = -std::numeric_limits<T>::quiet_NaN();
-        for (bool const finite : {false, true}) {
-            if (finite)
-                std::replace_if(
-                    x.begin(), x.end(), [](T v) { return v != v; }, -std::numeric_limits<T>::max());
-            auto const part = std::span<T const>(x).subspan(1);  // not aligned
-            std::vector<std::uint64_t> words((n + 63) / 64, ~std::uint64_t{0}), wanted(words), apart(words);
-            double const sum = pack_signs_and_sum(on, part, std::span(words));
-            reference by_definition;
-            pack_signs(by_definition, part, std::span(wanted));
-            pack_signs(on, part, std::span(apart));
-            CHECK(words == wanted);
-            CHECK(apart == wanted);
-            if (finite || n < 3)
-                CHECK(sum == sum_of_magnitudes(on, part));
-            else
-                CHECK(sum != sum);
-        }
+namespace {
+
+constexpr short_format all[] = {short_format::binary16, short_format::bfloat, short_format::e4m3, short_format::e5m2};
+
+template <class B, class T>
+std::vector<std::uint16_t> codes_of(short_layout f, std::vector<T> const& x) {
+    B on;
+    std::vector<std::uint16_t> codes(x.size());
+    round_to_short(on, std::span<T const>(x), f, std::span(codes));
+    return codes;
+}
+template <class T>
+std::uint16_t code_of(short_layout f, T x) {
+    return codes_of<host, T>(f, {x})[0];
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("numbers of the format stay, with their signs", T, float, double) {
+    for (auto const format : all) {
+        short_layout const f = layout_of(format);
+        CAPTURE(std::string(name_of(format)));
+        std::vector<T> x;
+        std::vector<std::uint16_t> codes;
+        for (int c = 0; c < 1 << f.width(); ++c)
+            if (f.is_finite(static_cast<std::uint16_t>(c))) {
+                codes.push_back(static_cast<std::uint16_t>(c));
+                x.push_back(short_value<T>(f, codes.back()));
+            }
+        CHECK(codes_of<host, T>(f, x) == codes);
+        CHECK(codes_of<reference, T>(f, x) == codes);
     }
+}
+
+TEST_CASE_TEMPLATE("halfway between two: the even code; a hair from there: the nearer", T, float, double) {
+    for (auto const format : all) {
+        short_layout const f = layout_of(format);
+        CAPTURE(std::string(name_of(format)));
+        std::vector<T> x;
+        std::vector<std::uint16_t> expected;
+        for (std::uint16_t c = 0; c < f.largest(); ++c)
+            for (bool const negative : {false, true}) {
+                auto const up = static_cast<std::uint16_t>(c + 1), sign = negative ? f.sign() : std::uint16_t{0};
+                T const halfway = short_value<T>(f, c) / 2 + short_value<T>(f, up) / 2;
+                T const near[] = {std::nextafter(halfway, T(0)), halfway,
+                                  std::nextafter(halfway, std::numeric_limits<T>::max())};
+                for (T const v : near) x.push_back(negative ? -v : v);
+                expected.push_back(c | sign);
+                expected.push_back((c % 2 == 0 ? c : up) | sign);
+                expected.push_back(up | sign);
+            }
+        CHECK(codes_of<host, T>(f, x) == expected);
+        CHECK(codes_of<reference, T>(f, x) == expected);
+    }
+}
+
+TEST_CASE_TEMPLATE("the ends: too large becomes the largest, too small becomes 0, what is no number is NaN", T, float,
+                   double) {
+    using limits = std::numeric_limits<T>;
+    for (auto const format : all) {
+        short_layout const f = layout_of(format);
+        CAPTURE(std::string(name_of(format)));
+        T const largest = short_value<T>(f, f.largest()), least = short_value<T>(f, 1);
+        for (T const v : {std::nextafter(largest, limits::max()), largest * T(1.25), limits::max()}) {
+            if (!std::isfinite(v)) continue;  // bf16 reaches nearly as far as float
+            CHECK(code_of(f, v) == f.largest());
+            CHECK(code_of(f, -v) == (f.largest() | f.sign()));
+        }
+        for (T const v :
+             {least / 2, limits::min() / 2 < least / 2 ? limits::min() / 2 : T(0), limits::denorm_min(), T(0)}) {
+            CHECK(code_of(f, v) == 0);
+            CHECK(code_of(f, -v) == f.sign());
+        }
+        CHECK(code_of(f, std::nextafter(least / 2, T(1))) == 1);
+        for (T const bad : {limits::infinity(), limits::quiet_NaN()}) {
+            CHECK_FALSE(f.is_finite(code_of(f, bad)));
+            CHECK(codes_of<host, T>(f, {bad, -bad}) == codes_of<reference, T>(f, {bad, -bad}));
+        }
+        CHECK(code_of(f, limits::infinity()) == f.nan());
+    }
+}
+
+// 1 + 2^-11 + 2^-30 is above the middle of 1 and the next half, 1 + 2^-10; as a float it is that middle, and would
+// be 1.
+TEST_CASE("a double is rounded once") {
+    double const x = 1 + 0x1p-11 + 0x1p-30;
+    short_layout const f = layout_of(short_format::binary16);
+    CHECK(code_of(f, x) == 0x3c01);
+    CHECK(code_of(f, static_cast<float>(x)) == 0x3c00);
 }

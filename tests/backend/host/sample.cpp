@@ -15,11 +15,6 @@ std::vector<coordinate> drawn(std::uint64_t from, std::size_t d, std::size_t k) 
     return out;
 }
 
-bool ascends_below(std::vector<coordinate> const& at, std::size_t d) {
-    return std::adjacent_find(at.begin(), at.end(), std::greater_equal<>{}) == at.end() &&
-           (at.empty() || at.back() < d);
-}
-
 // What it is by definition: the first different numbers of the stream, or all but these.
 std::vector<coordinate> by_definition(std::uint64_t from, std::size_t d, std::size_t k) {
     std::set<coordinate> first;
@@ -43,16 +38,6 @@ TEST_CASE("none, all, and of nothing") {
     CHECK(drawn(1, 9, 9) == every);
 }
 
-TEST_CASE("k ascending coordinates below d, for every k, and the same ones again") {
-    for (std::size_t d : {2u, 5u, 64u, 100u})
-        for (std::size_t k = 0; k <= d; ++k) {
-            auto const at = drawn(d * 1000 + k, d, k);
-            REQUIRE(at.size() == k);
-            REQUIRE(ascends_below(at, d));
-            REQUIRE(at == drawn(d * 1000 + k, d, k));
-        }
-}
-
 // Both ways: k <= d / 2 draws what stays, a larger k what goes.
 TEST_CASE("every set of k is equally likely: chi-square over all of them") {
     for (std::size_t const d : {5u, 6u, 7u})
@@ -74,24 +59,6 @@ TEST_CASE("every set of k is equally likely: chi-square over all of them") {
             for (auto const& [set, c] : count) chi += (c - n / sets) * (c - n / sets) / (n / sets);
             CHECK(std::abs(chi - (sets - 1)) < 5 * std::sqrt(2 * (sets - 1)));
         }
-}
-
-TEST_CASE("the largest dimension costs nothing for a few coordinates") {
-    double mean = 0;
-    for (std::uint64_t t = 0; t < 1000; ++t) {
-        auto const at = drawn(t, detail::largest_dimension, 10);
-        REQUIRE(at.size() == 10);
-        REQUIRE(ascends_below(at, detail::largest_dimension));
-        for (auto const i : at) mean += static_cast<double>(i) / static_cast<double>(detail::largest_dimension) / 10000;
-    }
-    CHECK(std::abs(mean - 0.5) < 5 * std::sqrt(1.0 / 12 / 10000));
-}
-
-TEST_CASE("two of three million, and all but two") {
-    auto const two = drawn(4, 3000000, 2), most = drawn(4, 3000000, 2999998);
-    CHECK(two.size() == 2);
-    CHECK(most.size() == 2999998);
-    CHECK(ascends_below(most, 3000000));
 }
 
 // Few of many are listed and sorted, more are marked in a bitmap: from one in detail::worth_a_bitmap on.
@@ -140,16 +107,4 @@ TEST_CASE("numbers of a stream are drawn many at once as one at a time, from any
                 detail::draw_below(on, key{5}, first, d, std::span(out));
                 for (std::size_t j = 0; j < n; ++j) REQUIRE(out[j] == key{5}.below(first + j, d));
             }
-}
-
-TEST_CASE("each coordinate by its own word") {
-    host on;
-    for (std::size_t const d : {0u, 1u, 3u, 511u, 512u, 513u, 5001u})
-        for (double const p : {0.0, 0.3, 1.0}) {
-            std::vector<coordinate> out{7}, expected;
-            sample_each(on, key{d}, d, p, out);
-            for (std::size_t i = 0; i < d; ++i)
-                if (key{d}.word(i) < p * 0x1p32) expected.push_back(static_cast<coordinate>(i));
-            CHECK(out == expected);
-        }
 }

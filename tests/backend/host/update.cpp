@@ -26,6 +26,36 @@ struct in_a_row {
     term<float> operator[](std::size_t j) const { return {static_cast<coordinate>(j), float(j) + 1}; }
 };
 
+// Term j is values_j e_{at_j}.
+struct term_row {
+    coordinate const* at;
+    double const* values;
+    std::size_t count;
+    [[maybe_unused]] static constexpr bool in_order = false;
+    constexpr std::size_t size() const { return count; }
+    constexpr term<double> operator[](std::size_t j) const { return {at[j], values[j]}; }
+};
+
+// Buckets of `bucket` coordinates, whose number is the value: looked up in each term, or known from the bucket.
+struct known {
+    double value;
+    std::size_t count;
+    [[maybe_unused]] static constexpr bool in_order = true;
+    constexpr std::size_t size() const { return count; }
+    constexpr term<double> operator[](std::size_t j) const { return {static_cast<coordinate>(j), value}; }
+};
+struct in_buckets {
+    std::size_t bucket, count;
+    [[maybe_unused]] static constexpr bool in_order = true;
+    constexpr std::size_t size() const { return count; }
+    constexpr term<double> operator[](std::size_t j) const {
+        return {static_cast<coordinate>(j), static_cast<double>(j / bucket)};
+    }
+    constexpr known from(std::size_t first) const {
+        return {static_cast<double>(first / bucket), std::min(bucket - first % bucket, count - first)};
+    }
+};
+
 }  // namespace
 
 // Whole numbers, so that every result is exact; every length, so that vectors and what is left over meet.
@@ -99,81 +129,6 @@ TEST_CASE_TEMPLATE("a delta that is not finite is noticed", T, float, double) {
             }
 }
 
-// Of numbers of all kinds, at every length and from addresses that no vector likes; products are rounded before they
-// are added, so nothing depends on what the compiler fuses.
-TEST_CASE_TEMPLATE("each kernel is its definition, to the bit", T, float, double) {
-    host on;
-    reference defined;
-    using limits = std::numeric_limits<T>;
-    constexpr T odd[] = {0,
-                         T(-0.0),
-                         limits::denorm_min(),
-                         -3 * limits::denorm_min(),
-                         limits::min(),
-                         limits::max(),
-                         limits::lowest(),
-                         limits::infinity(),
-                         -limits::infinity(),
-                         limits::quiet_NaN(),
-                         1,
-                         1};
-    auto const numbers = [&](std::size_t d, std::uint64_t from) {
-        std::vector<T> x(d);
-        for (std::size_t i = 0; i < d; ++i) {
-            auto const n = key{from}.below(2 * i, 60);
-            x[i] = n < std::size(odd) ? odd[n] : static_cast<T>(4 * key{from}.uniform(2 * i + 1) - 2);
-        }
-        return x;
-    };
-    auto const same_bits = [](std::vector<T> const& a, std::vector<T> const& b) {
-        return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](T v, T w) {
-            return (std::isnan(v) && std::isnan(w)) || (v == w && std::signbit(v) == std::signbit(w));
-        });
-    };
-    for (std::size_t d = 0; d <= 70; ++d)
-        for (std::size_t const skip : {0, 1, 3, 5, 9, 14}) {  // of the places in a line
-            CAPTURE(d);
-            CAPTURE(skip);
-            auto const x = numbers(d + skip, 1), y = numbers(d + skip, 2), z = numbers(d + skip, 3);
-            auto const in = [&](std::vector<T> const& v) { return std::span<T const>(v).subspan(skip); };
-            auto const check = [&](auto kernel) {
-                auto a = z, b = z, more_a = y, more_b = y;
-                kernel(on, std::span<T>(a).subspan(skip), std::span<T>(more_a).subspan(skip));
-                kernel(defined, std::span<T>(b).subspan(skip), std::span<T>(more_b).subspan(skip));
-                CHECK(same_bits(a, b));
-                CHECK(same_bits(more_a, more_b));
-            };
-            using out = std::span<T>;
-            check([&](auto& b, out v, out) { add_scaled(b, T(0.3), in(x), v); });
-            check([&](auto& b, out v, out) { multiply(b, T(0.3), v); });
-            check([&](auto& b, out v, out w) {
-                bool const finite = compensate(b, T(0.7), std::span<T const>(v), in(x), T(0.6), in(y), v);
-                if (!w.empty()) w[0] = finite;
-            });
-            check([&](auto& b, out v, out) { compensate(b, T(0.7), std::span<T const>(v), in(x), T(0.6), {}, v); });
-            check([&](auto& b, out v, out) { compensate(b, T(0.7), std::span<T const>(v), {}, T(0.6), in(x), v); });
-            check([&](auto& b, out v, out) { compensate(b, T(0.7), std::span<T const>(v), {}, T(0.6), {}, v); });
-            check([&](auto& b, out v, out w) { subtract_last(b, v, in(x), w); });
-            check([&](auto& b, out v, out w) { gather_momentum(b, T(0.9), false, v, in(x), in(y), w); });
-            check([&](auto& b, out v, out w) { gather_momentum(b, T(0.9), true, v, in(x), in(y), w); });
-            check([&](auto& b, out v, out w) { complete_and_remember(b, v, T(0.3), w); });
-            check([&](auto& b, out v, out) { scaled_distances(b, T(0.3), in(x), in(y), v); });
-            check([&](auto& b, out v, out) {
-                for (T& n : v) n = std::isnan(n) ? T(-0.0) : n;
-                raise_magnitudes(b, T(0.5), T(0.3), v);
-            });
-            messages::full_vector<T, host> const all{{x.begin() + static_cast<std::ptrdiff_t>(skip), x.end()}};
-            check([&](auto& b, out v, out) { add_message(b, v, T(0.3), all); });
-            messages::sparse<identity, messages::support_is::listed, T, host> some;
-            some.length = d;
-            for (std::size_t i = 0; i < d; i += 1 + i % 3) {
-                some.support.push_back(static_cast<coordinate>(i));
-                some.payload.values.push_back(x[skip + i]);
-            }
-            check([&](auto& b, out v, out) { add_message(b, v, T(0.3), some); });
-        }
-}
-
 TEST_CASE("terms are added at their coordinates, in the type of the sum") {
     host on;
     std::vector<float> narrow{10, 10, 10, 10, 10};
@@ -190,4 +145,47 @@ TEST_CASE_TEMPLATE("magnitudes are raised to the least, then multiplied; signs s
     raise_magnitudes(on, T(1), T(2), std::span<T>(y));
     CHECK(y == std::vector<T>{6, -6, 2, -2, 2, -2});
     CHECK(std::signbit(y[5]));
+}
+
+TEST_CASE("terms in buckets are added bucket by bucket, to the same sum") {
+    host on;
+    reference by_definition;
+    for (std::size_t const d : {0u, 1u, 7u, 64u, 100u})
+        for (std::size_t const bucket : {1u, 3u, 16u, 1000u}) {
+            std::vector<double> sum(d, 0.5), wanted(sum);
+            add_terms(on, std::span<double>(sum), 2.0, in_buckets{bucket, d});
+            add_terms(by_definition, std::span<double>(wanted), 2.0, in_buckets{bucket, d});
+            CHECK(sum == wanted);
+            if (d > bucket) CHECK(sum[bucket] == 2.5);
+        }
+}
+
+TEST_CASE("what terms name is cleared, except for those that are 0 as the vector's numbers") {
+    std::vector<coordinate> const at{4, 0, 2, 1};
+    std::vector<double> const values{1, -2, 0, 1e-300};
+    auto const clear = [&](auto on, auto x) {
+        using T = typename decltype(x)::value_type;
+        clear_terms(on, std::span<T>(x), term_row{at.data(), values.data(), at.size()});
+        return x;
+    };
+    CHECK(clear(host{}, std::vector<double>(6, 9)) == std::vector<double>{0, 0, 9, 9, 0, 9});
+    CHECK(clear(host{}, std::vector<float>(6, 9)) == std::vector<float>{0, 9, 9, 9, 0, 9});
+    CHECK(clear(reference{}, std::vector<float>(6, 9)) == std::vector<float>{0, 9, 9, 9, 0, 9});
+}
+
+TEST_CASE_TEMPLATE("what is gathered is scattered back, by units of which the last may be shorter", B, host,
+                   reference) {
+    B on;
+    for (std::size_t const unit : {1u, 2u, 3u, 10u}) {
+        std::vector<double> x(10), found;
+        std::iota(x.begin(), x.end(), 1.0);
+        std::size_t const units = (x.size() + unit - 1) / unit;
+        std::vector<coordinate> const at{0, static_cast<coordinate>(units - 1)};
+        auto const places = std::span<coordinate const>(at).last(units > 1 ? 2 : 1);
+        gather(on, std::span<double const>(x), places, unit, 1.0, found);
+        std::vector<double> y(10, -1.0);
+        scatter(on, std::span<double const>(found), places, unit, std::span<double>(y));
+        for (std::size_t i = 0; i < x.size(); ++i)
+            CHECK(y[i] == (i / unit == 0 || i / unit == units - 1 ? x[i] : -1.0));
+    }
 }

@@ -44,22 +44,29 @@ class distance_to_own {
     typename B::template array<double> center_;
 };
 
-/// The last rank's iterates of all rounds, on the host, one after another.
-template <class B, class R>
-std::vector<double> iterates(R const& method, int ranks, std::size_t d, std::uint64_t rounds) {
+/// The iterates of all rounds, on the host, one after another, as this rank has them.
+template <class B, class R, class C>
+std::vector<double> iterates_of(R const& method, C& comm, B& on, std::size_t d, std::uint64_t rounds) {
     using namespace laconic;
     std::vector<double> all;
-    fibers::run(ranks, [&](fibers::member& comm) {
+    distance_to_own<B> const f(d, comm.rank());
+    typename B::template array<double> x(d);
+    descent<R, distance_to_own<B>, C, double, B> run(method, f, comm, std::span<double>(x), 1, on);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        run.round();
+        all.resize(all.size() + d);
+        copy_to_host(on, std::span<double const>(x), std::span<double>(all).last(d));
+    }
+    return all;
+}
+/// As the last rank has them.
+template <class B, class R>
+std::vector<double> iterates(R const& method, int ranks, std::size_t d, std::uint64_t rounds) {
+    std::vector<double> all;
+    laconic::fibers::run(ranks, [&](laconic::fibers::member& comm) {
         B on;
-        distance_to_own<B> const f(d, comm.rank());
-        typename B::template array<double> x(d);
-        descent<R, distance_to_own<B>, fibers::member, double, B> run(method, f, comm, std::span<double>(x), 1);
-        for (std::uint64_t round = 0; round < rounds; ++round) {
-            run.round();
-            if (comm.rank() + 1 < ranks) continue;
-            all.resize(all.size() + d);
-            copy_to_host(on, std::span<double const>(x), std::span<double>(all).last(d));
-        }
+        auto const mine = iterates_of<B>(method, comm, on, d, rounds);
+        if (comm.rank() + 1 == ranks) all = mine;
     });
     return all;
 }

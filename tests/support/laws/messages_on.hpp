@@ -6,6 +6,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/message/copy_message.hpp"
 #include "laconic/wire/message.hpp"
+#include "support/both.hpp"
 #include "support/laws/messages.hpp"
 #include "support/laws/pipelines.hpp"
 #include "support/test.hpp"
@@ -15,38 +16,24 @@ namespace laws {
 
 using namespace laconic;
 
-template <class T, class B>
-typename B::template array<T> taken(B& on, std::vector<T> const& x) {
-    typename B::template array<T> there(x.size());
-    copy_from_host(on, std::span<T const>(x), std::span<T>(there));
-    return there;
-}
-template <class B, class Array>
-auto brought(B& on, Array const& x) {
-    using E = std::remove_cvref_t<decltype(*x.data())>;
-    std::vector<E> here(x.size());
-    copy_to_host(on, std::span<E const>(x), std::span<E>(here));
-    return here;
-}
-
 // What a message adds to zeros.
 template <class T, class B, class M>
 std::vector<T> decoded(B& on, M const& m) {
     typename B::template array<T> sum(m.dimension());
     add_message(on, std::span<T>(sum), T(-1.5), m);
-    return brought(on, sum);
+    return ::both::here(on, sum);
 }
 
 // One compressor on the host and on B: its messages, and what is received of them.
 template <class T, class B>
-class both {
+class compressor_pair {
   public:
-    explicit both(std::string const& text) : here_(parse_compressor<T>(text)), there_(parse_compressor<T, B>(text)) {}
+    explicit compressor_pair(std::string const& text) : here_(parse_compressor<T>(text)), there_(parse_compressor<T, B>(text)) {}
 
     // False where x is refused, by both compressors or by every reader of their messages.
     bool agree(std::vector<T> const& x, key from) {
         bool const compresses = compresses_to(here_, cpu_, std::span<T const>(x), from, message_);
-        auto const moved = taken<T>(on_, x);
+        auto const moved = ::both::there(on_, x);
         REQUIRE(compresses_to(there_, on_, std::span<T const>(moved), from, message_there_) == compresses);
         if (!compresses) return false;
 
@@ -104,12 +91,12 @@ void encodes_as_on_the_host() {
     std::size_t accepted = 0, refused = 0;
     for (auto const& text : laws::pipelines()) {
         CAPTURE(text);
-        both<T, B> c(text);
+        compressor_pair<T, B> c(text);
         for (std::size_t i = 0; i < vectors.size(); ++i) ++(c.agree(vectors[i], key{50 + i}) ? accepted : refused);
     }
     for (auto const& text : laws::in_parts()) {
         CAPTURE(text);
-        both<T, B> c(text);
+        compressor_pair<T, B> c(text);
         for (std::uint64_t n = 0; n < 4; ++n)
             ++(c.agree(laws::noise<T>(laws::length_in_parts, n, static_cast<int>(n)), key{n}) ? accepted : refused);
     }

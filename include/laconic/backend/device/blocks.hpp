@@ -21,22 +21,6 @@
 /// a vector and put back.
 namespace laconic::detail::on_device {
 
-// flags_b = 1 where block b holds a number other than 0; 0 before.
-template <Scalar T>
-struct flag_nonzero {
-    using piece = std::uint32_t;
-    T const* x;
-    std::uint32_t* flags;
-    LACONIC_HOST_DEVICE void take(piece& found, std::size_t i) const { found |= x[i] != 0; }
-    LACONIC_HOST_DEVICE void hand_over(piece found, std::size_t b) const {
-        if (found != 0) raise_together(flags[b], 1u);
-    }
-};
-struct is_flagged {
-    std::uint32_t const* flags;
-    LACONIC_HOST_DEVICE bool operator()(coordinate b) const { return flags[b] != 0; }
-};
-
 // Divided by the largest magnitude where that is finite, for with a NaN its block is to come first: not all shall be.
 template <Scalar T>
 struct square_in_range : of_all_buckets {
@@ -51,31 +35,11 @@ struct square_in_range : of_all_buckets {
     }
 };
 
-// Thread j of the numbers that are taken, or put back.
-template <Scalar T>
-struct take_at {
-    T const* x;
-    coordinate const* at;
-    std::size_t unit;
-    T scale;
-    T* out;
-    LACONIC_HOST_DEVICE void operator()(std::size_t j) const { out[j] = scale * x[at[j / unit] * unit + j % unit]; }
-};
-template <Scalar T>
-struct put_back {
-    T const* values;
-    coordinate const* at;
-    std::size_t unit;
-    T* out;
-    LACONIC_HOST_DEVICE void operator()(std::size_t j) const { out[at[j / unit] * unit + j % unit] = values[j]; }
-};
-
 }  // namespace laconic::detail::on_device
 
 namespace laconic::kernels {
 
-/// The blocks of `block` >= 1 consecutive coordinates that hold a number other than 0; a NaN is one. Waits for how many
-/// they are.
+/// Waits for how many they are.
 template <Scalar T>
 void select_nonzero_blocks(device& on, std::span<T const> x, std::size_t block, device_array<coordinate>& out) {
     LACONIC_EXPECTS(block >= 1 && x.size() <= detail::largest_dimension);
@@ -83,12 +47,16 @@ void select_nonzero_blocks(device& on, std::span<T const> x, std::size_t block, 
     std::size_t const blocks = buckets_of(x.size(), block);
     auto const flags = on.scratch<std::uint32_t>(scratch_for::marks, blocks);
     clear_bytes(on, flags.data(), flags.size_bytes());
-    for_each_bucket(on, x.size(), block, flag_nonzero<T>{x.data(), flags.data()});
-    list_indices(on, blocks, is_flagged{flags.data()}, out);
+    for_each_bucket<std::uint32_t>(
+        on, x.size(), block, [=] LACONIC_DEVICE(std::uint32_t & found, std::size_t i) { found |= x[i] != 0; },
+        [=] LACONIC_DEVICE(std::uint32_t found, std::size_t b) {
+            if (found != 0) raise_together(flags[b], 1u);
+        });
+    list_indices(
+        on, blocks, [flags] LACONIC_DEVICE(coordinate b) { return flags[b] != 0; }, out);
 }
 
-/// The k blocks of `block` >= 1 consecutive coordinates with the largest sums of squares, of equal ones the lower block
-/// first; doubles are divided by the largest magnitude before. Does not wait.
+/// Does not wait.
 template <Scalar T>
 void select_largest_blocks(device& on, std::span<T const> x, std::size_t block, std::size_t k,
                            device_array<coordinate>& out) {
@@ -97,18 +65,16 @@ void select_largest_blocks(device& on, std::span<T const> x, std::size_t block, 
     auto const energies = on.scratch<double>(scratch_for::numbers, buckets_of(x.size(), block));
     LACONIC_EXPECTS(k <= energies.size());
     if constexpr (sizeof(T) == 8) {
-        auto* const largest = on.scratch<bits_of<T>>(scratch_for::marks, 1).data();
-        clear_bytes(on, largest, sizeof *largest);
-        for_each_bucket(on, x.size(), std::max<std::size_t>(x.size(), 1), raise_to_largest<T>{x.data(), largest});
-        add_buckets_up(on, x, block, square_in_range<T>{{}, largest}, energies.data());
+        auto const largest = on.scratch<bits_of<T>>(scratch_for::marks, 1);
+        find_largest(on, x, std::max<std::size_t>(x.size(), 1), largest);
+        add_buckets_up(on, x, block, square_in_range<T>{{}, largest.data()}, energies.data());
     } else {
         add_buckets_up(on, x, block, square{}, energies.data());
     }
     select_largest(on, std::span<double const>(energies), k, out);
 }
 
-/// The numbers at the places `at`, times scale, one after another. A place is `unit` consecutive coordinates; the last
-/// place of x may be shorter, and then stands last in `at`. Where it is shorter, waits to learn whether it is there.
+/// The last place of x may be shorter, and then stands last in `at`: waits to learn whether it is there.
 template <Scalar T>
 void gather(device& on, std::span<T const> x, std::span<coordinate const> at, std::size_t unit, T scale,
             device_array<T>& out) {
@@ -119,16 +85,17 @@ void gather(device& on, std::span<T const> x, std::span<coordinate const> at, st
     out.resize_to_overwrite(0);
     out.reserve(std::min(at.size() * unit, x.size()));  // once: the last place need not be there again
     out.resize_to_overwrite(n);
-    for_each_index(on, n, take_at<T>{x.data(), at.data(), unit, scale, out.data()});
+    for_each_index(on, n, [=, to = out.data()] LACONIC_DEVICE(std::size_t j) {
+        to[j] = scale * x[at[j / unit] * unit + j % unit];
+    });
 }
 
-/// What gather() has read is put back: values_j goes to the place from which gather() would have read number j.
 template <Scalar T>
 void scatter(device& on, std::span<T const> values, std::span<coordinate const> at, std::size_t unit,
              std::span<T> out) {
     LACONIC_EXPECTS(values.size() <= at.size() * unit);
-    detail::on_device::for_each_index(on, values.size(),
-                                      detail::on_device::put_back<T>{values.data(), at.data(), unit, out.data()});
+    detail::on_device::for_each_index(
+        on, values.size(), [=] LACONIC_DEVICE(std::size_t j) { out[at[j / unit] * unit + j % unit] = values[j]; });
 }
 
 }  // namespace laconic::kernels

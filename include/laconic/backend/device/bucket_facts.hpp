@@ -6,44 +6,17 @@
 
 #include "laconic/backend/device/buckets.hpp"
 #include "laconic/backend/device/memory.hpp"
-#include "laconic/backend/device/norm.hpp"
 #include "laconic/backend/device/passes.hpp"
+#include "laconic/backend/device/reduce.hpp"
 #include "laconic/backend/device/sum.hpp"
-#include "laconic/backend/grid_step.hpp"
 #include "laconic/backend/norm.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 
 /// What is to be known of all buckets, or blocks, on the CPU: what a loop over them would ask for one by one, to the
 /// bit, with as many launches however many they are. The results are copies that last until the next one (on_host).
 /// Both wait for them.
-namespace laconic::detail::on_device {
-
-template <Scalar T>
-struct norm_to_plain_step {
-    T const* norms;
-    int levels;
-    T* steps;
-    LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
-        steps[b] = norms[b] > 0 ? kernels::grid_step(norms[b], levels) : T(0);
-    }
-};
-// squares_b: a sum of squares becomes one in units of the largest, as squares_in_units() has it.
-template <Scalar T>
-struct write_facts {
-    T const *norms, *largest;
-    double *facts, *squares;
-    std::size_t buckets;
-    LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
-        auto const unit = static_cast<double>(largest[b]);
-        facts[b] = static_cast<double>(norms[b]);
-        facts[buckets + b] = unit;
-        if (sizeof(T) == 4) squares[b] = unit > 0 ? squares[b] / product(unit, unit) : 0;
-    }
-};
-
-}  // namespace laconic::detail::on_device
-
 namespace laconic::kernels {
 
 /// Of the buckets of `bucket` >= 1 numbers, of which the last may be shorter, n in all: |.|_p, then the largest
@@ -64,10 +37,17 @@ std::span<double const> facts_of_buckets(device& on, std::span<T const> x, std::
         add_buckets_up(on, x, bucket, square_in_steps<T>{largest}, out);
     else
         add_buckets_up(on, x, bucket, square{}, out);
-    for_each_index(on, n, write_facts<T>{norms, largest, facts.data(), out, n});
+    for_each_index(on, n, [=] LACONIC_DEVICE(std::size_t b) {
+        auto const unit = static_cast<double>(largest[b]);
+        facts[b] = static_cast<double>(norms[b]);
+        facts[n + b] = unit;
+        // A sum of squares becomes one in units of the largest, as squares_in_units() has it.
+        if (sizeof(T) == 4) out[b] = unit > 0 ? out[b] / product(unit, unit) : 0;
+    });
     for (int const each : levels) {
         out += n;
-        for_each_index(on, n, norm_to_plain_step<T>{norms, each, steps});
+        for_each_index(
+            on, n, [=] LACONIC_DEVICE(std::size_t b) { steps[b] = norms[b] > 0 ? grid_step(norms[b], each) : T(0); });
         add_buckets_up(on, x, bucket, variance_in_steps<T>{steps}, out);
     }
     return on_host(on, std::span<double const>(facts));

@@ -8,16 +8,14 @@
 #include <limits>
 #include <span>
 
-#include "laconic/backend/device/grids.hpp"
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/device/memory.hpp"
-#include "laconic/backend/device/norm.hpp"
 #include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/device/reduce.hpp"
 #include "laconic/backend/device/round.hpp"
 #include "laconic/backend/device/sum.hpp"
-#include "laconic/backend/grid_step.hpp"
 #include "laconic/backend/norm.hpp"
-#include "laconic/backend/rounding.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
@@ -41,74 +39,16 @@ inline failures no_failures(device& on) {
 }
 inline bool is_clean(device& on, failures f) { return fetched(on, f.noted) == 0; }
 
-// Norms become steps, in place.
+// As ordered_bits, the lowest inverted: 0 is below all.
 template <Scalar T>
-struct norm_to_step {
-    int levels;
-    T* steps;
-    failures failed;
-    LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
-        T const scale = steps[b], step = scale > 0 ? kernels::grid_step(scale, levels) : T(0);
-        failed.unless_finite(scale);
-        failed.unless_finite(step * T(levels));
-        steps[b] = step;
-    }
-};
-template <Scalar T>
-struct check_finite {
-    T const* x;
-    failures failed;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const { failed.unless_finite(x[i]); }
-};
-
-// Least and largest become least and step, in place of the latter.
-template <Scalar T>
-struct range_to_grid {
-    int most;
-    bits_of<T> const *lowest, *highest;  // as raise_to_range leaves them
-    T *least, *steps;
-    failures failed;
-    LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
-        T const low = from_ordered_bits<T>(static_cast<bits_of<T>>(~lowest[b]));
-        T const step = kernels::closing_step(from_ordered_bits<T>(highest[b]) - low, most);
-        failed.unless_finite(step);
-        failed.unless_finite(std::fma(T(most), step, low));
-        least[b] = low;
-        steps[b] = step;
-    }
+struct range_found {
+    bits_of<T> lowest = 0, highest = 0;
 };
 
 // How many numbers bucket b has.
 LACONIC_HOST_DEVICE inline std::size_t numbers_in(std::size_t b, std::size_t bucket, std::size_t n) {
     return n - b * bucket < bucket ? n - b * bucket : bucket;
 }
-template <Scalar T>
-struct sum_to_mean {
-    double const* sums;
-    std::size_t bucket, n;
-    T* means;
-    failures failed;
-    LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
-        means[b] = static_cast<T>(sums[b] / static_cast<double>(numbers_in(b, bucket, n)));
-        failed.unless_finite(means[b]);
-    }
-};
-template <Scalar T>
-struct sums_to_two_means {
-    double const *sums_below, *sums_above;
-    std::uint32_t const* negative;
-    std::size_t bucket, n;
-    T *below, *above;
-    failures failed;
-    LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
-        std::size_t const rest = numbers_in(b, bucket, n) - negative[b];
-        failed.unless_finite(sums_below[b]);  // a number that is not finite is in one of the sums
-        failed.unless_finite(sums_above[b]);
-        below[b] = negative[b] == 0 ? T(0) : static_cast<T>(sums_below[b] / static_cast<double>(negative[b]));
-        above[b] = rest == 0 ? T(0) : static_cast<T>(sums_above[b] / static_cast<double>(rest));
-    }
-};
-
 // r (1 - r), where r is the fraction of |v| / step.
 LACONIC_HOST_DEVICE inline double variance_on_grid(double v, double step) {
     double const on_grid = std::abs(v) / step, over = on_grid - std::floor(on_grid);
@@ -128,17 +68,6 @@ struct variance_in_steps {
     }
 };
 template <Scalar T>
-struct damp_step {
-    double const *noise, *squares;  // squares in units of the step where T is double
-    T* steps;
-    LACONIC_HOST_DEVICE void operator()(std::size_t b) const {
-        if (!(steps[b] > 0)) return;
-        auto const step = static_cast<double>(steps[b]);
-        double const in_units = sizeof(T) == 8 ? squares[b] : squares[b] / (step * step);
-        steps[b] = static_cast<T>(step / (1 + noise[b] / in_units));
-    }
-};
-template <Scalar T>
 struct square_in_steps {
     T const* steps;
     LACONIC_HOST_DEVICE bool wanted(std::size_t b) const { return steps[b] > 0; }
@@ -152,7 +81,6 @@ struct square_in_steps {
 
 namespace laconic::kernels {
 
-/// Each bucket on the grid of steps_b x {-levels, .., levels} that its norm spans, at random without bias.
 template <Scalar T, LevelCode Code>
 bool round_buckets_to_levels(device& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels, key from,
                              std::span<T> steps, std::span<Code> codes) {
@@ -161,12 +89,16 @@ bool round_buckets_to_levels(device& on, std::span<T const> x, std::size_t bucke
     LACONIC_EXPECTS(levels >= 1 && levels <= most_levels<Code>);
     find_norms(on, x, bucket, p, steps.data());
     auto const failed = no_failures(on);
-    for_each_index(on, steps.size(), norm_to_step<T>{levels, steps.data(), failed});
+    for_each_index(on, steps.size(), [=] LACONIC_DEVICE(std::size_t b) {  // norms become steps
+        T const scale = steps[b], step = scale > 0 ? grid_step(scale, levels) : T(0);
+        failed.unless_finite(scale);
+        failed.unless_finite(step * T(levels));
+        steps[b] = step;
+    });
     round_at_random(on, x, bucket, from, 0, codes.data(), to_levels<T, Code>{steps.data(), levels});
     return is_clean(on, failed);
 }
 
-/// Each bucket on the halvings of its norm, at random without bias.
 template <Scalar T>
 bool round_buckets_to_halvings(device& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels, key from,
                                std::span<T> norms, std::span<std::int16_t> codes) {
@@ -175,12 +107,11 @@ bool round_buckets_to_halvings(device& on, std::span<T const> x, std::size_t buc
     LACONIC_EXPECTS(levels >= 1 && levels <= 32767);
     find_norms(on, x, bucket, p, norms.data());
     auto const failed = no_failures(on);
-    for_each_index(on, norms.size(), check_finite<T>{norms.data(), failed});
+    for_each_index(on, norms.size(), [=] LACONIC_DEVICE(std::size_t b) { failed.unless_finite(norms[b]); });
     round_at_random(on, x, bucket, from, 0, codes.data(), to_halvings<T>{norms.data(), levels});
     return is_clean(on, failed);
 }
 
-/// Each bucket on the grid least_b + steps_b x {0, .., most} that spans its numbers.
 template <Scalar T>
 bool round_buckets_to_range(device& on, std::span<T const> x, std::size_t bucket, rounding how, int most, key from,
                             std::span<T> least, std::span<T> steps, std::span<std::uint8_t> codes) {
@@ -192,18 +123,37 @@ bool round_buckets_to_range(device& on, std::span<T const> x, std::size_t bucket
     auto *const lowest = bits.data(), *const highest = lowest + buckets;
     clear_bytes(on, bits.data(), bits.size_bytes());
     auto const failed = no_failures(on);
-    for_each_index(on, x.size(), check_finite<T>{x.data(), failed});
-    for_each_bucket(on, x.size(), bucket, raise_to_range<T>{x.data(), lowest, highest});
-    for_each_index(on, buckets, range_to_grid<T>{most, lowest, highest, least.data(), steps.data(), failed});
+    for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) { failed.unless_finite(x[i]); });
+    for_each_bucket<range_found<T>>(
+        on, x.size(), bucket,
+        [=] LACONIC_DEVICE(range_found<T> & found, std::size_t i) {
+            auto const here = ordered_bits(x[i]), inverted = static_cast<bits_of<T>>(~here);
+            found.highest = found.highest < here ? here : found.highest;
+            found.lowest = found.lowest < inverted ? inverted : found.lowest;
+        },
+        [=] LACONIC_DEVICE(range_found<T> found, std::size_t b) {
+            raise_together(highest[b], found.highest);
+            raise_together(lowest[b], found.lowest);
+        });
+    for_each_index(on, buckets, [=] LACONIC_DEVICE(std::size_t b) {
+        T const low = from_ordered_bits<T>(static_cast<bits_of<T>>(~lowest[b]));
+        T const step = closing_step(from_ordered_bits<T>(highest[b]) - low, most);
+        failed.unless_finite(step);
+        failed.unless_finite(std::fma(T(most), step, low));
+        least[b] = low;
+        steps[b] = step;
+    });
     to_range<T> const grid{least.data(), steps.data(), most};
     if (how == rounding::random)
         round_at_random(on, x, bucket, from, 0, codes.data(), grid);
     else
-        for_each_index(on, x.size(), to_nearest_in_range<T>{x.data(), grid, bucket, codes.data()});
+        for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) {
+            auto const to = grid(x[i], i / bucket);
+            codes[i] = static_cast<std::uint8_t>(to.fraction < 0x1p31 ? to.below : to.above);
+        });
     return is_clean(on, failed);
 }
 
-/// pack_signs(), and the mean magnitude of each bucket.
 template <Scalar T>
 bool pack_signs_and_means(device& on, std::span<T const> x, std::size_t bucket, std::span<T> means,
                           std::span<std::uint64_t> words) {
@@ -213,11 +163,13 @@ bool pack_signs_and_means(device& on, std::span<T const> x, std::size_t bucket, 
     auto const failed = no_failures(on);
     pack_signs(on, x, words);
     add_buckets_up(on, x, bucket, magnitude{}, sums);
-    for_each_index(on, means.size(), sum_to_mean<T>{sums, bucket, x.size(), means.data(), failed});
+    for_each_index(on, means.size(), [=] LACONIC_DEVICE(std::size_t b) {
+        means[b] = static_cast<T>(sums[b] / static_cast<double>(numbers_in(b, bucket, x.size())));
+        failed.unless_finite(means[b]);
+    });
     return is_clean(on, failed);
 }
 
-/// pack_signs(), and of each bucket the mean magnitudes of its negative numbers and of the others.
 template <Scalar T>
 bool pack_signs_and_two_means(device& on, std::span<T const> x, std::size_t bucket, std::span<T> below,
                               std::span<T> above, std::span<std::uint64_t> words) {
@@ -232,14 +184,23 @@ bool pack_signs_and_two_means(device& on, std::span<T const> x, std::size_t buck
     pack_signs(on, x, words);
     add_buckets_up(on, x, bucket, magnitude_below_zero{}, sums);
     add_buckets_up(on, x, bucket, number_not_below_zero{}, sums + buckets);
-    for_each_bucket(on, x.size(), bucket, count_below_zero<T>{x.data(), negative.data()});
-    for_each_index(on, buckets,
-                   sums_to_two_means<T>{sums, sums + buckets, negative.data(), bucket, x.size(), below.data(),
-                                        above.data(), failed});
+    for_each_bucket<std::uint32_t>(
+        on, x.size(), bucket, [=] LACONIC_DEVICE(std::uint32_t & found, std::size_t i) { found += x[i] < 0; },
+        [=] LACONIC_DEVICE(std::uint32_t found, std::size_t b) {
+            if (found != 0) add_together(negative[b], found);
+        });
+    for_each_index(on, buckets, [=] LACONIC_DEVICE(std::size_t b) {
+        std::size_t const rest = numbers_in(b, bucket, x.size()) - negative[b];
+        double const sum_below = sums[b], sum_above = sums[buckets + b];
+        failed.unless_finite(sum_below);  // a number that is not finite is in one of the sums
+        failed.unless_finite(sum_above);
+        below[b] = negative[b] == 0 ? T(0) : static_cast<T>(sum_below / static_cast<double>(negative[b]));
+        above[b] = rest == 0 ? T(0) : static_cast<T>(sum_above / static_cast<double>(rest));
+    });
     return is_clean(on, failed);
 }
 
-/// Steps become so much smaller that what round_to_levels makes of a bucket errs least. Does not wait.
+/// Does not wait.
 template <Scalar T>
 void damp_steps(device& on, std::span<T const> x, std::size_t bucket, std::span<T> steps) {
     using namespace detail::on_device;
@@ -251,10 +212,15 @@ void damp_steps(device& on, std::span<T const> x, std::size_t bucket, std::span<
         add_buckets_up(on, x, bucket, square_in_steps<T>{steps.data()}, squares);
     else
         add_buckets_up(on, x, bucket, square{}, squares);
-    for_each_index(on, steps.size(), damp_step<T>{noise, squares, steps.data()});
+    for_each_index(on, steps.size(), [=] LACONIC_DEVICE(std::size_t b) {
+        if (!(steps[b] > 0)) return;
+        auto const step = static_cast<double>(steps[b]);
+        double const in_units = sizeof(T) == 8 ? squares[b] : squares[b] / (step * step);
+        steps[b] = static_cast<T>(step / (1 + noise[b] / in_units));
+    });
 }
 
-/// sum r_i (1 - r_i), where r_i is the fraction of |x_i| / step; see the host's form. Waits.
+/// Waits.
 template <Scalar T>
 double rounding_variance(device& on, std::span<T const> x, T step) {
     LACONIC_EXPECTS(step > 0);

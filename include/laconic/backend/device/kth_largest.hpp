@@ -120,16 +120,6 @@ struct find_digit {
     }
 };
 
-template <Scalar T>
-struct start_search {
-    cutoff<T>* t;
-    coordinate k;
-    LACONIC_HOST_DEVICE void operator()(std::size_t) const {
-        *t = {};
-        t->missing = k;
-    }
-};
-
 #if defined(LACONIC_ON_CUDA)
 
 // The same passes by blocks of threads: what a block counts and lists it puts together in its own memory first.
@@ -236,7 +226,10 @@ cutoff<T> const* find_cutoff(device& on, std::span<T const> x, std::size_t k, bo
     auto* const t = on.scratch<cutoff<T>>(scratch_for::result, 1).data();
     auto const counts = on.scratch<std::uint32_t>(scratch_for::counts, digit_values + 1);
     candidates<T> const list{on.scratch<bits_of<T>>(scratch_for::marks, x.size()).data(), counts.data() + digit_values};
-    for_each_index(on, 1, start_search<T>{t, static_cast<coordinate>(k)});
+    for_each_index(on, 1, [=] LACONIC_DEVICE(std::size_t) {
+        *t = {};
+        t->missing = static_cast<coordinate>(k);
+    });
     clear_bytes(on, counts.data(), counts.size_bytes());
     int shift = std::numeric_limits<bits_of<T>>::digits - 1;
     auto const pass = [&]<list_is List>(std::integral_constant<list_is, List>) {

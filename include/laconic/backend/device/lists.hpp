@@ -8,19 +8,19 @@
 #include <cstddef>
 #include <span>
 
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/device/passes.hpp"
-#include "laconic/backend/listed_terms.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
-/// Lists of terms. Of two lists each term finds its place by itself, by bisection.
+/// Lists of terms. Of two lists each term finds its place by itself, by bisection. Contracts stand at the host's forms.
 namespace laconic::detail::on_device {
 
-/// How many of n ascending coordinates are below `at`.
-LACONIC_HOST_DEVICE inline std::size_t place_of(coordinate at, coordinate const* list, std::size_t n) {
-    std::size_t first = 0;
+/// How many of a list of ascending coordinates are below `at`.
+LACONIC_HOST_DEVICE inline std::size_t place_of(coordinate at, std::span<coordinate const> list) {
+    std::size_t first = 0, n = list.size();
     while (n > 0) {
         std::size_t const middle = n / 2;
         if (list[first + middle] < at) {
@@ -32,126 +32,19 @@ LACONIC_HOST_DEVICE inline std::size_t place_of(coordinate at, coordinate const*
     }
     return first;
 }
-LACONIC_HOST_DEVICE inline bool is_at(coordinate at, coordinate const* list, std::size_t n, std::size_t place) {
-    return place < n && list[place] == at;
+LACONIC_HOST_DEVICE inline bool is_at(coordinate at, std::span<coordinate const> list, std::size_t place) {
+    return place < list.size() && list[place] == at;
 }
 
-template <Scalar T, class Terms>
-struct write_term {
-    Terms terms;
-    coordinate* at;
-    T* values;
-    LACONIC_HOST_DEVICE void operator()(std::size_t j) const {
-        auto const t = terms[j];
-        at[j] = static_cast<coordinate>(t.at);
-        values[j] = static_cast<T>(t.value);
-    }
-};
-
-// Term i of a, or i - n of b, to its place among both; of equal coordinates a's comes first.
-template <Scalar T>
-struct interleave {
-    coordinate const* a;
-    T const* a_values;
-    std::size_t n;
-    coordinate const* b;
-    T const* b_values;
-    std::size_t m;
-    coordinate* at;
-    T* values;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        if (i < n) {
-            std::size_t const place = i + place_of(a[i], b, m);
-            at[place] = a[i];
-            values[place] = a_values[i];
-        } else {
-            std::size_t const j = i - n, before = place_of(b[j], a, n), place = j + before + is_at(b[j], a, n, before);
-            at[place] = b[j];
-            values[place] = b_values[j];
-        }
-    }
-};
 struct is_first_of_its_kind {
     coordinate const* at;
     LACONIC_HOST_DEVICE bool operator()(coordinate i) const { return i == 0 || at[i] != at[i - 1]; }
 };
-// Adds up the terms of a coordinate, in their order.
-template <Scalar T>
-struct add_equals {
-    coordinate const *first, *at;
-    T const* values;
-    std::size_t n;
-    coordinate* sum_at;
-    T* sums;
-    LACONIC_HOST_DEVICE void operator()(std::size_t j) const {
-        std::size_t const i = first[j];
-        sum_at[j] = at[i];
-        T sum = values[i];
-        for (std::size_t next = i + 1; next < n && at[next] == at[i]; ++next) sum += values[next];
-        sums[j] = sum;
-    }
-};
-
 template <Scalar T>
 void sort_by_coordinates(device& on, std::span<coordinate> at, std::span<T> values) {
     on.call_thrust(
         [&](auto const& how) { thrust::stable_sort_by_key(how, at.data(), at.data() + at.size(), values.data()); });
 }
-
-template <Scalar T>
-struct part_from_others {
-    coordinate const* at;
-    T const* values;
-    coordinate const* chosen;
-    std::size_t k;
-    coordinate *kept_at, *left_at;
-    T *kept, *left;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        auto const place = place_of(static_cast<coordinate>(i), chosen, k);
-        if (is_at(static_cast<coordinate>(i), chosen, k, place)) {
-            kept_at[place] = at[i];
-            kept[place] = values[i];
-        } else {
-            left_at[i - place] = at[i];
-            left[i - place] = values[i];
-        }
-    }
-};
-
-struct is_not_in {
-    coordinate const *at, *other;
-    std::size_t n;
-    LACONIC_HOST_DEVICE bool operator()(coordinate i) const {
-        return !is_at(at[i], other, n, place_of(at[i], other, n));
-    }
-};
-template <Scalar T>
-struct take_listed {
-    coordinate const *list, *at;
-    T const* values;
-    coordinate* taken_at;
-    T* taken;
-    LACONIC_HOST_DEVICE void operator()(std::size_t j) const {
-        taken_at[j] = at[list[j]];
-        taken[j] = values[list[j]];
-    }
-};
-
-}  // namespace laconic::detail::on_device
-
-namespace laconic::kernels {
-
-/// at_j, values_j <- term j of a message; both are as long as it is.
-template <Scalar T, class Terms>
-void list_terms(device& on, Terms terms, std::span<coordinate> at, std::span<T> values) {
-    LACONIC_EXPECTS(at.size() == terms.size() && values.size() == terms.size());
-    detail::on_device::for_each_index(on, terms.size(),
-                                      detail::on_device::write_term<T, Terms>{terms, at.data(), values.data()});
-}
-
-}  // namespace laconic::kernels
-
-namespace laconic::detail::on_device {
 
 // Terms by ascending coordinates, of which some are equal: the sum of each goes to the results. Waits for their number.
 template <Scalar T>
@@ -163,15 +56,30 @@ void add_equal(device& on, std::span<coordinate const> sorted, T const* numbers,
     std::size_t const different = sorted.empty() ? 0 : fetched(on, count);
     at.resize_to_overwrite(different);
     values.resize_to_overwrite(different);
-    for_each_index(on, different,
-                   add_equals<T>{first, sorted.data(), numbers, sorted.size(), at.data(), values.data()});
+    for_each_index(on, different, [=, sum_at = at.data(), sums = values.data()] LACONIC_DEVICE(std::size_t j) {
+        std::size_t const i = first[j];
+        sum_at[j] = sorted[i];
+        T sum = numbers[i];
+        for (std::size_t next = i + 1; next < sorted.size() && sorted[next] == sorted[i]; ++next) sum += numbers[next];
+        sums[j] = sum;
+    });
 }
 
 }  // namespace laconic::detail::on_device
 
 namespace laconic::kernels {
 
-/// The sum of two; where both have a coordinate, b's value is added to a's. Waits for its length.
+template <Scalar T, class Terms>
+void list_terms(device& on, Terms terms, std::span<coordinate> at, std::span<T> values) {
+    LACONIC_EXPECTS(at.size() == terms.size() && values.size() == terms.size());
+    detail::on_device::for_each_index(on, terms.size(), [=] LACONIC_DEVICE(std::size_t j) {
+        auto const t = terms[j];
+        at[j] = static_cast<coordinate>(t.at);
+        values[j] = static_cast<T>(t.value);
+    });
+}
+
+/// Waits for the length of the sum.
 template <Scalar T>
 void add_lists(device& on, listed_terms<T> a, listed_terms<T> b, device_array<coordinate>& at,
                device_array<T>& values) {
@@ -179,9 +87,13 @@ void add_lists(device& on, listed_terms<T> a, listed_terms<T> b, device_array<co
     std::size_t const n = a.at.size(), m = b.at.size();
     auto const places = on.scratch<coordinate>(scratch_for::marks, n + m);
     auto* const both = on.scratch<T>(scratch_for::numbers, n + m).data();
-    for_each_index(
-        on, n + m,
-        interleave<T>{a.at.data(), a.values.data(), n, b.at.data(), b.values.data(), m, places.data(), both});
+    // Term i of a, or i - n of b, to its place among both; of equal coordinates a's comes first.
+    for_each_index(on, n + m, [=] LACONIC_DEVICE(std::size_t i) {
+        std::size_t const j = i - n, before = i < n ? place_of(a.at[i], b.at) : place_of(b.at[j], a.at);
+        std::size_t const place = i < n ? i + before : j + before + is_at(b.at[j], a.at, before);
+        places[place] = i < n ? a.at[i] : b.at[j];
+        both[place] = i < n ? a.values[i] : b.values[j];
+    });
     add_equal(on, std::span<coordinate const>(places), both, at, values);
 }
 
@@ -204,7 +116,7 @@ void sum_lists(device& on, std::span<listed_terms<T> const> lists, device_array<
     add_equal(on, std::span<coordinate const>(places), numbers.data(), at, values);
 }
 
-/// Terms in any order by ascending coordinates; of equal ones the first comes first. Does not wait.
+/// Does not wait.
 template <Scalar T>
 void sort_list(device& on, std::span<coordinate const> at, std::span<T const> values, std::size_t,
                std::span<coordinate> sorted_at, std::span<T> sorted_values) {
@@ -214,34 +126,40 @@ void sort_list(device& on, std::span<coordinate const> at, std::span<T const> va
     detail::on_device::sort_by_coordinates(on, sorted_at, sorted_values);
 }
 
-/// Those terms whose numbers are listed, ascending, go to `kept`, the others to `left`.
 template <Scalar T>
 void part_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen, device_array<coordinate>& kept_at,
                device_array<T>& kept, device_array<coordinate>& left_at, device_array<T>& left) {
     LACONIC_EXPECTS(chosen.size() <= v.at.size());
+    using namespace detail::on_device;
     std::size_t const n = v.at.size(), k = chosen.size();
     kept_at.resize_to_overwrite(k);
     kept.resize_to_overwrite(k);
     left_at.resize_to_overwrite(n - k);
     left.resize_to_overwrite(n - k);
-    using pass = detail::on_device::part_from_others<T>;
-    detail::on_device::for_each_index(
-        on, n,
-        pass{v.at.data(), v.values.data(), chosen.data(), k, kept_at.data(), left_at.data(), kept.data(), left.data()});
+    for_each_index(on, n,
+                   [=, to_at = kept_at.data(), to = kept.data(), rest_at = left_at.data(),
+                    rest = left.data()] LACONIC_DEVICE(std::size_t i) {
+                       auto const place = place_of(static_cast<coordinate>(i), chosen);
+                       bool const is_kept = is_at(static_cast<coordinate>(i), chosen, place);
+                       (is_kept ? to_at + place : rest_at + (i - place))[0] = v.at[i];
+                       (is_kept ? to + place : rest + (i - place))[0] = v.values[i];
+                   });
 }
 
-/// Those terms of v whose numbers j are listed, ascending. Does not wait.
+/// Does not wait.
 template <Scalar T>
 void take_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen, device_array<coordinate>& at,
                device_array<T>& values) {
-    using detail::on_device::take_listed;
     at.resize_to_overwrite(chosen.size());
     values.resize_to_overwrite(chosen.size());
-    detail::on_device::for_each_index(
-        on, chosen.size(), take_listed<T>{chosen.data(), v.at.data(), v.values.data(), at.data(), values.data()});
+    detail::on_device::for_each_index(on, chosen.size(),
+                                      [=, to_at = at.data(), to = values.data()] LACONIC_DEVICE(std::size_t j) {
+                                          to_at[j] = v.at[chosen[j]];
+                                          to[j] = v.values[chosen[j]];
+                                      });
 }
 
-/// The terms of v whose coordinates `other` does not have. Waits for their number.
+/// Waits for the number of terms.
 template <Scalar T>
 void list_without(device& on, listed_terms<T> v, std::span<coordinate const> other, device_array<coordinate>& at,
                   device_array<T>& values) {
@@ -249,7 +167,9 @@ void list_without(device& on, listed_terms<T> v, std::span<coordinate const> oth
     std::size_t const n = v.at.size();
     auto* const list = on.scratch<coordinate>(scratch_for::marks, n).data();
     auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
-    list_indices(on, n, is_not_in{v.at.data(), other.data(), other.size()}, list, count);
+    list_indices(
+        on, n, [=] LACONIC_DEVICE(coordinate i) { return !is_at(v.at[i], other, place_of(v.at[i], other)); }, list,
+        count);
     std::size_t const different = n == 0 ? 0 : fetched(on, count);
     take_list(on, v, std::span<coordinate const>(list, different), at, values);
 }

@@ -7,32 +7,18 @@
 #include <cstdint>
 #include <span>
 
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/device/reduce.hpp"
 #include "laconic/backend/device/sum.hpp"
-#include "laconic/backend/matrix_is.hpp"
-#include "laconic/backend/unit_scale.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 
-/// Products of a matrix X, whose numbers stand row after row, with a few columns, which stand one after another. Sums
-/// are in double, in the order of sum_order.hpp. None waits.
+/// Products of a matrix with a few columns. Contracts stand at the host's forms. None waits.
 namespace laconic::detail::on_device {
-
-template <Scalar T>
-struct draw_number {
-    key from;
-    std::uint64_t first;
-    T* out;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        if constexpr (sizeof(T) == 4)
-            out[i] = (2 * static_cast<float>(from.word(first + i) >> 8) - 0x1p24f + 1) * 0x1p-24f;
-        else
-            out[i] = 2 * from.uniform(first + i) - 1 + 0x1p-53;
-    }
-};
 
 // Partial sum j of a stretch of the sum that is number i of column c of a product. Neighbouring threads read
 // neighbouring numbers of X: those of one sum where rows are summed up, and of one row where columns are.
@@ -56,46 +42,11 @@ struct add_products {
         sums[(c * length + i) * stretches * lanes + lane] = s;
     }
 };
-template <Scalar T>
-struct narrow {
-    double const* from;
-    T* to;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const { to[i] = static_cast<T>(from[i]); }
-};
-
 // What is known of a column while it is made orthogonal to those before it.
 struct column_state {
-    std::uint64_t largest;  // bits of its largest magnitude
-    double before, overlap, after;
+    std::uint64_t largest;          // bits of its largest magnitude
+    double before, overlap, after;  // before and after are squares
 };
-struct start_column {
-    column_state* state;
-    LACONIC_HOST_DEVICE void operator()(std::size_t) const { *state = {}; }
-};
-// Squares shall neither vanish nor overflow.
-struct scale_column {
-    column_state const* state;
-    double* column;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        column[i] *= kernels::unit_scale(std::bit_cast<double>(state->largest));
-    }
-};
-struct subtract_overlap {
-    column_state const* state;
-    double const* earlier;
-    double* column;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const { column[i] -= product(state->overlap, earlier[i]); }
-};
-// before and after are squares.
-struct normalise_column {
-    column_state const* state;
-    double* column;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        double const before = std::sqrt(state->before), after = std::sqrt(state->after);
-        column[i] = after > 0x1p-40 * before ? column[i] / after : 0;
-    }
-};
-
 // out = X by, or X' by, in double.
 template <Scalar T>
 void multiply_into(device& on, std::span<T const> x, kernels::matrix_is how, std::span<T const> by, std::size_t columns,
@@ -124,17 +75,24 @@ inline void orthonormalise(device& on, std::span<double> y, std::size_t columns)
     };
     for (std::size_t c = 0; c < columns; ++c) {
         double* const column = y.data() + c * length;
-        for_each_index(on, 1, start_column{state});
-        for_each_bucket(on, length, length, raise_to_largest<double>{column, &state->largest});
-        for_each_index(on, length, scale_column{state, column});
+        for_each_index(on, 1, [=] LACONIC_DEVICE(std::size_t) { *state = {}; });
+        find_largest(on, std::span<double const>(column, length), length, std::span(&state->largest, 1));
+        // Squares shall neither vanish nor overflow.
+        for_each_index(on, length, [=] LACONIC_DEVICE(std::size_t i) {
+            column[i] *= kernels::unit_scale(std::bit_cast<double>(state->largest));
+        });
         dot(column, column, &state->before);
         for (std::size_t b = 0; b < 2 * c; ++b) {
             double const* const earlier = y.data() + b % c * length;
             dot(earlier, column, &state->overlap);
-            for_each_index(on, length, subtract_overlap{state, earlier, column});
+            for_each_index(on, length,
+                           [=] LACONIC_DEVICE(std::size_t i) { column[i] -= product(state->overlap, earlier[i]); });
         }
         dot(column, column, &state->after);
-        for_each_index(on, length, normalise_column{state, column});
+        for_each_index(on, length, [=] LACONIC_DEVICE(std::size_t i) {
+            double const before = std::sqrt(state->before), after = std::sqrt(state->after);
+            column[i] = after > 0x1p-40 * before ? column[i] / after : 0;
+        });
     }
 }
 
@@ -142,23 +100,25 @@ inline void orthonormalise(device& on, std::span<double> y, std::size_t columns)
 
 namespace laconic::kernels {
 
-/// Independent numbers, uniform on a grid in (-1, 1) that is symmetric and leaves out 0; see the host's form.
 template <Scalar T>
 void draw_symmetric(device& on, key from, std::uint64_t first, std::span<T> out) {
-    detail::on_device::for_each_index(on, out.size(), detail::on_device::draw_number<T>{from, first, out.data()});
+    detail::on_device::for_each_index(on, out.size(), [from, first, out] LACONIC_DEVICE(std::size_t i) {
+        if constexpr (sizeof(T) == 4)
+            out[i] = (2 * static_cast<float>(from.word(first + i) >> 8) - 0x1p24f + 1) * 0x1p-24f;
+        else
+            out[i] = 2 * from.uniform(first + i) - 1 + 0x1p-53;
+    });
 }
 
-/// out = X by, or X' by, for `columns` >= 1 columns in `by` and in `out`. Summed in double, then rounded to T.
 template <Scalar T>
 void multiply_matrix(device& on, std::span<T const> x, matrix_is how, std::span<T const> by, std::size_t columns,
                      std::span<T> out) {
     using namespace detail::on_device;
     auto const y = on.scratch<double>(scratch_for::numbers, out.size());
     multiply_into(on, x, how, by, columns, y);
-    for_each_index(on, out.size(), narrow<T>{y.data(), out.data()});
+    for_each_index(on, out.size(), [=] LACONIC_DEVICE(std::size_t i) { out[i] = static_cast<T>(y[i]); });
 }
 
-/// The same columns made orthonormal, in their order, before they are rounded to T; see the host's form.
 template <Scalar T>
 void multiply_to_orthonormal(device& on, std::span<T const> x, matrix_is how, std::span<T const> by,
                              std::size_t columns, std::span<T> out) {
@@ -166,7 +126,7 @@ void multiply_to_orthonormal(device& on, std::span<T const> x, matrix_is how, st
     auto const y = on.scratch<double>(scratch_for::numbers, out.size());
     multiply_into(on, x, how, by, columns, y);
     orthonormalise(on, y, columns);
-    for_each_index(on, out.size(), narrow<T>{y.data(), out.data()});
+    for_each_index(on, out.size(), [=] LACONIC_DEVICE(std::size_t i) { out[i] = static_cast<T>(y[i]); });
 }
 
 }  // namespace laconic::kernels

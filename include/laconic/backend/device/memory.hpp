@@ -180,7 +180,7 @@ T fetched(device& on, T const* from) {
 
 namespace laconic::kernels {
 
-/// Within the device; the spans are as long as one another and do not overlap.
+/// The spans are as long as one another and do not overlap.
 template <class T>
 void copy(device& on, std::span<T const> from, std::span<T> to) {
     LACONIC_EXPECTS(from.size() == to.size());
@@ -195,17 +195,14 @@ void fill(device& on, std::span<T> to, T value) {
 /// `to` is the CPU's memory. Waits.
 template <class T>
 void copy_to_host(device& on, std::span<T const> from, std::span<T> to) {
-    LACONIC_EXPECTS(from.size() == to.size());
-    detail::on_device::copy_bytes(on, from.data(), to.data(), from.size_bytes());
+    copy(on, from, to);
     on.wait();
 }
 
 /// `from` is the CPU's memory. Waits.
 template <class T>
 void copy_from_host(device& on, std::span<T const> from, std::span<T> to) {
-    LACONIC_EXPECTS(from.size() == to.size());
-    detail::on_device::copy_bytes(on, from.data(), to.data(), from.size_bytes());
-    on.wait();
+    copy_to_host(on, from, to);
 }
 
 /// A copy of x in the CPU's memory, valid until the next such call. Waits.

@@ -33,7 +33,6 @@
 
 /// What all kernels of the device are made of: a pass over indices, and a list of those that are chosen. None waits but
 /// where that is stated.
-/// Functions of an index are structs with a plain operator(), for nvcc takes no other kind without options.
 namespace laconic::detail::on_device {
 
 /// a b, rounded before anything is added to it.
@@ -162,9 +161,17 @@ void for_each_tile(device& on, std::size_t n, F f) {
     for_each_index(on, (n + tile - 1) / tile * neighbours, tiled<F>{n, f});
 }
 
+// Lambdas of the device do not tell the CPU what they return.
+template <class F>
+struct predicate {
+    F f;
+    LACONIC_DEVICE bool operator()(coordinate i) const { return f(i); }
+};
+
 /// Writes all i < n with chosen(i), ascending, to `to`, and how many they are to `count`; both on the device.
 template <class F>
-void list_indices(device& on, std::size_t n, F chosen, coordinate* to, coordinate* count) {
+void list_indices(device& on, std::size_t n, F f, coordinate* to, coordinate* count) {
+    predicate<F> const chosen{f};
     thrust::counting_iterator<coordinate> const first(0);
 #if defined(LACONIC_ON_CUDA)
 #    if CUB_VERSION >= 200800

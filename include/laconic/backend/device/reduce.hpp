@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,52 +12,56 @@
 #include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/device/sum.hpp"
+#include "laconic/backend/norm.hpp"
 #include "laconic/core/contract.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/view.hpp"
 
-/// Numbers about a whole vector. Each waits for its result.
+/// Numbers about a whole vector, or each bucket of one. The kernels' contracts stand at the host's forms; each waits
+/// for its result.
 namespace laconic::detail::on_device {
 
-// What is found out about the numbers of each bucket, piece by piece, in any order: F::take adds number i to a piece,
-// F::hand_over returns the bucket.
-template <class F>
+// What is found out about the numbers of each bucket, piece by piece, in any order.
+template <class Piece, class Take, class HandOver>
 struct in_buckets {
     std::size_t bucket;
-    F f;
+    Take take;
+    HandOver hand_over;
 
     LACONIC_HOST_DEVICE void operator()(std::size_t first, std::size_t end) const {
         std::size_t b = first / bucket, last = (b + 1) * bucket;
-        typename F::piece found{};
+        Piece found{};
         for (std::size_t i = first; i < end; i += neighbours) {
             if (i >= last) {
-                f.hand_over(found, b);
+                hand_over(found, b);
                 b = i / bucket;
                 last = (b + 1) * bucket;
                 found = {};
             }
-            f.take(found, i);
+            take(found, i);
         }
-        if (first < end) f.hand_over(found, b);
+        if (first < end) hand_over(found, b);
     }
 };
-template <class F>
-void for_each_bucket(device& on, std::size_t n, std::size_t bucket, F f) {
-    for_each_tile(on, n, in_buckets<F>{bucket, f});
+/// take(piece, i) adds number i to a piece, and hand_over(piece, b) gives that to bucket b.
+template <class Piece, class Take, class HandOver>
+void for_each_bucket(device& on, std::size_t n, std::size_t bucket, Take take, HandOver hand_over) {
+    for_each_tile(on, n, in_buckets<Piece, Take, HandOver>{bucket, take, hand_over});
 }
 
-// largest_b = the bits of the largest magnitude, 0 before.
+// largest_b = the bits of the largest magnitude.
 template <Scalar T>
-struct raise_to_largest {
-    using piece = bits_of<T>;
-    T const* x;
-    bits_of<T>* largest;
-
-    LACONIC_HOST_DEVICE void take(piece& found, std::size_t i) const {
-        auto const bits = magnitude_bits(x[i]);
-        found = found < bits ? bits : found;
-    }
-    LACONIC_HOST_DEVICE void hand_over(piece found, std::size_t b) const { raise_together(largest[b], found); }
-};
+void find_largest(device& on, std::span<T const> x, std::size_t bucket, std::span<bits_of<T>> largest) {
+    using bits = bits_of<T>;
+    clear_bytes(on, largest.data(), largest.size_bytes());
+    for_each_bucket<bits>(
+        on, x.size(), bucket,
+        [=] LACONIC_DEVICE(bits & found, std::size_t i) {
+            auto const magnitude = magnitude_bits(x[i]);
+            found = found < magnitude ? magnitude : found;
+        },
+        [=] LACONIC_DEVICE(bits found, std::size_t b) { raise_together(largest[b], found); });
+}
 
 /// Numbers as integers with the same order, zeros alike; 0 is below them all.
 template <Scalar T>
@@ -71,122 +76,118 @@ LACONIC_HOST_DEVICE T from_ordered_bits(bits_of<T> bits) {
     return std::bit_cast<T>(static_cast<bits_of<T>>((bits & sign) != 0 ? bits ^ sign : ~bits));
 }
 
-// largest_b, and least_b with its bits inverted; both 0 before.
-template <Scalar T>
-struct raise_to_range {
-    struct piece {
-        bits_of<T> least = 0, largest = 0;
-    };
-    T const* x;
-    bits_of<T>*least, *largest;
-
-    LACONIC_HOST_DEVICE void take(piece& found, std::size_t i) const {
-        auto const bits = ordered_bits(x[i]), inverted = static_cast<bits_of<T>>(~bits);
-        found.largest = found.largest < bits ? bits : found.largest;
-        found.least = found.least < inverted ? inverted : found.least;
-    }
-    LACONIC_HOST_DEVICE void hand_over(piece found, std::size_t b) const {
-        raise_together(largest[b], found.largest);
-        raise_together(least[b], found.least);
-    }
-};
-
-template <Scalar T>
-struct count_below_zero {
-    using piece = std::uint32_t;
-    T const* x;
-    std::uint32_t* count;
-
-    LACONIC_HOST_DEVICE void take(piece& found, std::size_t i) const { found += x[i] < 0; }
-    LACONIC_HOST_DEVICE void hand_over(piece found, std::size_t b) const {
-        if (found != 0) add_together(count[b], found);
-    }
-};
-
-// How many magnitudes are above a bound, as integers.
-template <Scalar T>
-struct count_larger {
-    using piece = std::uint32_t;
-    T const* x;
-    bits_of<T> bound;
-    std::uint32_t* count;
-
-    LACONIC_HOST_DEVICE void take(piece& found, std::size_t i) const { found += magnitude_bits(x[i]) > bound; }
-    LACONIC_HOST_DEVICE void hand_over(piece found, std::size_t) const {
-        if (found != 0) add_together(*count, found);
-    }
-};
-
-// The first number that is not finite, as all bits of its coordinate inverted; 0 before.
-template <Scalar T>
-struct raise_to_first_non_finite {
-    using piece = std::uint64_t;
-    T const* x;
-    std::uint64_t* inverted;
-
-    LACONIC_HOST_DEVICE void take(piece& found, std::size_t i) const {
-        if (found == 0 && magnitude_bits(x[i]) >= infinite_bits<T>) found = ~std::uint64_t{i};
-    }
-    LACONIC_HOST_DEVICE void hand_over(piece found, std::size_t) const {
-        if (found != 0) raise_together(*inverted, found);
-    }
-};
-
 struct sums_of_signs {
     double below, others;
 };
 
-// What f makes of all of x in one number, 0 before, at an address that the struct f gets from make.
-template <class N, Scalar T, class Make>
-N found_in(device& on, std::span<T const> x, Make make) {
-    auto* const result = on.scratch<N>(scratch_for::result, 1).data();
-    clear_bytes(on, result, sizeof(N));
-    if (!x.empty()) for_each_bucket(on, x.size(), x.size(), make(result));
-    return fetched(on, result);
+// Doubles' squares that leave their range.
+template <Scalar T>
+LACONIC_HOST_DEVICE bool leaves_range(bits_of<T> largest, double squares) {
+    return sizeof(T) == 8 && largest > 0 && largest < infinite_bits<T> && !(squares > 1e-280 && squares < 1e300);
+}
+
+// The squares of a bucket whose own have left the range, in units of its largest number.
+template <Scalar T>
+struct square_by_largest {
+    bits_of<T> const* largest;
+    double const* squares;
+    LACONIC_HOST_DEVICE bool wanted(std::size_t b) const { return leaves_range<T>(largest[b], squares[b]); }
+    LACONIC_HOST_DEVICE double operator()(double v, std::size_t b) const {
+        double const ratio = v / static_cast<double>(std::bit_cast<T>(largest[b]));
+        return product(ratio, ratio);
+    }
+};
+
+// The squares of a bucket of floats that floats do not hold.
+struct square_out_of_floats {
+    double const* squares;
+    LACONIC_HOST_DEVICE bool wanted(std::size_t b) const { return !floats_hold(squares[b]); }
+    LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return product(v, v); }
+};
+
+// What norm_of() makes of what was found out about a bucket.
+template <Scalar T>
+struct norm_of_bucket {
+    p_norm p;
+    bits_of<T> const* largest;
+    double const *sums, *again;  // of magnitudes or squares, and of squares in units of the largest, or in doubles
+    T* out;
+
+    LACONIC_HOST_DEVICE void operator()(std::size_t b) const { out[b] = value(b); }
+    LACONIC_HOST_DEVICE T value(std::size_t b) const {
+        if (p == p_norm::one) return static_cast<T>(sums[b]);
+        if (sizeof(T) == 4 && p == p_norm::two)
+            return floats_hold(sums[b]) ? std::sqrt(static_cast<T>(sums[b])) : static_cast<T>(std::sqrt(again[b]));
+        if (largest[b] >= infinite_bits<T>) return std::numeric_limits<T>::quiet_NaN();
+        T const most = std::bit_cast<T>(largest[b]);
+        if (p == p_norm::largest) return most;
+        if (leaves_range<T>(largest[b], sums[b])) return most * static_cast<T>(std::sqrt(again[b]));
+        T const root = static_cast<T>(std::sqrt(sums[b]));
+        return most < root ? root : most;
+    }
+};
+
+/// out_b = |bucket b of x|_p. One pass over x; for a 2-norm of doubles two. For a 2-norm one more, which skips all
+/// buckets whose squares have not left the range.
+template <Scalar T>
+void find_norms(device& on, std::span<T const> x, std::size_t bucket, p_norm p, T* out) {
+    std::size_t const buckets = buckets_of(x.size(), bucket);
+    bool const by_largest = p == p_norm::largest || (p == p_norm::two && sizeof(T) == 8);
+    auto const largest = on.scratch<bits_of<T>>(scratch_for::marks, buckets);
+    auto const sums = on.scratch<double>(scratch_for::numbers, 2 * buckets), again = sums.subspan(buckets);
+    if (by_largest) find_largest(on, x, bucket, largest);
+    if (p == p_norm::one) add_buckets_up(on, x, bucket, magnitude{}, sums.data());
+    if (p == p_norm::two) {
+        if constexpr (sizeof(T) == 4) {
+            add_buckets_up<float>(on, x, bucket, square_in_floats{}, sums.data());
+            add_buckets_up(on, x, bucket, square_out_of_floats{sums.data()}, again.data());
+        } else {
+            add_buckets_up(on, x, bucket, square{}, sums.data());
+            add_buckets_up(on, x, bucket, square_by_largest<T>{largest.data(), sums.data()}, again.data());
+        }
+    }
+    for_each_index(on, buckets, norm_of_bucket<T>{p, largest.data(), sums.data(), again.data(), out});
 }
 
 }  // namespace laconic::detail::on_device
 
 namespace laconic::kernels {
 
-/// sum |x_i|; 0 for an empty vector.
 template <Scalar T>
 double sum_of_magnitudes(device& on, std::span<T const> x) {
     return detail::on_device::ordered_sum(on, x, detail::on_device::magnitude{});
 }
 
-/// sum x_i^2; infinite where that is above the largest double.
 template <Scalar T>
 double sum_of_squares(device& on, std::span<T const> x) {
     return detail::on_device::ordered_sum(on, x, detail::on_device::square{});
 }
 
-/// sum x_i^2, in floats: of no use where squares leave their range.
 inline double sum_of_squares_in_floats(device& on, std::span<float const> x) {
     return detail::on_device::ordered_sum<float>(on, x, detail::on_device::square_in_floats{});
 }
 
-/// sum (x_i / scale - centre)^2, for vectors whose squares are out of a double's range, and for deviations. scale > 0.
 template <Scalar T>
 double sum_of_squares(device& on, std::span<T const> x, double scale, double centre = 0) {
     return detail::on_device::ordered_sum(on, x, detail::on_device::square_about{{}, scale, centre});
 }
 
-/// sum (x_i / scale - centre). scale > 0.
 template <Scalar T>
 double sum_of_numbers(device& on, std::span<T const> x, double scale, double centre) {
     return detail::on_device::ordered_sum(on, x, detail::on_device::number_about{{}, scale, centre});
 }
 
-/// max |x_i|; 0 for an empty vector, NaN where a number of x is not finite.
 template <Scalar T>
 T largest_magnitude(device& on, std::span<T const> x) {
     using namespace detail::on_device;
-    auto const bits = found_in<bits_of<T>>(on, x, [&](auto* out) { return raise_to_largest<T>{x.data(), out}; });
+    if (x.empty()) return 0;
+    auto const result = on.scratch<bits_of<T>>(scratch_for::result, 1);
+    find_largest(on, x, x.size(), result);
+    auto const bits = fetched(on, result.data());
     return bits < infinite_bits<T> ? std::bit_cast<T>(bits) : std::numeric_limits<T>::quiet_NaN();
 }
 
-/// The sums of |x_i| over all x_i < 0, and over the others. Two passes, for which it waits once.
+/// Two passes, for which it waits once.
 template <Scalar T>
 std::pair<double, double> sums_by_sign(device& on, std::span<T const> x) {
     using namespace detail::on_device;
@@ -198,14 +199,23 @@ std::pair<double, double> sums_by_sign(device& on, std::span<T const> x) {
     return {found.below, found.others};
 }
 
-/// The first coordinate that is NaN or infinite, x.size() where there is none.
 template <Scalar T>
 std::size_t first_non_finite(device& on, std::span<T const> x) {
     using namespace detail::on_device;
-    auto const inverted = found_in<std::uint64_t>(on, x, [&](auto* out) {
-        return raise_to_first_non_finite<T>{x.data(), out};
-    });
-    return inverted == 0 ? x.size() : static_cast<std::size_t>(~inverted);
+    if (x.empty()) return 0;
+    auto* const result = on.scratch<std::uint64_t>(scratch_for::result, 1).data();
+    clear_bytes(on, result, sizeof *result);
+    // All bits of the coordinate, inverted: the first is the largest.
+    for_each_bucket<std::uint64_t>(
+        on, x.size(), x.size(),
+        [=] LACONIC_DEVICE(std::uint64_t & found, std::size_t i) {
+            if (found == 0 && magnitude_bits(x[i]) >= infinite_bits<T>) found = ~std::uint64_t{i};
+        },
+        [=] LACONIC_DEVICE(std::uint64_t found, std::size_t) {
+            if (found != 0) raise_together(*result, found);
+        });
+    auto const inverted = fetched(on, result);
+    return inverted == 0 ? x.size() : detail::as_size(~inverted);
 }
 
 }  // namespace laconic::kernels

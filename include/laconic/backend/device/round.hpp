@@ -3,11 +3,13 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
 
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/short_format.hpp"
@@ -97,52 +99,70 @@ struct to_powers {
     }
 };
 
-template <Scalar T>
-struct to_short {
-    static constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
-    static constexpr bits_of<T> hidden = bits_of<T>{1} << mantissa;
-    T const* x;
-    kernels::short_layout f;
-    std::uint16_t* codes;
+// The grids of buckets, as round_at_random() takes them.
 
-    // As the host has it.
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        using bits = bits_of<T>;
-        bits const magnitude = magnitude_bits(x[i]);
-        int const field = static_cast<int>(magnitude >> mantissa), exponent = field < 1 ? 1 : field;
-        bits const digits = (magnitude & (hidden - 1)) | (field > 0 ? hidden : 0);
-        int const wanted = exponent - bias + f.bias(), there = wanted < 1 ? 1 : wanted;
-        int const longest = mantissa + 2, shift = mantissa - f.mantissa + there - wanted;
-        int const cut = shift < longest ? shift : longest;
-        bits const middle = bits{1} << (cut - 1), odd = digits >> cut & 1;
-        bits const code = (static_cast<bits>(there - 1) << f.mantissa) + ((digits + middle - 1 + odd) >> cut);
-        bits const limited = magnitude >= infinite_bits<T> ? f.nan() : code < f.largest() ? code : f.largest();
-        codes[i] = static_cast<std::uint16_t>(limited | (magnitude != std::bit_cast<bits>(x[i]) ? f.sign() : 0u));
+template <Scalar T, kernels::LevelCode Code>
+struct to_levels {
+    using code_type = Code;
+    T const* steps;
+    int levels;
+    LACONIC_HOST_DEVICE neighbours_of_value operator()(T v, std::size_t b) const {
+        if (!(steps[b] > 0)) return {0, 0, 0};
+        T const on_grid = v / steps[b], end = static_cast<T>(levels);
+        // A number for NaN, too, which has no integer: where a norm is infinite, all codes are of no use.
+        double const inside = on_grid > end ? end : on_grid > -end ? on_grid : -end, whole = std::floor(inside);
+        int const below = static_cast<int>(whole);
+        return {(inside - whole) * 0x1p32, below, below + 1};
+    }
+    LACONIC_HOST_DEVICE Code code(T, int level) const { return static_cast<Code>(level); }
+};
+
+template <Scalar T>
+struct to_halvings {
+    using code_type = std::int16_t;
+    static constexpr int mantissa = std::numeric_limits<T>::digits - 1;
+    T const* tops;
+    int levels;
+    // As integers, positive numbers lie linear between powers of two, and normal ones are halved in their exponent.
+    LACONIC_HOST_DEVICE neighbours_of_value operator()(T v, std::size_t b) const {
+        auto const top = magnitude_bits(tops[b]), size = magnitude_bits(v);
+        if (top == 0 || size >= infinite_bits<T>) return {0, 0, 0};
+        int const octave = static_cast<int>(top >> mantissa) - 1;  // that of the least normal number is 0
+        int const halvings = octave < 0 ? 0 : octave < levels - 1 ? octave : levels - 1;
+        auto const least = static_cast<bits_of<T>>(top - (static_cast<bits_of<T>>(halvings) << mantissa));
+        if (size < least)
+            return {static_cast<double>(std::bit_cast<T>(size) / std::bit_cast<T>(least)) * 0x1p32, 0,
+                    levels - halvings};
+        // log2(top / size), rounded up.
+        auto const times = (top - size + ((bits_of<T>{1} << mantissa) - 1)) >> mantissa;
+        T const low = std::bit_cast<T>(static_cast<bits_of<T>>(top - (times << mantissa)));
+        int const below = levels - static_cast<int>(times);
+        return {static_cast<double>((std::bit_cast<T>(size) - low) / low) * 0x1p32, below, below + 1};
+    }
+    LACONIC_HOST_DEVICE std::int16_t code(T v, int level) const {
+        return static_cast<std::int16_t>(v < 0 ? -level : level);
     }
 };
 
-// Eight signs, so that neighbouring threads read neighbouring numbers: byte t of words that fill up from their lowest
-// bit.
 template <Scalar T>
-struct pack_byte {
-    T const* x;
-    std::size_t n;
-    std::uint8_t* bytes;
-    LACONIC_HOST_DEVICE void operator()(std::size_t t) const {
-        std::uint32_t byte = 0;
-        for (std::uint32_t j = 0; j < 8; ++j) {
-            std::size_t const i = 8 * t + j;
-            byte |= std::uint32_t{i < n && x[i] < 0} << j;
-        }
-        bytes[place_of_byte<std::uint64_t>(t)] = static_cast<std::uint8_t>(byte);
+struct to_range {
+    using code_type = std::uint8_t;
+    T const *least, *steps;
+    int most;
+    LACONIC_HOST_DEVICE neighbours_of_value operator()(T v, std::size_t b) const {
+        if (!(steps[b] > 0)) return {0, 0, 0};
+        T const on_grid = (v - least[b]) / steps[b], whole = std::floor(on_grid);
+        if (!(whole < T(most))) return {0, most, most};
+        int const below = static_cast<int>(whole);
+        return {static_cast<double>(on_grid - whole) * 0x1p32, below, below + 1};
     }
+    LACONIC_HOST_DEVICE std::uint8_t code(T, int level) const { return static_cast<std::uint8_t>(level); }
 };
 
 }  // namespace laconic::detail::on_device
 
 namespace laconic::kernels {
 
-/// Unbiased rounding to powers of two; see the host's form.
 template <Scalar T>
 void round_to_powers(device& on, std::span<T const> x, key from, std::uint64_t first, std::span<std::uint16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size());
@@ -150,20 +170,41 @@ void round_to_powers(device& on, std::span<T const> x, key from, std::uint64_t f
     round_at_random(on, x, x.size(), from, first, codes.data(), to_powers<T>{});
 }
 
-/// The codes of the nearest numbers of a short format; see the host's form.
 template <Scalar T>
 void round_to_short(device& on, std::span<T const> x, short_layout f, std::span<std::uint16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size());
-    detail::on_device::for_each_index(on, x.size(), detail::on_device::to_short<T>{x.data(), f, codes.data()});
+    using namespace detail::on_device;
+    using bits = bits_of<T>;
+    constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
+    constexpr bits hidden = bits{1} << mantissa;
+    for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) {
+        bits const magnitude = magnitude_bits(x[i]);
+        int const field = static_cast<int>(magnitude >> mantissa), exponent = field < 1 ? 1 : field;
+        bits const digits = (magnitude & (hidden - 1)) | (field > 0 ? hidden : 0);
+        int const wanted = exponent - bias + f.bias(), least = wanted < 1 ? 1 : wanted;
+        int const longest = mantissa + 2, shift = mantissa - f.mantissa + least - wanted;
+        int const cut = shift < longest ? shift : longest;
+        bits const middle = bits{1} << (cut - 1), odd = digits >> cut & 1;
+        bits const code = (static_cast<bits>(least - 1) << f.mantissa) + ((digits + middle - 1 + odd) >> cut);
+        bits const limited = magnitude >= infinite_bits<T> ? f.nan() : code < f.largest() ? code : f.largest();
+        codes[i] = static_cast<std::uint16_t>(limited | (magnitude != std::bit_cast<bits>(x[i]) ? f.sign() : 0u));
+    });
 }
 
-/// Bit j mod 64 of words_{j / 64} is set iff x_j < 0; the bits past the end are clear.
 template <Scalar T>
 void pack_signs(device& on, std::span<T const> x, std::span<std::uint64_t> words) {
     LACONIC_EXPECTS(words.size() == (x.size() + 63) / 64);
+    using namespace detail::on_device;
     auto* const bytes = reinterpret_cast<std::uint8_t*>(words.data());
-    detail::on_device::for_each_index(on, words.size_bytes(),
-                                      detail::on_device::pack_byte<T>{x.data(), x.size(), bytes});
+    // Byte t of words that fill up from their lowest bit, so that neighbouring threads read neighbouring numbers.
+    for_each_index(on, words.size_bytes(), [=] LACONIC_DEVICE(std::size_t t) {
+        std::uint32_t byte = 0;
+        for (std::uint32_t j = 0; j < 8; ++j) {
+            std::size_t const i = 8 * t + j;
+            byte |= std::uint32_t{i < x.size() && x[i] < 0} << j;
+        }
+        bytes[place_of_byte<std::uint64_t>(t)] = static_cast<std::uint8_t>(byte);
+    });
 }
 
 }  // namespace laconic::kernels

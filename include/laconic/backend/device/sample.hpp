@@ -20,7 +20,7 @@
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
-/// Coordinates drawn by chance.
+/// Coordinates drawn by chance. Contracts stand at the host's forms.
 namespace laconic::detail::on_device {
 
 // A set of coordinates that many threads add to: a bit for each.
@@ -98,57 +98,6 @@ struct is_marked {
     bool wanted;
     LACONIC_HOST_DEVICE bool operator()(coordinate i) const { return ((words[i / 32] >> i % 32 & 1) != 0) == wanted; }
 };
-struct is_taken {
-    coordinate const* entries;
-    LACONIC_HOST_DEVICE bool operator()(coordinate slot) const { return entries[slot] != hash_table::empty; }
-};
-struct empty_slot {
-    coordinate* entries;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const { entries[i] = hash_table::empty; }
-};
-struct slot_to_content {
-    coordinate const* entries;
-    coordinate* at;
-    LACONIC_HOST_DEVICE void operator()(std::size_t j) const { at[j] = entries[at[j]]; }
-};
-// Word w of a bitmap: 32 coordinates, each drawn by a word of the key, of which four come together.
-struct mark_below {
-    key from;
-    std::uint64_t bound;
-    std::uint32_t* words;
-    LACONIC_HOST_DEVICE void operator()(std::size_t w) const {
-        std::uint32_t marks = 0;
-        for (std::uint32_t q = 0; q < 8; ++q) {
-            auto const four = from.words(8 * w + q);
-            for (std::uint32_t j = 0; j < 4; ++j) marks |= std::uint32_t{four[j] < bound} << (4 * q + j);
-        }
-        words[w] = marks;
-    }
-};
-// Byte t of a bitmap: eight coordinates, so that neighbouring threads read neighbouring numbers.
-template <Scalar T>
-struct mark_in_proportion {
-    T const* x;
-    std::size_t n;
-    double bound;
-    key from;
-    std::uint8_t* bytes;
-    LACONIC_HOST_DEVICE void operator()(std::size_t t) const {
-        std::uint32_t marks = 0;
-        for (std::uint32_t q = 0; q < 4; ++q) {
-            auto const four = from.words(4 * t + q);
-            for (std::uint32_t j = 0; j < 2; ++j) {
-                std::size_t const i = 8 * t + 2 * q + j;
-                auto const bits = (four[2 * j] | std::uint64_t{four[2 * j + 1]} << 32) >> 11;  // as key::uniform
-                bool const drawn =
-                    i < n && static_cast<double>(bits) * 0x1p-53 * bound < static_cast<double>(std::abs(x[i]));
-                marks |= std::uint32_t{drawn} << (2 * q + j);
-            }
-        }
-        bytes[place_of_byte<std::uint32_t>(t)] = static_cast<std::uint8_t>(marks);
-    }
-};
-
 // From one in so many on, a bitmap is smaller than a table.
 inline constexpr std::size_t worth_a_bitmap = 100;
 
@@ -156,9 +105,7 @@ inline constexpr std::size_t worth_a_bitmap = 100;
 
 namespace laconic::kernels {
 
-/// k of the coordinates 0 .. d-1, ascending, every set of k equally likely: the first min(k, d - k) different numbers
-/// of the stream key.below(0, d), key.below(1, d), .., or all but these. k <= d < 2^32. O(k), whatever d is. Does not
-/// wait.
+/// Does not wait.
 inline void sample(device& on, key from, std::size_t d, std::size_t k, device_array<coordinate>& out) {
     LACONIC_EXPECTS(k <= d && d <= detail::largest_dimension);
     using namespace detail::on_device;
@@ -170,10 +117,12 @@ inline void sample(device& on, key from, std::size_t d, std::size_t k, device_ar
     if (k < d / worth_a_bitmap) {
         std::size_t const entries = std::bit_ceil(2 * k);
         auto* const table = on.scratch<coordinate>(scratch_for::marks, entries).data();
-        for_each_index(on, entries, empty_slot{table});
+        for_each_index(on, entries, [=] LACONIC_DEVICE(std::size_t i) { table[i] = hash_table::empty; });
         add_different(on, hash_table{table, entries - 1}, from, d, k);
-        list_indices(on, entries, is_taken{table}, out.data(), count);
-        for_each_index(on, k, slot_to_content{table, out.data()});
+        list_indices(
+            on, entries, [=] LACONIC_DEVICE(coordinate slot) { return table[slot] != hash_table::empty; }, out.data(),
+            count);
+        for_each_index(on, k, [=, at = out.data()] LACONIC_DEVICE(std::size_t j) { at[j] = table[at[j]]; });
         on.call_thrust([&](auto const& how) { thrust::sort(how, out.begin(), out.end()); });
         return;
     }
@@ -184,26 +133,45 @@ inline void sample(device& on, key from, std::size_t d, std::size_t k, device_ar
     list_indices(on, d, is_marked{marks, k <= d / 2}, out.data(), count);
 }
 
-/// Each of the coordinates 0 .. d-1 with probability p in [0, 1] (off by at most 2^-32), independently, ascending.
-/// Waits for their number.
+/// Waits for how many are drawn.
 inline void sample_each(device& on, key from, std::size_t d, double p, device_array<coordinate>& out) {
     LACONIC_EXPECTS(d <= detail::largest_dimension && p >= 0 && p <= 1);
     using namespace detail::on_device;
     auto const marks = on.scratch<std::uint32_t>(scratch_for::marks, (d + 31) / 32);
-    for_each_index(on, marks.size(), mark_below{from, static_cast<std::uint64_t>(p * 0x1p32), marks.data()});
+    auto const bound = static_cast<std::uint64_t>(p * 0x1p32);
+    // A word of marks: 32 coordinates, each drawn by a word of the key, of which four come together.
+    for_each_index(on, marks.size(), [=] LACONIC_DEVICE(std::size_t w) {
+        std::uint32_t drawn = 0;
+        for (std::uint32_t q = 0; q < 8; ++q) {
+            auto const four = from.words(8 * w + q);
+            for (std::uint32_t j = 0; j < 4; ++j) drawn |= std::uint32_t{four[j] < bound} << (4 * q + j);
+        }
+        marks[w] = drawn;
+    });
     list_indices(on, d, is_marked{marks.data(), true}, out);
 }
 
-/// Each coordinate with probability min(1, |x_i| / bound), independently. bound >= 0; 0 takes all that are not 0. All
-/// finite. Waits for their number.
+/// Waits for how many are drawn.
 template <Scalar T>
 void sample_in_proportion(device& on, std::span<T const> x, T bound, key from, device_array<coordinate>& out) {
     LACONIC_EXPECTS(bound >= 0 && x.size() <= detail::largest_dimension);
     using namespace detail::on_device;
     auto const marks = on.scratch<std::uint32_t>(scratch_for::marks, (x.size() + 31) / 32);
     auto* const bytes = reinterpret_cast<std::uint8_t*>(marks.data());
-    for_each_index(on, marks.size_bytes(),
-                   mark_in_proportion<T>{x.data(), x.size(), static_cast<double>(bound), from, bytes});
+    // A byte of marks: eight coordinates, so that neighbouring threads read neighbouring numbers.
+    for_each_index(on, marks.size_bytes(), [=] LACONIC_DEVICE(std::size_t t) {
+        std::uint32_t drawn = 0;
+        for (std::uint32_t q = 0; q < 4; ++q) {
+            auto const four = from.words(4 * t + q);
+            for (std::uint32_t j = 0; j < 2; ++j) {
+                std::size_t const i = 8 * t + 2 * q + j;
+                auto const bits = (four[2 * j] | std::uint64_t{four[2 * j + 1]} << 32) >> 11;  // as key::uniform
+                double const share = static_cast<double>(bits) * 0x1p-53 * static_cast<double>(bound);
+                drawn |= std::uint32_t{i < x.size() && share < static_cast<double>(std::abs(x[i]))} << (2 * q + j);
+            }
+        }
+        bytes[place_of_byte<std::uint32_t>(t)] = static_cast<std::uint8_t>(drawn);
+    });
     list_indices(on, x.size(), is_marked{marks.data(), true}, out);
 }
 

@@ -39,6 +39,13 @@
 #    define LACONIC_HOST_DEVICE
 #endif
 
+/// Marks a lambda that the device calls, between [=] and its parameters: nvcc takes it given --extended-lambda.
+#if defined(LACONIC_ON_CUDA)
+#    define LACONIC_DEVICE __device__
+#else
+#    define LACONIC_DEVICE
+#endif
+
 /// Where Thrust's device system keeps its memory. One system for all of a program.
 namespace laconic {
 

@@ -11,119 +11,23 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 
-/// Sums of vectors, each in one pass; every product is rounded before it is added. The formulas stand at the host's
-/// forms.
-namespace laconic::detail::on_device {
-
-template <Scalar T>
-struct add_product {
-    T a;
-    T const* x;
-    T* y;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const { y[i] += product(a, x[i]); }
-};
-template <Scalar T>
-struct multiply_by {
-    T a;
-    T* x;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const { x[i] *= a; }
-};
-// An absent h or e is null. *odd becomes 1 where a result is not finite.
-template <Scalar T>
-struct compensated {
-    T a, b;
-    T const *g, *h, *e;
-    T* out;
-    std::uint32_t* odd;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        T v = product(a, g[i]);
-        if (h != nullptr) v -= h[i];
-        if (e != nullptr) v += product(b, e[i]);
-        out[i] = v;
-        if (magnitude_bits(v) >= infinite_bits<T>) raise_together(*odd, 1u);
-    }
-};
-template <Scalar T>
-struct subtract_and_keep {
-    T* g;
-    T const* last;
-    T* next;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        T const now = g[i];
-        g[i] = now - last[i];
-        next[i] = now;
-    }
-};
-template <Scalar T>
-struct add_momentum {
-    T a;
-    bool nesterov;
-    T* g;
-    T const *u, *v;
-    T* next;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        T const now = g[i], before = u[i], residual = v[i];
-        T const momentum = nesterov ? product(a, before + now) : product(a, before) + now;
-        next[i] = momentum;
-        g[i] = (nesterov ? now + momentum : momentum) + residual;
-    }
-};
-template <Scalar T>
-struct complete {
-    T* m;
-    T a;
-    T* h;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const {
-        T const sent = m[i], shift = h[i];
-        m[i] = sent + shift;
-        h[i] = shift + product(a, sent);
-    }
-};
-template <Scalar T>
-struct scaled_distance {
-    T a;
-    T const *x, *y;
-    T* bounds;
-    LACONIC_HOST_DEVICE void operator()(std::size_t i) const { bounds[i] = a * std::abs(x[i] - y[i]); }
-};
-template <Scalar T, class Terms>
-struct add_term {
-    T* out;
-    T w;
-    Terms terms;
-    LACONIC_HOST_DEVICE void operator()(std::size_t j) const {
-        auto const t = terms[j];
-        out[t.at] += product(w, static_cast<T>(t.value));
-    }
-};
-template <Scalar T, class Terms>
-struct clear_term {
-    T* out;
-    Terms terms;
-    LACONIC_HOST_DEVICE void operator()(std::size_t j) const {
-        if (auto const t = terms[j]; static_cast<T>(t.value) != 0) out[t.at] = 0;
-    }
-};
-
-}  // namespace laconic::detail::on_device
-
+/// Sums of vectors, and what is done to the numbers of one, each in one pass; every product is rounded before it is
+/// added. Contracts stand at the host's forms.
 namespace laconic::kernels {
 
-/// y += a x.
 template <Scalar T>
 void add_scaled(device& on, T a, std::span<T const> x, std::span<T> y) {
     LACONIC_EXPECTS(x.size() == y.size());
-    detail::on_device::for_each_index(on, x.size(), detail::on_device::add_product<T>{a, x.data(), y.data()});
+    using namespace detail::on_device;
+    for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) { y[i] += product(a, x[i]); });
 }
 
-/// x *= a.
 template <Scalar T>
 void multiply(device& on, T a, std::span<T> x) {
-    detail::on_device::for_each_index(on, x.size(), detail::on_device::multiply_by<T>{a, x.data()});
+    detail::on_device::for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) { x[i] *= a; });
 }
 
-/// out <- a g - h + b e, where an empty h or e stands for zeros, and out may be g. True where all of it is finite;
-/// waits for that.
+/// Waits to learn whether all is finite.
 template <Scalar T>
 bool compensate(device& on, T a, std::span<T const> g, std::span<T const> h, T b, std::span<T const> e,
                 std::span<T> out) {
@@ -132,54 +36,96 @@ bool compensate(device& on, T a, std::span<T const> g, std::span<T const> h, T b
     using namespace detail::on_device;
     auto* const odd = on.scratch<std::uint32_t>(scratch_for::result, 1).data();
     clear_bytes(on, odd, sizeof *odd);
-    auto const data = [](std::span<T const> v) { return v.empty() ? nullptr : v.data(); };
-    for_each_index(on, g.size(), compensated<T>{a, b, data(g), data(h), data(e), out.data(), odd});
+    bool const shift = !h.empty(), residual = !e.empty();
+    for_each_index(on, g.size(), [=] LACONIC_DEVICE(std::size_t i) {
+        T v = product(a, g[i]);
+        if (shift) v -= h[i];
+        if (residual) v += product(b, e[i]);
+        out[i] = v;
+        if (magnitude_bits(v) >= infinite_bits<T>) raise_together(*odd, 1u);
+    });
     return fetched(on, odd) == 0;
 }
 
-/// (g, last) <- (g - last, g), the old g to `next`.
 template <Scalar T>
 void subtract_last(device& on, std::span<T> g, std::span<T const> last, std::span<T> next) {
     LACONIC_EXPECTS(g.size() == last.size() && g.size() == next.size());
-    detail::on_device::for_each_index(on, g.size(),
-                                      detail::on_device::subtract_and_keep<T>{g.data(), last.data(), next.data()});
+    detail::on_device::for_each_index(on, g.size(), [=] LACONIC_DEVICE(std::size_t i) {
+        T const now = g[i];
+        g[i] = now - last[i];
+        next[i] = now;
+    });
 }
 
-/// next <- a u + g, g <- next + v; with Nesterov's momentum next <- a (u + g), g <- g + next + v.
 template <Scalar T>
 void gather_momentum(device& on, T a, bool nesterov, std::span<T> g, std::span<T const> u, std::span<T const> v,
                      std::span<T> next) {
     LACONIC_EXPECTS(g.size() == u.size() && g.size() == v.size() && g.size() == next.size());
-    using pass = detail::on_device::add_momentum<T>;
-    detail::on_device::for_each_index(on, g.size(), pass{a, nesterov, g.data(), u.data(), v.data(), next.data()});
+    using namespace detail::on_device;
+    for_each_index(on, g.size(), [=] LACONIC_DEVICE(std::size_t i) {
+        T const now = g[i], before = u[i], residual = v[i];
+        T const momentum = nesterov ? product(a, before + now) : product(a, before) + now;
+        next[i] = momentum;
+        g[i] = (nesterov ? now + momentum : momentum) + residual;
+    });
 }
 
-/// (m, h) <- (m + h, h + a m).
 template <Scalar T>
 void complete_and_remember(device& on, std::span<T> m, T a, std::span<T> h) {
     LACONIC_EXPECTS(m.size() == h.size());
-    detail::on_device::for_each_index(on, m.size(), detail::on_device::complete<T>{m.data(), a, h.data()});
+    using namespace detail::on_device;
+    for_each_index(on, m.size(), [=] LACONIC_DEVICE(std::size_t i) {
+        T const sent = m[i], shift = h[i];
+        m[i] = sent + shift;
+        h[i] = shift + product(a, sent);
+    });
 }
 
-/// bounds_i = a |x_i - y_i|.
 template <Scalar T>
 void scaled_distances(device& on, T a, std::span<T const> x, std::span<T const> y, std::span<T> bounds) {
     LACONIC_EXPECTS(x.size() == y.size() && x.size() == bounds.size());
-    using pass = detail::on_device::scaled_distance<T>;
-    detail::on_device::for_each_index(on, x.size(), pass{a, x.data(), y.data(), bounds.data()});
+    detail::on_device::for_each_index(on, x.size(),
+                                      [=] LACONIC_DEVICE(std::size_t i) { bounds[i] = a * std::abs(x[i] - y[i]); });
 }
 
-/// out_i += w v for every term v e_i of a message: the one decoder. The terms have different coordinates; what they
-/// are made of is on the device, and their operator[] is constexpr.
+/// The terms have different coordinates; what they are made of is on the device, and their operator[] is constexpr.
 template <Scalar T, class Terms>
 void add_terms(device& on, std::span<T> out, T w, Terms terms) {
-    detail::on_device::for_each_index(on, terms.size(), detail::on_device::add_term<T, Terms>{out.data(), w, terms});
+    using namespace detail::on_device;
+    for_each_index(on, terms.size(), [=] LACONIC_DEVICE(std::size_t j) {
+        auto const t = terms[j];
+        out[t.at] += product(w, static_cast<T>(t.value));
+    });
 }
 
-/// out_i <- 0 for every term v e_i whose v, as a T, is not 0.
 template <Scalar T, class Terms>
 void clear_terms(device& on, std::span<T> out, Terms terms) {
-    detail::on_device::for_each_index(on, terms.size(), detail::on_device::clear_term<T, Terms>{out.data(), terms});
+    detail::on_device::for_each_index(on, terms.size(), [=] LACONIC_DEVICE(std::size_t j) {
+        if (auto const t = terms[j]; static_cast<T>(t.value) != 0) out[t.at] = 0;
+    });
+}
+
+template <Scalar T>
+void soft_threshold(device& on, T by, std::span<T> x) {
+    detail::on_device::for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) {
+        T const v = x[i];
+        x[i] = v > by ? v - by : v < -by ? v + by : T(0);
+    });
+}
+
+template <Scalar T>
+void clip_magnitudes(device& on, T most, std::span<T> x) {
+    detail::on_device::for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) {
+        if (T const v = x[i]; std::abs(v) > most) x[i] = v < 0 ? -most : most;
+    });
+}
+
+template <Scalar T>
+void raise_magnitudes(device& on, T least, T factor, std::span<T> y) {
+    detail::on_device::for_each_index(on, y.size(), [=] LACONIC_DEVICE(std::size_t i) {
+        T const size = std::abs(y[i]);
+        y[i] = std::copysign(size < least ? least : size, y[i]) * factor;
+    });
 }
 
 }  // namespace laconic::kernels

@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <span>
 
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/update.hpp"
-#include "laconic/backend/matrix_is.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/backend/sum_order.hpp"
-#include "laconic/backend/unit_scale.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"

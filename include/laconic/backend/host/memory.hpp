@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/backend/host/simd.hpp"
 #include "laconic/core/contract.hpp"
 
@@ -54,24 +55,6 @@ void copy(basic_host<A>&, std::span<E const> from, std::span<E> to) {
 template <class A, class E>
 void fill(basic_host<A>&, std::span<E> to, E value) {
     std::fill(to.begin(), to.end(), value);
-}
-
-/// to <- from, of one length, where `to` is memory that the CPU can read; it is there when this returns.
-template <class A, class E>
-void copy_to_host(basic_host<A>& on, std::span<E const> from, std::span<E> to) {
-    copy(on, from, to);
-}
-
-/// to <- from, of one length, where `from` is memory that the CPU can read, and may be changed when this returns.
-template <class A, class E>
-void copy_from_host(basic_host<A>& on, std::span<E const> from, std::span<E> to) {
-    copy(on, from, to);
-}
-
-/// x where the CPU can read it: x itself, or a copy that lasts until the next call of this.
-template <class A, class E>
-std::span<E const> on_host(basic_host<A>&, std::span<E const> x) {
-    return x;
 }
 
 }  // namespace laconic::kernels

@@ -10,10 +10,102 @@
 #include <span>
 #include <utility>
 
-#include "laconic/backend/host/impl/philox_rounds.hpp"
+#include "laconic/backend/host/impl/instruction_set.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
+
+namespace laconic::detail {
+
+// The vectors that Philox's counters are held in; void where there are none.
+template <class A>
+void philox_lanes_of(instruction_set::generic);
+template <class A>
+using philox_lanes = decltype(philox_lanes_of<A>(instruction_set::chosen{}));
+
+// Blocks of the counters (n, n >> 32, a purpose, 0), whose second word all share: that spares nearly all of the first
+// round and half of the second.
+template <class A, purpose use, class Lanes = philox_lanes<A>>
+class philox_rounds {
+    using lanes = Lanes;
+    using counters = std::array<lanes, 4>;
+
+  public:
+    explicit philox_rounds(std::uint64_t key)
+        : key_0_(static_cast<std::uint32_t>(key)), key_1_(static_cast<std::uint32_t>(key >> 32)) {
+        for (std::uint32_t r = 0; r < keys_.size(); ++r)
+            keys_[r] = {lanes::all(key_0_ + (r + 2) * step_0), lanes::all(key_1_ + (r + 2) * step_1)};
+    }
+    // layout.put(j, some) for vectors of whole blocks, that of the key's counter first + j and those after it: of the
+    // first `count`, as many as such vectors hold. How many these are.
+    template <class Layout>
+    [[gnu::always_inline]] std::size_t draw(std::uint64_t first, std::size_t count, Layout layout) const {
+        std::size_t done = 0;
+        auto const draw_by = [&]<std::size_t... V>(std::index_sequence<V...> vectors) {
+            constexpr std::size_t width = lanes::width, n = sizeof...(V) * width;
+            for (; count - done >= n && static_cast<std::uint32_t>(first + done) <= ~std::uint32_t{0} - n; done += n)
+                draw_vectors(
+                    first + done,
+                    [layout, done](std::size_t v, auto const& some) { layout.put(done + v * (width / 2), some); },
+                    vectors);
+        };
+        draw_by(std::make_index_sequence<lanes::together>{});
+        draw_by(std::make_index_sequence<1>{});
+        return done;
+    }
+
+  private:
+    static constexpr std::uint32_t factor_0 = 0xD2511F53u, factor_1 = 0xCD9E8D57u;
+    static constexpr std::uint32_t step_0 = 0x9E3779B9u, step_1 = 0xBB67AE85u;
+    static constexpr std::uint64_t of_purpose = std::uint64_t{factor_1} * use.number;
+
+    // put(v, some) for each of 2 sizeof...(V) vectors of whole blocks, the n-th and those after it. They are drawn
+    // together, so that some multiply while others wait, and by a pack expansion, so that no compiler keeps the
+    // counters in memory.
+    template <class Put, std::size_t... V>
+    void draw_vectors(std::uint64_t n, Put put, std::index_sequence<V...>) const {
+        auto const shared =
+            std::uint64_t{factor_0} * (static_cast<std::uint32_t>(n >> 32) ^ key_0_ ^ (of_purpose >> 32));
+        std::array<counters, sizeof...(V)> c{
+            after_two_rounds(lanes::all(n) + (lanes::ascending() + lanes::all(V * lanes::width)), shared)...};
+        for (auto const& k : keys_) (one_round(c[V], k), ...);
+        (put_both(2 * V, in_blocks(c[V]), put), ...);
+    }
+
+    // shared: the product that the second word goes into.
+    counters after_two_rounds(lanes n, std::uint64_t shared) const {
+        auto const first = product(n, lanes::all(factor_0));
+        auto const second = product(upper(first) ^ lanes::all(key_1_), lanes::all(factor_1));
+        return {upper(second) ^ lanes::all(std::uint32_t{key_0_ + step_0} ^ of_purpose), second,
+                first ^ lanes::all((shared >> 32) ^ std::uint32_t{key_1_ + step_1}), lanes::all(shared)};
+    }
+    static void one_round(counters& c, std::array<lanes, 2> const& key) {
+        auto const a = product(c[0], lanes::all(factor_0)), b = product(c[2], lanes::all(factor_1));
+        c = {odd_of_three(upper(b), c[1], key[0]), b, odd_of_three(upper(a), c[3], key[1]), a};
+    }
+
+    template <class Put>
+    static void put_both(std::size_t v, std::array<lanes, 2> const& some, Put put) {
+        put(v, some[0]);
+        put(v + 1, some[1]);
+    }
+
+    std::uint32_t key_0_, key_1_;
+    std::array<std::array<lanes, 2>, std::size_t{use.rounds} - 2> keys_;
+};
+
+// Without vectors none are drawn together.
+template <class A, purpose use>
+class philox_rounds<A, use, void> {
+  public:
+    explicit philox_rounds(std::uint64_t) {}
+    template <class Layout>
+    std::size_t draw(std::uint64_t, std::size_t, Layout) const {
+        return 0;
+    }
+};
+
+}  // namespace laconic::detail
 
 /// The random words of a key, many at once.
 namespace laconic::detail {

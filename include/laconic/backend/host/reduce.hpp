@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "laconic/backend/host/impl/fetch.hpp"
+#include "laconic/backend/host/impl/caches.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/sum_order.hpp"
 #include "laconic/core/contract.hpp"
@@ -150,6 +150,14 @@ struct add_square_about {
     }
 };
 
+// What join(a, b) makes of all numbers of a vector, in a.
+template <class T, class A, class Join>
+T joined(simd::pack<T, A> v, Join join) {
+    std::array<T, simd::pack<T, A>::width> lanes;
+    v.store(lanes.data());
+    return join_in_halves<A>(lanes, join);
+}
+
 }  // namespace laconic::detail
 
 namespace laconic::kernels {
@@ -183,22 +191,6 @@ template <class A, Scalar T>
 double sum_of_numbers(basic_host<A>&, std::span<T const> x, double scale, double centre) {
     return detail::ordered_sum<A>(detail::add_about{scale, centre}, x);
 }
-
-}  // namespace laconic::kernels
-
-namespace laconic::detail {
-
-// What join(a, b) makes of all numbers of a vector, in a.
-template <class T, class A, class Join>
-T joined(simd::pack<T, A> v, Join join) {
-    std::array<T, simd::pack<T, A>::width> lanes;
-    v.store(lanes.data());
-    return join_in_halves<A>(lanes, join);
-}
-
-}  // namespace laconic::detail
-
-namespace laconic::kernels {
 
 /// The least and the largest number, zeros as +0; both NaN where a number is not finite. x has a number.
 template <class A, Scalar T>
@@ -263,6 +255,22 @@ std::size_t first_non_finite(basic_host<A>&, std::span<T const> x) {
     while (i + pack::width <= x.size() && all_at_most(magnitude(pack::load(x.data() + i)), limit)) i += pack::width;
     while (i < x.size() && std::isfinite(x[i])) ++i;
     return i;
+}
+
+/// sum r_i (1 - r_i), where r_i is the fraction of |x_i| / step: the variance of what round_to_levels makes of x, in
+/// squares of the step. step > 0, |x_i| / step <= 2^51. Added in the order of the other sums.
+template <class A, Scalar T>
+double rounding_variance(basic_host<A>&, std::span<T const> x, T step) {
+    LACONIC_EXPECTS(step > 0);
+    auto const add_variance = [step](auto& sum, auto v) {
+        using pack = decltype(v);
+        auto const whole = pack::all(0x1p52);  // what is added to it is rounded to whole numbers
+        auto const on_grid = magnitude(v) / pack::all(static_cast<double>(step));
+        // To the nearest: r (1 - r) is the same above and below the middle.
+        auto const r = magnitude(on_grid - settled(settled(on_grid + whole) - whole));
+        sum += settled(r * (pack::all(1.0) - r));
+    };
+    return detail::ordered_sum<A>(add_variance, x);
 }
 
 }  // namespace laconic::kernels

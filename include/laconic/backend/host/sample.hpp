@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/term.hpp"
+#include "laconic/core/view.hpp"
 
 namespace laconic::detail {
 
@@ -122,6 +124,25 @@ void list_different(kernels::basic_host<A>& on, key from, std::size_t d, std::si
     }
 }
 
+// The coordinates below d that drawn(i, words) accepts, where coordinate i has `each` words of the key for itself.
+template <std::size_t each, class A, class Drawn>
+void list_drawn(kernels::basic_host<A>& on, key from, std::size_t d, std::vector<coordinate>& out, Drawn drawn) {
+    out.clear();
+    out.reserve(d);  // once: a later support may be larger
+    std::array<std::uint32_t, 512> words;
+    std::array<coordinate, words.size() / each> chosen;
+    for (std::size_t i = 0; i < d; i += chosen.size()) {
+        auto const n = std::min(chosen.size(), d - i);
+        draw_words(on, from, i * each / 4, std::span(words).first((n * each + 3) / 4 * 4));
+        std::size_t count = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            chosen[count] = static_cast<coordinate>(i + j);
+            count += drawn(i + j, words.data() + each * j);
+        }
+        out.insert(out.end(), chosen.data(), chosen.data() + count);
+    }
+}
+
 }  // namespace laconic::detail
 
 namespace laconic::kernels {
@@ -147,20 +168,19 @@ template <class A>
 void sample_each(basic_host<A>& on, key from, std::size_t d, double p, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(d <= detail::largest_dimension && p >= 0 && p <= 1);
     auto const bound = static_cast<std::uint64_t>(p * 0x1p32);
-    out.clear();
-    out.reserve(d);  // once: a later support may be larger
-    std::array<std::uint32_t, 512> words;
-    std::array<coordinate, words.size()> chosen;
-    for (std::size_t i = 0; i < d; i += words.size()) {
-        auto const n = std::min(words.size(), d - i);
-        draw_words(on, from, i / 4, std::span(words).first((n + 3) / 4 * 4));
-        std::size_t count = 0;
-        for (std::size_t j = 0; j < n; ++j) {
-            chosen[count] = static_cast<coordinate>(i + j);
-            count += words[j] < bound;
-        }
-        out.insert(out.end(), chosen.data(), chosen.data() + count);
-    }
+    detail::list_drawn<1>(on, from, d, out, [bound](std::size_t, std::uint32_t const* word) { return *word < bound; });
+}
+
+/// Each coordinate with probability min(1, |x_i| / bound), independently: coordinate i is drawn iff uniform(i) x bound
+/// is below |x_i|. bound >= 0; 0 takes all that are not 0. All finite. One pass.
+template <class A, Scalar T>
+void sample_in_proportion(basic_host<A>& on, std::span<T const> x, T bound, key from, std::vector<coordinate>& out) {
+    LACONIC_EXPECTS(bound >= 0 && x.size() <= detail::largest_dimension);
+    detail::list_drawn<2>(on, from, x.size(), out, [x, bound](std::size_t i, std::uint32_t const* two) {
+        auto const bits = (two[0] | std::uint64_t{two[1]} << 32) >> 11;  // as key::uniform
+        auto const uniform = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-53;
+        return uniform * static_cast<double>(bound) < static_cast<double>(std::abs(x[i]));
+    });
 }
 
 }  // namespace laconic::kernels

@@ -12,20 +12,65 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/host/impl/fetch.hpp"
+#include "laconic/backend/host/impl/caches.hpp"
 #include "laconic/backend/host/impl/positions.hpp"
 #include "laconic/backend/host/memory.hpp"
-#include "laconic/backend/host/philox.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/select_largest.hpp"
-#include "laconic/backend/magnitude_bins.hpp"
-#include "laconic/backend/unit_scale.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/core/contract.hpp"
-#include "laconic/core/key.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
 /// Which coordinates of a vector travel. All write ascending coordinates.
+namespace laconic::detail {
+
+// Whether some x_i is not 0. Up to 1024 numbers are read with no branch, which would wait for them to come from memory.
+template <class A, Scalar T>
+bool any_nonzero(std::span<T const> x) {
+    using pack = simd::pack<T, A>;
+    constexpr std::size_t most = 1024, together = 8 * pack::width;
+    auto const zeros = pack::all(T(0));
+    bool some = false;
+    for (std::size_t begin = 0; begin < x.size() && !some; begin += most) {
+        auto const part = x.subspan(begin, std::min(most, x.size() - begin));
+        auto sum = zeros;
+        std::size_t i = 0;
+        for (; i + together <= part.size(); i += together) {
+            fetch_ahead<together * sizeof(T)>(part.data() + i);
+            auto const at = [&](std::size_t j) { return magnitude(pack::load(part.data() + i + j * pack::width)); };
+            sum = sum + (((at(0) + at(1)) + (at(2) + at(3))) + ((at(4) + at(5)) + (at(6) + at(7))));
+        }
+        for (; i + pack::width <= part.size(); i += pack::width) sum = sum + magnitude(pack::load(part.data() + i));
+        some = !all_at_most(sum, zeros);
+        for (; i < part.size(); ++i) some |= part[i] != 0;
+    }
+    return some;
+}
+
+// Sums of squares as they are order blocks like those of numbers divided by the largest, except where two are nearly
+// the same. So only those near the k-th are divided: of the others, +infinity is put in the place of what is certainly
+// among the k largest and 0 in that of what is not. False, and nothing done, where sums are out of range. `largest` is
+// the largest magnitude; 1 <= k <= energies.size(); exact(b) gives the sum of block b, divided.
+template <class A, class Exact>
+bool settle_energies(kernels::basic_host<A>& on, std::span<double> energies, std::size_t k, double largest,
+                     Exact exact) {
+    if (!(largest >= 0x1p-300 && largest <= 0x1p300)) return false;
+    auto const room = on.template scratch<double>(detail::scratch_for::numbers, room_for(energies.size()));
+    double const kth = kth_largest<A>(std::span<double const>(energies), k, room).value;
+    if (!(kth >= largest * largest * 0x1p-200)) return false;
+    constexpr double margin = 0x1p-16;  // far more than rounding makes of 2^32 summands
+    for (std::size_t b = 0; b < energies.size(); ++b) {
+        if (energies[b] > kth * (1 + margin))
+            energies[b] = std::numeric_limits<double>::infinity();
+        else
+            energies[b] = energies[b] < kth * (1 - margin) ? 0 : exact(b);
+    }
+    return true;
+}
+
+}  // namespace laconic::detail
+
 namespace laconic::kernels {
 
 /// The coordinates with |x_i| > bound; a NaN is always above, so that it is not lost. One pass.
@@ -133,60 +178,6 @@ void count_by_magnitude(basic_host<A>&, std::span<T const> x, T largest, std::sp
     count(x.subspan(i), bins);
 }
 
-/// Each coordinate with probability min(1, |x_i| / bound), independently: coordinate i is drawn iff uniform(i) x bound
-/// is below |x_i|. bound >= 0; 0 takes all that are not 0. All finite. One pass.
-template <class A, Scalar T>
-void sample_in_proportion(basic_host<A>& on, std::span<T const> x, T bound, key from, std::vector<coordinate>& out) {
-    LACONIC_EXPECTS(bound >= 0 && x.size() <= detail::largest_dimension);
-    out.clear();
-    out.reserve(x.size());                 // once: a later support may be larger
-    std::array<std::uint32_t, 512> words;  // two for each number
-    std::array<coordinate, words.size() / 2> chosen;
-    for (std::size_t i = 0; i < x.size(); i += chosen.size()) {
-        auto const part = x.subspan(i, std::min(chosen.size(), x.size() - i));
-        draw_words(on, from, i / 2, std::span(words).first((part.size() + 1) / 2 * 4));
-        std::size_t count = 0;
-        for (std::size_t j = 0; j < part.size(); ++j) {
-            auto const bits = (words[2 * j] | std::uint64_t{words[2 * j + 1]} << 32) >> 11;  // as key::uniform
-            auto const uniform = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-53;
-            chosen[count] = static_cast<coordinate>(i + j);
-            count += uniform * static_cast<double>(bound) < static_cast<double>(std::abs(part[j]));
-        }
-        out.insert(out.end(), chosen.data(), chosen.data() + count);
-    }
-}
-
-}  // namespace laconic::kernels
-
-namespace laconic::detail {
-
-// Whether some x_i is not 0. Up to 1024 numbers are read with no branch, which would wait for them to come from memory.
-template <class A, Scalar T>
-bool any_nonzero(std::span<T const> x) {
-    using pack = simd::pack<T, A>;
-    constexpr std::size_t most = 1024, together = 8 * pack::width;
-    auto const zeros = pack::all(T(0));
-    bool some = false;
-    for (std::size_t begin = 0; begin < x.size() && !some; begin += most) {
-        auto const part = x.subspan(begin, std::min(most, x.size() - begin));
-        auto sum = zeros;
-        std::size_t i = 0;
-        for (; i + together <= part.size(); i += together) {
-            fetch_ahead<together * sizeof(T)>(part.data() + i);
-            auto const at = [&](std::size_t j) { return magnitude(pack::load(part.data() + i + j * pack::width)); };
-            sum = sum + (((at(0) + at(1)) + (at(2) + at(3))) + ((at(4) + at(5)) + (at(6) + at(7))));
-        }
-        for (; i + pack::width <= part.size(); i += pack::width) sum = sum + magnitude(pack::load(part.data() + i));
-        some = !all_at_most(sum, zeros);
-        for (; i < part.size(); ++i) some |= part[i] != 0;
-    }
-    return some;
-}
-
-}  // namespace laconic::detail
-
-namespace laconic::kernels {
-
 /// The blocks of `block` consecutive coordinates (the last may be shorter) that hold a number other than 0; a NaN is
 /// one. block >= 1. One pass, which leaves out most of the blocks that begin with such a number where many do.
 template <class A, Scalar T>
@@ -209,35 +200,6 @@ void select_nonzero_blocks(basic_host<A>&, std::span<T const> x, std::size_t blo
         out.insert(out.end(), some.data(), some.data() + n);
     }
 }
-
-}  // namespace laconic::kernels
-
-namespace laconic::detail {
-
-// Sums of squares as they are order blocks like those of numbers divided by the largest, except where two are nearly
-// the same. So only those near the k-th are divided: of the others, +infinity is put in the place of what is certainly
-// among the k largest and 0 in that of what is not. False, and nothing done, where sums are out of range. `largest` is
-// the largest magnitude; 1 <= k <= energies.size(); exact(b) gives the sum of block b, divided.
-template <class A, class Exact>
-bool settle_energies(kernels::basic_host<A>& on, std::span<double> energies, std::size_t k, double largest,
-                     Exact exact) {
-    if (!(largest >= 0x1p-300 && largest <= 0x1p300)) return false;
-    auto const room = on.template scratch<double>(detail::scratch_for::numbers, room_for(energies.size()));
-    double const kth = kth_largest<A>(std::span<double const>(energies), k, room).value;
-    if (!(kth >= largest * largest * 0x1p-200)) return false;
-    constexpr double margin = 0x1p-16;  // far more than rounding makes of 2^32 summands
-    for (std::size_t b = 0; b < energies.size(); ++b) {
-        if (energies[b] > kth * (1 + margin))
-            energies[b] = std::numeric_limits<double>::infinity();
-        else
-            energies[b] = energies[b] < kth * (1 - margin) ? 0 : exact(b);
-    }
-    return true;
-}
-
-}  // namespace laconic::detail
-
-namespace laconic::kernels {
 
 /// The k blocks of `block` consecutive coordinates (the last may be shorter) with the largest sums of squares, of equal
 /// ones the lower block first. Doubles are divided by the largest magnitude before they are squared, floats' squares

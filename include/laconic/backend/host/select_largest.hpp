@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/host/impl/fetch.hpp"
+#include "laconic/backend/host/impl/caches.hpp"
 #include "laconic/backend/host/impl/kth_largest.hpp"
 #include "laconic/backend/host/impl/positions.hpp"
 #include "laconic/backend/host/memory.hpp"

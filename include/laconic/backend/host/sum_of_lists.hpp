@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <span>
 
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/host/impl/instruction_set.hpp"
 #include "laconic/backend/host/memory.hpp"
-#include "laconic/backend/listed_terms.hpp"
 #include "laconic/core/size.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"

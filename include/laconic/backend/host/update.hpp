@@ -8,7 +8,7 @@
 #include <span>
 #include <type_traits>
 
-#include "laconic/backend/host/impl/fetch.hpp"
+#include "laconic/backend/host/impl/caches.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/term.hpp"
@@ -45,6 +45,12 @@ template <class A, Scalar T, class F>
 [[gnu::always_inline]] inline void each_pack(std::span<T> written, F f) {
     each_pack<A>(written, std::array<std::span<T const>, 0>{}, f);
 }
+
+// Terms that lie in buckets: terms.from(first) are those from coordinate `first` on that share its bucket.
+template <class Terms>
+concept InBuckets = requires(Terms const terms, std::size_t first) {
+    terms.from(first);
+};
 
 }  // namespace laconic::detail
 
@@ -202,6 +208,50 @@ void raise_magnitudes(basic_host<A>&, T least, T factor, std::span<T> y) {
         auto const v = V::load(y.data() + i);
         (with_sign_of(larger(magnitude(v), V::all(least)), v) * V::all(factor)).store(y.data() + i);
     });
+}
+
+/// |x_i| <- |x_i| - by, or 0 where that is not above 0; NaN becomes 0. by >= 0.
+template <class A, Scalar T>
+void soft_threshold(basic_host<A>&, T by, std::span<T> x) {
+    for (T& v : x) v = v > by ? v - by : v < -by ? v + by : T(0);
+}
+
+/// |x_i| <- min(|x_i|, most); NaN stays. most >= 0.
+template <class A, Scalar T>
+void clip_magnitudes(basic_host<A>&, T most, std::span<T> x) {
+    for (T& v : x) v = v > most ? most : v < -most ? -most : v;
+}
+
+/// out_i += w v for every term v e_i, bucket by bucket, so that no term looks for its bucket.
+template <class A, Scalar T, detail::InBuckets Terms>
+void add_terms(basic_host<A>& on, std::span<T> out, T w, Terms terms) {
+    LACONIC_EXPECTS(terms.size() == out.size());
+    for (std::size_t first = 0; first < out.size();) {
+        auto const part = terms.from(first);
+        add_terms(on, out.subspan(first, part.size()), w, part);
+        first += part.size();
+    }
+}
+
+/// out_i <- 0 for every term v e_i whose v, as a T, is not 0.
+template <class A, Scalar T, class Terms>
+void clear_terms(basic_host<A>&, std::span<T> out, Terms terms) {
+    for (std::size_t j = 0; j < terms.size(); ++j)
+        if (auto const t = terms[j]; static_cast<T>(t.value) != 0) out[t.at] = 0;
+}
+
+/// The numbers of out in the units at_0, at_1, .. become those of `values`, in their order: what gather() has read is
+/// put back. A unit is `unit` consecutive numbers; the last of out may be shorter.
+template <class A, Scalar T>
+void scatter(basic_host<A>&, std::span<T const> values, std::span<coordinate const> at, std::size_t unit,
+             std::span<T> out) {
+    for (coordinate const u : at) {
+        auto const part = out.subspan(u * unit, std::min(unit, out.size() - u * unit));
+        LACONIC_EXPECTS(part.size() <= values.size());
+        std::copy_n(values.begin(), part.size(), part.begin());
+        values = values.subspan(part.size());
+    }
+    LACONIC_EXPECTS(values.empty());
 }
 
 }  // namespace laconic::kernels

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/listed_terms.hpp"
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/reference/memory.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"

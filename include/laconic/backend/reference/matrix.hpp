@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/matrix_is.hpp"
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/reference/memory.hpp"
 #include "laconic/backend/reference/reduce.hpp"
-#include "laconic/backend/unit_scale.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 

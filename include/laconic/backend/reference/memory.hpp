@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/core/term.hpp"
 
 namespace laconic::kernels {
@@ -33,18 +34,6 @@ void copy(reference&, std::span<E const> from, std::span<E> to) {
 template <class E>
 void fill(reference&, std::span<E> to, E value) {
     std::fill(to.begin(), to.end(), value);
-}
-template <class E>
-void copy_to_host(reference&, std::span<E const> from, std::span<E> to) {
-    std::copy(from.begin(), from.end(), to.begin());
-}
-template <class E>
-void copy_from_host(reference&, std::span<E const> from, std::span<E> to) {
-    std::copy(from.begin(), from.end(), to.begin());
-}
-template <class E>
-std::span<E const> on_host(reference&, std::span<E const> x) {
-    return x;
 }
 
 }  // namespace laconic::kernels

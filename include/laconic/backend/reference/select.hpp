@@ -6,15 +6,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <span>
 #include <type_traits>
 #include <vector>
 
-#include "laconic/backend/magnitude_bins.hpp"
 #include "laconic/backend/reference/memory.hpp"
 #include "laconic/backend/reference/reduce.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/size.hpp"
 #include "laconic/core/term.hpp"
@@ -30,7 +31,8 @@ void select_largest(reference& on, std::span<T const> x, std::size_t k, std::vec
     // As integers, magnitudes have the same order, and a NaN is above infinity.
     using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     auto const magnitude = [&](coordinate i) { return std::bit_cast<bits>(std::abs(x[i])); };
-    std::sort(order.begin(), order.end(), [&](coordinate a, coordinate b) {
+    auto const last = order.begin() + static_cast<std::ptrdiff_t>(k);
+    std::nth_element(order.begin(), last, order.end(), [&](coordinate a, coordinate b) {
         return magnitude(a) == magnitude(b) ? a < b : magnitude(a) > magnitude(b);
     });
     order.resize(k);
@@ -87,9 +89,9 @@ void select_about(reference& on, std::span<T const> x, std::size_t least, std::s
 }
 template <Scalar T>
 void sort_magnitudes(reference&, std::span<T const> x, std::vector<T>& out) {
-    out.clear();
-    for (T const v : x)
-        out.insert(std::find_if(out.begin(), out.end(), [&](T o) { return o < std::abs(v); }), std::abs(v));
+    out.assign(x.begin(), x.end());
+    for (T& v : out) v = std::abs(v);
+    std::sort(out.begin(), out.end(), std::greater<>{});
 }
 template <Scalar T>
 void count_by_magnitude(reference&, std::span<T const> x, T largest, std::span<std::uint32_t> counts) {

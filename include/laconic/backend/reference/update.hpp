@@ -8,6 +8,7 @@
 
 #include "laconic/backend/reference/memory.hpp"
 #include "laconic/backend/settle.hpp"
+#include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic::detail {
@@ -80,6 +81,29 @@ void add_terms(reference&, std::span<T> out, T w, Terms terms) {
 template <Scalar T>
 void raise_magnitudes(reference&, T least, T factor, std::span<T> y) {
     for (T& v : y) v = std::copysign(std::max(std::abs(v), least), v) * factor;
+}
+
+template <Scalar T>
+void soft_threshold(reference&, T by, std::span<T> x) {
+    for (T& v : x) v = std::abs(v) > by ? std::copysign(std::abs(v) - by, v) : T(0);
+}
+template <Scalar T>
+void clip_magnitudes(reference&, T most, std::span<T> x) {
+    for (T& v : x)
+        if (std::abs(v) > most) v = std::copysign(most, v);
+}
+
+template <Scalar T, class Terms>
+void clear_terms(reference&, std::span<T> out, Terms terms) {
+    for (std::size_t j = 0; j < terms.size(); ++j)
+        if (static_cast<T>(terms[j].value) != 0) out[terms[j].at] = 0;
+}
+template <Scalar T>
+void scatter(reference&, std::span<T const> values, std::span<coordinate const> at, std::size_t unit,
+             std::span<T> out) {
+    std::size_t next = 0;
+    for (coordinate const u : at)
+        for (std::size_t i = u * unit; i < std::min(out.size(), (u + 1) * unit); ++i) out[i] = values[next++];
 }
 
 }  // namespace laconic::kernels

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/backend/listed_terms.hpp"
+#include "laconic/backend/arguments.hpp"
 #include "laconic/collective/terms/sparse_sum.hpp"
 #include "laconic/core/contract.hpp"
 

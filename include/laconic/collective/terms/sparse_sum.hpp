@@ -9,7 +9,7 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/backend/host.hpp"
-#include "laconic/backend/listed_terms.hpp"
+#include "laconic/backend/arguments.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/message/message.hpp"

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "support/both.hpp"
 #include "support/everything.hpp"
 
 using namespace laconic;
@@ -19,58 +20,47 @@ double carried(std::uint64_t some, std::uint16_t window) { return some >> 63 != 
 
 // What is cut off is put where it is carried, or just not, and often beside a whole number: there the last bit of a
 // quotient decides.
-TEST_CASE("a product in place of a quotient changes no code") {
-    host on;
-    reference defined_on;
-    constexpr std::size_t n = 20000;
+TEST_CASE(
+    "a product in place of a quotient changes no code, nor where the grid begins elsewhere and codes have no sign") {
+    both::beside_reference<host> pair;
     key const from{11};
-    for (int const levels : {1, 2, 7, 85, 86, 127, 170, 171, 255, 256, 1000})
-        for (float const step : {1.0f, 0.3f, 1.9999999f, 1.0000001f, 0x1.8p-30f, 3e-37f, 1e35f, 3e-41f}) {
-            std::vector<float> x(n);
-            for (std::size_t i = 0; i < n; ++i) {
-                auto const some = from.child(1).long_word(i);
-                auto const below = static_cast<double>(some % static_cast<unsigned>(levels));
-                double const apart = static_cast<double>(some >> 32 & 15) - 7;
-                double const cut = i % 5 == 0 ? apart : carried(some, from.window(i)) + apart;
-                double const size = std::abs((below + cut * 0x1p-16) * static_cast<double>(step));
-                double const largest = static_cast<double>(step) * levels;
-                x[i] = static_cast<float>(size < largest ? size : largest);
-                if (some >> 63 != 0) x[i] = -x[i];
-            }
-            std::vector<std::int16_t> codes(n), defined(n);
-            round_to_levels(on, std::span<float const>(x), step, levels, from, 0, std::span(codes));
-            round_to_levels(defined_on, std::span<float const>(x), step, levels, from, 0, std::span(defined));
+    // Of the i-th value, where it is on a grid of so many levels in steps.
+    auto const on_grid = [&](std::size_t i, int levels, bool any_sign) {
+        auto const some = from.child(1).long_word(i);
+        auto const below = static_cast<double>(some % static_cast<unsigned>(levels));
+        double const apart = static_cast<double>(some >> 32 & 15) - 7;
+        double const cut = i % 5 == 0 ? apart : carried(any_sign ? some : 0, from.window(i)) + apart;
+        double const size = std::clamp(below + cut * 0x1p-16, any_sign ? -levels : 0.0, double(levels));
+        return any_sign ? std::copysign(size, some >> 63 != 0 ? -1.0 : 1.0) : size;
+    };
+    std::vector<float> x(20000);
+    for (float const step : {1.0f, 0.3f, 1.9999999f, 1.0000001f, 0x1.8p-30f, 3e-37f, 1e35f, 3e-41f}) {
+        CAPTURE(step);
+        auto const in_steps = [&](double v) { return static_cast<float>(v * static_cast<double>(step)); };
+        for (int const levels : {1, 2, 7, 85, 86, 127, 170, 171, 255, 256, 1000}) {
             CAPTURE(levels);
-            CAPTURE(step);
-            CHECK(codes == defined);
+            float const most = in_steps(levels);
+            for (std::size_t i = 0; i < x.size(); ++i)
+                x[i] = std::clamp(in_steps(on_grid(i, levels, true)), -most, most);
+            CHECK(pair.same(
+                [=](auto& on, auto& v, auto& codes) {
+                    round_to_levels(on, both::in(v), step, levels, from, 0, both::out(codes));
+                },
+                x, std::vector<std::int16_t>(x.size())));
         }
-}
-
-TEST_CASE("nor does it where the grid begins elsewhere and codes have no sign") {
-    host on;
-    reference defined_on;
-    constexpr std::size_t n = 20000;
-    key const from{12};
-    for (int const most : {1, 2, 15, 85, 170, 171, 255})
-        for (float const step : {1.0f, 0.3f, 1.9999999f, 1.0000001f, 0x1.8p-30f, 3e-37f, 1e35f, 3e-41f})
+        for (int const most : {1, 2, 15, 85, 170, 171, 255})
             for (float const least : {0.0f, -step, 0.5f * step}) {
-                std::vector<float> x(n);
-                for (std::size_t i = 0; i < n; ++i) {
-                    auto const some = from.child(1).long_word(i);
-                    auto const below = static_cast<double>(some % static_cast<unsigned>(most));
-                    double const apart = static_cast<double>(some >> 32 & 15) - 7;
-                    double const cut = i % 5 == 0 ? apart : carried(0, from.window(i)) + apart;
-                    double const on_grid = std::clamp(below + cut * 0x1p-16, 0.0, static_cast<double>(most));
-                    x[i] = std::max(least, static_cast<float>(on_grid * static_cast<double>(step) + double{least}));
-                }
-                std::vector<std::uint8_t> codes(n), defined(n);
-                round_to_range(on, std::span<float const>(x), least, step, most, from, 0, std::span(codes));
-                round_to_range(defined_on, std::span<float const>(x), least, step, most, from, 0, std::span(defined));
                 CAPTURE(most);
-                CAPTURE(step);
                 CAPTURE(least);
-                CHECK(codes == defined);
+                for (std::size_t i = 0; i < x.size(); ++i)
+                    x[i] = std::max(least, static_cast<float>(on_grid(i, most, false) * double{step} + double{least}));
+                CHECK(pair.same(
+                    [=](auto& on, auto& v, auto& codes) {
+                        round_to_range(on, both::in(v), least, step, most, from, 0, both::out(codes));
+                    },
+                    x, std::vector<std::uint8_t>(x.size())));
             }
+    }
 }
 
 TEST_CASE("how far a product in steps of 2^-16 is from the quotient") {

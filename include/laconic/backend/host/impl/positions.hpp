@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/host/impl/fetch.hpp"
+#include "laconic/backend/host/impl/caches.hpp"
 #include "laconic/backend/host/simd.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"

@@ -5,9 +5,12 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string_view>
 
 #include "laconic/core/contract.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/core/view.hpp"
 
 namespace laconic {
 
@@ -26,6 +29,16 @@ concept LevelCode = std::same_as<T, std::int8_t> || std::same_as<T, std::int16_t
 /// How many levels to a side a code has.
 template <LevelCode Code>
 inline constexpr int most_levels = std::numeric_limits<Code>::max();
+
+/// How a matrix enters a product: as it stands, or with rows and columns exchanged.
+enum class matrix_is { as_it_stands, transposed };
+
+/// A sparse vector in a backend's memory, for kernels to read: ascending coordinates, none twice, and as many values.
+template <Scalar T>
+struct listed_terms {
+    std::span<coordinate const> at{};
+    std::span<T const> values{};
+};
 
 }  // namespace laconic::kernels
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// `goes_up` rounds up from exactly the chance at which fraction and chance make 1, and so do host and reference.
-#include "laconic/backend/rounding.hpp"
+//
+// Backends round up from exactly the chance at which fraction and chance make 1; lists are taken by value.
+#include "laconic/backend/arguments.hpp"
 
 #include "support/everything.hpp"
 
 using namespace laconic;
 using detail::goes_up;
+using namespace laconic::kernels;
 
 static_assert(!goes_up(0.0, 0u) && !goes_up(0.0, 0xffffffffu) && goes_up(1.0, 0u) && goes_up(1.0, 0xffffffffu));
 
@@ -45,3 +47,10 @@ TEST_CASE_TEMPLATE("backends round at this boundary", B, host, reference) {
         REQUIRE(codes == wanted);
     }
 }
+
+// Kernels take them by value, on a device too, and only read what they name: no case, as nothing is left to run.
+
+static_assert(std::is_trivially_copyable_v<listed_terms<float>> && std::is_aggregate_v<listed_terms<float>>);
+static_assert(sizeof(listed_terms<double>) == 2 * sizeof(std::span<double const>));
+static_assert(std::is_same_v<decltype(listed_terms<float>::at)::element_type, coordinate const>);
+static_assert(std::is_same_v<decltype(listed_terms<float>::values)::element_type, float const>);
