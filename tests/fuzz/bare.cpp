@@ -2,7 +2,7 @@
 // Any bytes to the receivers of all compositions are refused, or are a message that is written again as the same bytes.
 #include "fuzz/fuzz.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+int fuzz_bare(std::uint8_t const* data, std::size_t size) {
     fuzz::input in(data, size);
     auto const run = [&]<class T>(T) {
         auto const s = fuzz::setting_of<T>(in);

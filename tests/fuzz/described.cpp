@@ -6,7 +6,7 @@
 #include "laconic/wire/described.hpp"
 #include "support/own_messages.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+int fuzz_described(std::uint8_t const* data, std::size_t size) {
     auto const bytes = std::as_bytes(std::span(data, size));
     laconic::reading_limits const limits{.dimension = 100000, .memory = 1 << 22};
     try {

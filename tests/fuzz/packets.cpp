@@ -344,7 +344,7 @@ class play {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+int fuzz_packets(std::uint8_t const* data, std::size_t size) {
     fuzz::input in(data, size);
     switch (in.take<std::uint8_t>() % 4) {
         case 0:

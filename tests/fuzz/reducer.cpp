@@ -275,7 +275,7 @@ class play {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+int fuzz_reducer(std::uint8_t const* data, std::size_t size) {
     fuzz::input in(data, size);
     auto const which = in.take<std::uint8_t>(), ranks = in.take<std::uint8_t>();
     auto const shape = in.take<std::uint16_t>();

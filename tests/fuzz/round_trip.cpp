@@ -48,7 +48,7 @@ void round_trip(fuzz::input in) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+int fuzz_round_trip(std::uint8_t const* data, std::size_t size) {
     fuzz::input in(data, size);
     if (in.take<std::uint8_t>() % 2 == 0)
         round_trip<float>(in);

@@ -63,7 +63,7 @@ void write_seeds(std::filesystem::path const& folder, std::byte type) {
 
 }  // namespace
 
-int main(int count, char** arguments) {
+int fuzz_seeds(int count, char** arguments) {
     if (count != 2) {
         std::fprintf(stderr, "usage: seeds FOLDER\n");
         return 2;
@@ -80,4 +80,5 @@ int main(int count, char** arguments) {
         events[0] = static_cast<std::byte>(which);
         save(std::filesystem::path(arguments[1]) / "reducer" / std::to_string(which), events);
     }
+    return 0;
 }
