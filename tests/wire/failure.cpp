@@ -132,6 +132,7 @@ TEST_CASE("failure: what a rank cannot make is a failure of that rank, but one t
     CHECK(making([] { return detail::failure::not_finite(5); }) == samples()[0].text);
     CHECK(making([]() -> detail::failure { throw std::runtime_error("it overflows"); }) == samples()[2].text);
     CHECK(making([]() -> detail::failure { throw argument_error("it overflows"); }) == samples()[2].text);
+    CHECK(making([]() -> detail::failure { throw 7; }).ends_with("an exception that is no std::exception"));
     for (auto const& [value, text] : samples())
         CHECK(making([v = value]() -> detail::failure {
                   v.raise();

@@ -75,6 +75,8 @@ struct failure {
             return e.get();
         } catch (std::exception const& e) {
             f = no_message(e.what());
+        } catch (...) {
+            f = no_message("an exception that is no std::exception");
         }
         return std::move(f).by(own, round);
     }
