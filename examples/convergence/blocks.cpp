@@ -3,12 +3,7 @@
 #include <cmath>
 
 #include "laconic/compress/rand_block.hpp"
-#include "laconic/method/iasgd.hpp"
 #include "laconic/method/ibcd.hpp"
-#include "laconic/method/ibgd.hpp"
-#include "laconic/method/isaga.hpp"
-#include "laconic/method/isega.hpp"
-#include "laconic/method/isgd.hpp"
 #include "line.hpp"
 #include "moments.hpp"
 #include "trial.hpp"

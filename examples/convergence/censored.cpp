@@ -3,8 +3,7 @@
 #include <stdexcept>
 
 #include "laconic/method/gd_sec.hpp"
-#include "laconic/method/lag_ps.hpp"
-#include "laconic/method/lag_wk.hpp"
+#include "laconic/method/lag.hpp"
 #include "line.hpp"
 #include "trial.hpp"
 

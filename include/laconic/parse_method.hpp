@@ -9,7 +9,6 @@
 #include "laconic/families.hpp"
 #include "laconic/method/any_method.hpp"
 #include "laconic/method/arguments.hpp"
-#include "laconic/method/cat_arguments.hpp"
 #include "laconic/method/methods.hpp"
 
 namespace laconic {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step is read as a number above 0, or as one over the smoothness. (parse_method.cpp has what methods make of it.)
+// A step is a number, or one over the smoothness; the text of cat composes as in C++, and mistakes have columns.
 #include "laconic/method/arguments.hpp"
 
+#include "named_methods.hpp"
 #include "support/everything.hpp"
 
 using namespace laconic;
@@ -20,7 +21,58 @@ overrides read_step(std::string const& text) {
     return m.given;
 }
 
+void refused(std::string const& text, std::size_t column, std::string const& why) {
+    CAPTURE(text);
+    try {
+        FAIL_CHECK("was read as " << to_string(parse_method(text)));
+    } catch (parse_error const& e) {
+        CHECK(std::string(e.what()).find(why) != std::string::npos);
+        CHECK(e.column == column);
+    }
+}
+
+problem const of_five{100, 5, 4, .5, 9, 6, .25, 7, 12};
+
 }  // namespace
+
+TEST_CASE("a method from its text composes as in C++") {
+    auto const same = [](auto const& m) {
+        CAPTURE(to_string(m));
+        auto const typed = m.template compose<double, host>(of_five);
+        auto const read = parse_method(to_string(m)).template compose<double, host>(of_five);
+        CHECK(to_string(read.compressor) == to_string(typed.compressor));
+        CHECK(to_string(read.feedback) == to_string(typed.feedback));
+        CHECK(to_string(read.step) == to_string(typed.step));
+        CHECK(read.scale == typed.scale);
+    };
+    auto const cost = packet_cost(40, 10, 20);
+    same(cat{diana{rand_k{}}, cost});
+    same(cat{diana{rand_k{} | natural{}, {.memory = .25}}, cost});
+    same(cat{vr_diana{rand_k{}}, cost});
+    same(cat{vr_diana_saga{rand_k{} | natural{}}, cost});
+    same(cat{ef_sgd{top_k{1}}, cost});
+    same(cat{ef_sgd{top_k{1} | scaled_sign{}, {.step = .25}}, cost});
+}
+
+TEST_CASE("what cannot be read is refused with its column") {
+    std::string const families = "k can be chosen for rand_k and rand_k | natural, which are written without their own";
+    refused("cat", 1, "cat needs a compressor: cat(compressor=...)");
+    refused("cat(diana)", 5, "diana needs a compressor: diana(compressor=...)");
+    refused("cat(diana(step=0.1))", 5, "diana needs a compressor: diana(compressor=...)");
+    refused("cat(diana(natural))", 11, "diana: " + families);
+    refused("cat(vr_diana(rand_k | quantize(2)))", 14, "vr_diana: " + families);
+    refused("cat(diana(rand_k | natural | identity))", 11, families);
+    refused("cat(diana(rand_k(3)))", 18, "rand_k takes no arguments");
+    refused("cat(diana(rand_k | natural(3)))", 28, "natural takes no arguments");
+    refused("cat(diana(rand_k), step=0.1)", 25, "cat takes compressor or cost");
+    refused("cat(diana(rand_k, cost=bits))", 24, "diana takes compressor, step, memory or batch");
+    refused("cat(diana(rand_k) | natural)", 21, "a method cannot be part of a pipe");
+    refused("cat(ef_sgd(top_k, memory=1))", 26, "ef_sgd takes compressor, step or batch");
+    refused("cat(ef_sgd(rand_k))", 12, "a level can be chosen for");
+    refused("cat(error_feedback(top_k(3)))", 26, "top_k takes no arguments");
+    refused("cat(dcgd(top_k))", 5, "a level can be chosen for");
+    refused("cat(diana(rand_k), cost=3)", 25, "there is no cost '3'");
+}
 
 TEST_CASE("a step is a number, or a number over the smoothness, and nothing else") {
     CHECK(read_step("m") == overrides{});

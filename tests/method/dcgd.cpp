@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// DCGD takes parts that are unbiased, or of one worker contractive, also where they are chosen at run time.
+// DCGD takes parts that are unbiased, or of one worker contractive; QSGD's quantizer keeps the counts of its paper.
 #include "laconic/method/dcgd.hpp"
 
 #include "support/everything.hpp"
+#include "support/toys.hpp"
 
 using namespace laconic;
+using namespace toys;
 
 TEST_CASE("one worker may use parts that are contractive, chosen at run time or not; of mixed parts each is asked") {
     auto const step_of = [](auto const& c) {
@@ -19,4 +21,24 @@ TEST_CASE("one worker may use parts that are contractive, chosen at run time or 
     CHECK((is_contractive(of(top_k{1}, top_k{1})) && !is_unbiased(of(top_k{1}, natural{}))));
     CHECK(is_unbiased(of(rand_k{1}, natural{})));
     CHECK(step_of(of(identity{}, natural{})) == doctest::Approx(1 / (4 + 2 * .125 * 4)));
+}
+
+TEST_CASE("the paper's numbers: at most s (s + sqrt d) numbers are not 0 on average, and what sqrt d levels cost") {
+    host on;
+    detail::message_of<quantize> m;
+    for (int const s : {1, 2, 4}) {
+        vec x(100);
+        for (std::size_t j = 0; j < 100; ++j) x[j] = 2 * key{3}.uniform(j) - 1;
+        estimate const nonzero(200, [&](std::size_t seed) {
+            quantize{s}(on, std::span<double const>(x), key{seed}, m);
+            return double(std::count_if(m.codes.begin(), m.codes.end(), [](auto code) { return code != 0; }));
+        });
+        double sum = 0;  // sum_j min(1, s |x_j| / |x|), where no |x_j| is above |x| / s
+        for (double const v : x) sum += std::min(1., s * std::abs(v) / std::sqrt(norm2(x)));
+        CHECK(std::abs(nonzero.mean - sum) <= 5 * nonzero.error);
+        CHECK(nonzero.mean <= s * (s + 10));
+        CHECK(nonzero.mean > s * 10 / 2);
+    }
+    CHECK(quantize{10}.omega(100) <= 1);                             // E|Q|^2 <= 2 |x|^2
+    CHECK(quantize{16, 512}.omega(1000000) <= std::sqrt(512) / 16);  // 1.41: buckets of 512, 4 bits
 }

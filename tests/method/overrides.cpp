@@ -30,6 +30,11 @@ struct with_rows {
     bool operator==(with_rows const&) const = default;
 };
 
+struct step_known {
+    overrides given{};
+    static constexpr void description(auto&& describe) { describe("m", "", "", detail::step_field); }
+};
+
 }  // namespace
 
 TEST_CASE("what is given is written, and nothing else") {
@@ -49,47 +54,61 @@ TEST_CASE("a method that draws at least one row has batch=1 in its text where no
     CHECK(detail::listed<with_rows>().parameters == "(batch=1)");
 }
 
+namespace {
+
+problem const p{3, 2, 8, 0, 0, 0};
+detail::theory of(overrides const& given, problem const& its = p) { return {"m", given, its}; }
+
+}  // namespace
+
 TEST_CASE("the theorem is asked only where no step is given") {
-    problem const p{3, 2, 8, 0, 0, 0};
     int asked = 0;
     auto const theorem = [&] {
         ++asked;
         return .75;
     };
-    CHECK(detail::step_or({.step = .1}, p, "m", theorem) == .1);
-    CHECK(detail::step_or({.step = step_size{2, true}}, p, "m", theorem) == .25);
+    CHECK(of({.step = .1}).step(theorem) == .1);
+    CHECK(of({.step = step_size{2, true}}).step(theorem) == .25);
     CHECK(asked == 0);
-    CHECK(detail::step_or({}, p, "m", theorem) == .75);
+    CHECK(of({}).step(theorem) == .75);
     CHECK(asked == 1);
+    CHECK(of({.step = .5}).own_step("none is known") == .5);
 }
 
 TEST_CASE("the noise of batches: max L_ij over all rows that are drawn in a round") {
-    problem p{3, 2, 8, 0, 0, 0};
-    CHECK(detail::noise_of_batch({}, p, "m") == 0);
-    CHECK_THROWS_WITH_AS(detail::noise_of_batch({.batch = 3}, p, "m"), doctest::Contains("max L_ij"), theory_error);
-    p.largest_sample_smoothness = 12;
-    CHECK(detail::noise_of_batch({.batch = 3}, p, "m") == 2);
+    CHECK(of({}).noise_of_batch() == 0);
+    CHECK_THROWS_WITH_AS(of({.batch = 3}).noise_of_batch(), doctest::Contains("max L_ij"), theory_error);
+    problem known = p;
+    known.largest_sample_smoothness = 12;
+    CHECK(of({.batch = 3}, known).noise_of_batch() == 2);
 }
 
 TEST_CASE("numbers that cannot be are refused, by the method's name") {
-    problem const p{3, 2, 8, 0, 0, 0};
     auto const one = [] { return 1.; };
-    for (double const bad : {0., -1., double(NAN), double(HUGE_VAL)})
-        CHECK_THROWS_WITH_AS(detail::step_or({.step = bad}, p, "m", one), doctest::Contains("m: the step "),
-                             argument_error);
-    CHECK_THROWS_AS(detail::step_or({.step = step_size{1, true}}, problem{}, "m", one), theory_error);
-    CHECK_THROWS_AS(detail::step_or({}, p, "m", [] { return 0.; }), argument_error);
-    for (double const bad : {0., -1., .51, double(NAN)})
-        CHECK_THROWS_WITH_AS(detail::memory_or({.memory = bad}, .1, .5, "m"), doctest::Contains("outside (0, 0.5]"),
-                             argument_error);
-    CHECK(detail::memory_or({.memory = .5}, .1, .5, "m") == .5);
-    CHECK(detail::memory_or({}, .1, .5, "m") == .1);
-    CHECK_THROWS_WITH_AS(detail::own_step({}, p, "m", "none is known"), "m: none is known; give the step yourself",
-                         theory_error);
-    CHECK(detail::own_step({.step = .5}, p, "m", "none is known") == .5);
-    CHECK_THROWS_WITH_AS(detail::refuse_batch({.batch = 3}, "m"), doctest::Contains("with batch = 3"), theory_error);
-    detail::refuse_batch({}, "m");
-    for (double const bad : {0., -1., double(NAN), double(HUGE_VAL)})
-        CHECK_THROWS_WITH_AS(detail::known(bad, "the thing", "m"), doctest::Contains("m: its theorem needs the thing"),
+    for (double const bad : {0., -1., double(NAN), double(HUGE_VAL)}) {
+        CHECK_THROWS_WITH_AS(of({.step = bad}).step(one), doctest::Contains("m: the step "), argument_error);
+        CHECK_THROWS_WITH_AS(of({}).known(bad, "the thing"), doctest::Contains("m: its theorem needs the thing"),
                              theory_error);
+    }
+    CHECK_THROWS_AS(of({.step = step_size{1, true}}, {}).step(one), theory_error);
+    CHECK_THROWS_AS(of({}).step([] { return 0.; }), argument_error);
+    for (double const bad : {0., -1., .51, double(NAN)})
+        CHECK_THROWS_WITH_AS(of({.memory = bad}).memory(.1, .5), doctest::Contains("outside (0, 0.5]"), argument_error);
+    CHECK(of({.memory = .5}).memory(.1, .5) == .5);
+    CHECK(of({}).memory(.1, .5) == .1);
+    CHECK_THROWS_WITH_AS(of({}).own_step("none is known"), "m: none is known; give the step yourself", theory_error);
+    CHECK_THROWS_WITH_AS(of({.batch = 3}).refuse_batch(), doctest::Contains("with batch = 3"), theory_error);
+    of({}).refuse_batch();
+}
+
+TEST_CASE("a memory rate or a batch that is none of a method's fields is refused") {
+    with_all const all{{.memory = .5, .batch = 3}};
+    CHECK(detail::theory(all, p).given == all.given);
+    CHECK(detail::theory(with_rows{}, p).with_rows().given.batch == 1);
+    CHECK_THROWS_WITH_AS(detail::theory(with_rows{{.memory = .5}}, p),
+                         doctest::Contains("memory = 0.5 cannot be given"), argument_error);
+    CHECK_THROWS_WITH_AS(detail::theory(step_known{{.batch = 2}}, p), doctest::Contains("batch = 2 cannot be given"),
+                         argument_error);
+    CHECK_THROWS_WITH_AS(detail::theory(with_all{{.batch = std::size_t(2e9)}}, p), doctest::Contains("m: batch = "),
+                         argument_error);
 }

@@ -17,8 +17,7 @@
 #include "laconic/comm/graph.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/method/gd.hpp"
-#include "laconic/method/with_momentum.hpp"
-#include "laconic/method/with_prox.hpp"
+#include "laconic/method/with_step.hpp"
 #include "laconic/optim/prox.hpp"
 
 namespace laconic {

@@ -42,7 +42,9 @@ struct cat {
     auto compose(problem const& p) const {
         static_assert(Levelled<C, T, B>,
                       "cat{C}: no level can be chosen for C; compress/levels.hpp says what it takes");
-        return detail::compose_dcgd<T, B>(best_level<C, Cost, Sizes>{compressor, cost, sizes}, given, p, "cat");
+        detail::theory const of("cat", given, p);
+        of.refuse_memory();
+        return detail::compose_dcgd<T, B>(best_level<C, Cost, Sizes>{compressor, cost, sizes}, of);
     }
 
     friend bool operator==(cat const& a, cat const& b) {
@@ -128,7 +130,7 @@ struct cat<ef_sgd<C>, Cost> {
         if (!given.step) {
             double const worth = best.worth(p.dimension);
             detail::keeps_at_least const kept{detail::guaranteed_share<T>(method.compressor, cost, p.dimension, worth)};
-            given.step = detail::compose_ef<T, B>(kept, given, p, "cat(ef_sgd)").scale;
+            given.step = detail::compose_ef<T, B>(kept, {"cat(ef_sgd)", given, p}).scale;
         }
         return ef_sgd{best, given}.template compose<T, B>(p);
     }

@@ -1,41 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/quantize.hpp"
+#include "laconic/estimate/clipped.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
+/// Gradient descent with compressed gradients and no memory, and its forms that have names of their own.
 namespace laconic {
 
 namespace detail {
 
-// Whether it is a contractive compressor without an omega, on one worker whose gradients are of all rows.
 template <class C>
-bool is_alone_and_contractive(C const& compressor, overrides const& given, problem const& p) {
-    return p.workers == 1 && given.batch == 0 && is_contractive(compressor) && !is_unbiased(compressor);
-}
-
-template <class C>
-double dcgd_step(C const& compressor, overrides const& given, problem const& p, char const* method) {
-    return step_or(given, p, method, [&] {
-        if (is_alone_and_contractive(compressor, given, p)) {
-            static_cast<void>(delta_of(compressor, p, method, "give the step yourself"));  // there may be none
-            return 1 / known(p.smoothness, "the smoothness L", method);
+double dcgd_step(C const& compressor, theory const& of) {
+    auto const& p = of.p;
+    return of.step([&] {
+        if (p.workers == 1 && of.given.batch == 0 && is_contractive(compressor) && !is_unbiased(compressor)) {
+            static_cast<void>(of.delta(compressor, "give the step yourself"));  // there may be none
+            return 1 / of.smoothness();
         }
-        double const omega = omega_of(compressor, p, method, "give the step, or use ef_sgd or ef21");
-        double const l = known(p.smoothness, "the smoothness L", method), noise = noise_of_batch(given, p, method);
-        return 1 /
-               (l + 2 * omega * known(p.largest_smoothness, "max L_i", method) / p.workers + 2 * (1 + omega) * noise);
+        double const omega = of.omega(compressor, "give the step, or use ef_sgd or ef21");
+        return 1 / (of.smoothness() + 2 * omega * of.largest_smoothness() / p.workers +
+                    2 * (1 + omega) * of.noise_of_batch());
     });
 }
 template <Scalar T, class B, class C>
-recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_dcgd(C const& compressor,
-                                                                                overrides const& given,
-                                                                                problem const& p, char const* method) {
-    refuse_memory(given, method);
-    return {compressor, {}, gradient_step{dcgd_step(compressor, given, p, method)}, {}, given.batch};
+recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_dcgd(C const& compressor, theory const& of) {
+    return {compressor, {}, gradient_step{dcgd_step(compressor, of)}, {}, of.given.batch};
 }
 
 }  // namespace detail
@@ -55,21 +48,79 @@ recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_dcgd(
 template <class C>
 struct dcgd {
     static_assert(detail::require_compressor<C>());
+
     C compressor;
     overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        return detail::compose_dcgd<T, B>(compressor, given, p, "dcgd");
+        return detail::compose_dcgd<T, B>(compressor, {*this, p});
     }
-
     bool operator==(dcgd const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("dcgd", "g full or mini-batch, C unbiased, alpha 0", "Gorbunov, Hanzely, Richtarik, AISTATS 2020",
-                 field("compressor", &dcgd::compressor).needed(), detail::step_field, detail::batch_field);
+                 detail::compressor_field, detail::step_field, detail::batch_field);
     }
 };
 template <class C>
 dcgd(C, overrides = {}) -> dcgd<C>;
+
+/// Distributed stochastic gradient descent: each of n workers sends in full the gradient of a batch of b of its rows,
+/// of one row where no batch is given. For convex f_ij and step = 1 / (L + 2 max L_ij / (n b)),
+///     E|x^k - x*|^2 <= (1 - step mu)^k |x^0 - x*|^2 + 2 step sigma^2 / (mu n b) ,
+/// sigma^2 being the mean variance of a row's gradient at x*: dcgd's theorem for omega = 0 (Gower et al., ICML 2019,
+/// theorem 3.1, has the same for half the step). For all rows see gd.
+struct sgd {
+    overrides given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_dcgd<T, B>(identity{}, detail::theory(*this, p).with_rows());
+    }
+    bool operator==(sgd const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("sgd", "g mini-batch, C identity, alpha 0", "Robbins, Monro 1951; Gower et al., ICML 2019",
+                 detail::step_field, detail::rows_field.written());
+    }
+};
+
+/// QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic, NeurIPS 2017): dcgd with random rounding to `levels` levels of the
+/// 2-norm of the whole gradient, and dcgd's step.
+struct qsgd {
+    int levels = 4;
+    overrides given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_dcgd<T, B>(quantize{levels, 0, p_norm::two}, {*this, p});
+    }
+    bool operator==(qsgd const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("qsgd", "g full or mini-batch, C quantize of the 2-norm, alpha 0", "Alistarh et al., NeurIPS 2017",
+                 field("levels", &qsgd::levels).between(1, 32767).written_by_name(), detail::step_field,
+                 detail::batch_field);
+    }
+};
+
+/// TernGrad (Wen et al., NeurIPS 2017): dcgd that rounds each number at random to 0 or plus or minus the largest
+/// magnitude, after clipping at `clip` standard deviations of the gradient's numbers (2.5 in the paper; 0: none). The
+/// step is dcgd's, for omega = (sqrt d - 1) / 2; clipping is biased, and no theorem gives a step then.
+struct terngrad {
+    double clip = 0;
+    overrides given{};
+
+    template <Scalar T, class B>
+    recursion<quantize, memory<T, B>, gradient_step, fixed_level, clipped<mini_batch>> compose(problem const& p) const {
+        detail::theory const of(*this, p);
+        quantize const c{1, 0, p_norm::largest};
+        double const step = clip > 0 ? of.own_step("clipped gradients are biased") : detail::dcgd_step(c, of);
+        return {c, {}, gradient_step{step}, {}, {given.batch, clip, clip_at::deviations}};
+    }
+    bool operator==(terngrad const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("terngrad", "g clipped, C quantize to one level of the largest, alpha 0", "Wen et al., NeurIPS 2017",
+                 field("clip", &terngrad::clip).between(0, 1e300).by_name(), detail::step_field, detail::batch_field);
+    }
+};
 
 }  // namespace laconic

@@ -6,7 +6,6 @@
 
 #include "laconic/adapt/warm_up.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/estimate/clipped.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
 #include "laconic/method/overrides.hpp"
@@ -29,9 +28,7 @@ struct dgc {
     template <Scalar T, class B>
     recursion<top_k<>, momentum_correction<T, B>, gradient_step, laconic::warm_up, clipped<mini_batch>> compose(
         problem const& p) const {
-        if (!(clip >= 0)) throw argument_error(detail::concat({"dgc: clip = ", clip, " is not at least 0"}));
-        detail::refuse_memory(given, "dgc");
-        double const step = detail::own_step(given, p, "dgc", "no theorem gives its step");
+        double const step = detail::theory(*this, p).own_step("no theorem gives its step");
         return {top_k{k.value},
                 momentum_correction<T, B>(momentum, nesterov),
                 gradient_step{step},
@@ -44,8 +41,8 @@ struct dgc {
         describe("dgc", "g clipped, C top_k of momenta that are accumulated until they are sent, alpha 0",
                  "Lin et al., ICLR 2018", field("k", &dgc::k).written_by_name(),
                  field("momentum", &dgc::momentum).written().by_name(), field("nesterov", &dgc::nesterov),
-                 field("clip", &dgc::clip).by_name(), field("warm_up", &dgc::warm_up).between(0, 1e12),
-                 detail::step_field, detail::batch_field);
+                 field("clip", &dgc::clip).between(0, 1e300).by_name(),
+                 field("warm_up", &dgc::warm_up).between(0, 1e12), detail::step_field, detail::batch_field);
     }
 };
 

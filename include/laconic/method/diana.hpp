@@ -14,15 +14,14 @@ namespace laconic {
 namespace detail {
 
 // The longer of the two forms' steps; for batches there is the general form alone.
-inline double diana_step(double omega, double alpha, overrides const& given, problem const& p, char const* method) {
-    double const l = known(p.largest_smoothness, "max L_i", method), mu = p.least_strong_convexity, n = p.workers;
+inline double diana_step(double omega, double alpha, theory const& of) {
+    double const l = of.largest_smoothness(), mu = of.p.least_strong_convexity, n = of.p.workers;
     auto const at_most = [](double share, double m) {
         return m > 0 ? share / m : std::numeric_limits<double>::infinity();
     };
-    if (given.batch > 0)
-        return std::min(at_most(alpha / 2, p.strong_convexity),
-                        1 / (known(p.smoothness, "the smoothness L", method) + 6 * omega * l / n +
-                             (2 + 10 * omega) * noise_of_batch(given, p, method)));
+    if (of.given.batch > 0)
+        return std::min(at_most(alpha / 2, of.p.strong_convexity),
+                        1 / (of.smoothness() + 6 * omega * l / n + (2 + 10 * omega) * of.noise_of_batch()));
     double const left = 1 - alpha * (1 + omega);
     double const sharp = left > 0 ? std::min(at_most(alpha, mu), 2 / ((l + mu) * (1 + omega / (n * left)))) : 0;
     return std::max(sharp, std::min(at_most(alpha / 2, mu), 2 / ((l + mu) * (1 + 6 * omega / n))));
@@ -54,19 +53,18 @@ struct diana {
 
     template <Scalar T, class B>
     recursion<C, memory<T, B>, proximal<gradient_step, P>, fixed_level, mini_batch> compose(problem const& p) const {
-        double const omega = detail::omega_of(compressor, p, "diana", "use ef_sgd or ef21 for a contractive one");
-        double const alpha = detail::memory_or(given, 1 / (2 * (1 + omega)), 1 / (1 + omega), "diana");
-        double const step =
-            detail::step_or(given, p, "diana", [&] { return detail::diana_step(omega, alpha, given, p, "diana"); });
+        detail::theory const of(*this, p);
+        double const omega = of.omega(compressor, "use ef_sgd or ef21 for a contractive one");
+        double const alpha = of.memory(1 / (2 * (1 + omega)), 1 / (1 + omega));
+        double const step = of.step([&] { return detail::diana_step(omega, alpha, of); });
         return {compressor, {alpha, 0}, {gradient_step{step}, prox, step}, {}, given.batch};
     }
 
     bool operator==(diana const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("diana", "g full or mini-batch, C unbiased, alpha in (0, 1/(1+omega)]",
-                 "Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269",
-                 field("compressor", &diana::compressor).needed(), detail::step_field, detail::memory_field,
-                 detail::batch_field);
+                 "Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269", detail::compressor_field,
+                 detail::step_field, detail::memory_field, detail::batch_field);
     }
 };
 template <class C, class P = no_prox>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-
 #include "laconic/compress/identity.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/overrides.hpp"
@@ -23,10 +22,8 @@ struct dual_averaging {
     template <Scalar T, class B>
     recursion<identity, memory<T, B>, dual_averaging_step<T, B>, fixed_level, mini_batch> compose(
         problem const& p) const {
-        detail::refuse_memory(given, "dual_averaging");
-        double const step = detail::step_or(given, p, "dual_averaging", [&] {
-            return 1 / (2 * detail::known(p.smoothness, "the smoothness L", "dual_averaging"));
-        });
+        detail::theory const of(*this, p);
+        double const step = of.step([&] { return 1 / (2 * of.smoothness()); });
         return {identity{}, {}, dual_averaging_step<T, B>(step), {}, given.batch};
     }
 

@@ -30,13 +30,11 @@ struct ef21 {
 
     template <Scalar T, class B>
     recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(problem const& p) const {
-        detail::refuse_memory(given, "ef21");
-        double const step = detail::step_or(given, p, "ef21", [&] {
-            detail::refuse_batch(given, "ef21");
-            double const l = detail::known(p.smoothness, "the smoothness L", "ef21");
-            double const lt = detail::known(p.mean_square_smoothness, "the mean square of the L_i", "ef21");
-            double const delta =
-                detail::delta_of(compressor, p, "ef21", "use diana for an unbiased one, or give the step");
+        detail::theory const of(*this, p);
+        double const step = of.step([&] {
+            of.refuse_batch();
+            double const l = of.smoothness(), lt = of.mean_square_smoothness();
+            double const delta = of.delta(compressor, "use diana for an unbiased one, or give the step");
             double const theta = 1 - std::sqrt(1 - delta), beta = (1 - delta) / theta;
             if (p.strong_convexity > 0)
                 return std::min(1 / (l + lt * std::sqrt(2 * beta / theta)), theta / (2 * p.strong_convexity));
@@ -48,7 +46,7 @@ struct ef21 {
     bool operator==(ef21 const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("ef21", "g full or mini-batch, C contractive, alpha 1", "Richtarik, Sokolov, Fatkhullin, NeurIPS 2021",
-                 field("compressor", &ef21::compressor).needed(), detail::step_field, detail::batch_field);
+                 detail::compressor_field, detail::step_field, detail::batch_field);
     }
 };
 template <class C>

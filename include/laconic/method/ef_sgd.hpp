@@ -3,28 +3,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
+#include "laconic/compress/top_k.hpp"
+#include "laconic/compress/two_means.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
+/// Error feedback, and its forms that have names of their own.
 namespace laconic {
 
 namespace detail {
 
 template <Scalar T, class B, class C>
-recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_ef(C const& compressor,
-                                                                              overrides const& given, problem const& p,
-                                                                              char const* method) {
-    refuse_memory(given, method);
-    double const step = step_or(given, p, method, [&] {
-        refuse_batch(given, method);
-        double const delta = delta_of(compressor, p, method, "give the step");
-        double const l = known(p.smoothness, "the smoothness L", method);
-        double const largest = known(p.largest_smoothness, "max L_i", method);
-        return std::min(1 / (4 * l), delta / (14 * std::sqrt((1 - delta) * l * largest)));
+recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_ef(C const& compressor, theory const& of) {
+    double const step = of.step([&] {
+        of.refuse_batch();
+        double const delta = of.delta(compressor, "give the step"), l = of.smoothness();
+        return std::min(1 / (4 * l), delta / (14 * std::sqrt((1 - delta) * l * of.largest_smoothness())));
     });
-    return {compressor, {0, 1}, gradient_step{1}, {}, given.batch, {}, step};
+    return {compressor, {0, 1}, gradient_step{1}, {}, of.given.batch, {}, step};
 }
 
 }  // namespace detail
@@ -40,22 +39,58 @@ recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_ef(C 
 template <class C>
 struct ef_sgd {
     static_assert(detail::require_compressor<C>());
+
     C compressor;
     overrides given{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        return detail::compose_ef<T, B>(compressor, given, p, "ef_sgd");
+        return detail::compose_ef<T, B>(compressor, {*this, p});
     }
-
     bool operator==(ef_sgd const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("ef_sgd", "g scaled by the step, C contractive, alpha 0, decay 1",
-                 "Stich, Cordonnier, Jaggi, NeurIPS 2018; Karimireddy et al., ICML 2019",
-                 field("compressor", &ef_sgd::compressor).needed(), detail::step_field, detail::batch_field);
+                 "Stich, Cordonnier, Jaggi, NeurIPS 2018; Karimireddy et al., ICML 2019", detail::compressor_field,
+                 detail::step_field, detail::batch_field);
     }
 };
 template <class C>
 ef_sgd(C, overrides = {}) -> ef_sgd<C>;
+
+/// Top-k SGD with memory (Stich, Cordonnier, Jaggi, NeurIPS 2018; Aji, Heafield, EMNLP 2017): ef_sgd with the k numbers
+/// of largest magnitude, a count or a fraction of them, and with ef_sgd's step for delta = k / d.
+struct top_k_sgd {
+    portion k = 0.01;
+    overrides given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_ef<T, B>(top_k{k.value}, {*this, p});
+    }
+    bool operator==(top_k_sgd const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("top_k_sgd", "g scaled by the step, C top_k, alpha 0, decay 1",
+                 "Aji, Heafield, EMNLP 2017; Stich, Cordonnier, Jaggi, NeurIPS 2018",
+                 field("k", &top_k_sgd::k).written_by_name(), detail::step_field, detail::batch_field);
+    }
+};
+
+/// 1-bit SGD (Seide, Fu, Droppo, Li, Yu, Interspeech 2014): ef_sgd with a bit a number and two means a bucket of
+/// consecutive numbers (the paper's are columns of weight matrices; 0: one bucket), and with ef_sgd's step for delta =
+/// 1 / bucket, which is short.
+struct one_bit_sgd {
+    std::size_t bucket = 0;
+    overrides given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_ef<T, B>(two_means{bucket}, {*this, p});
+    }
+    bool operator==(one_bit_sgd const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("one_bit_sgd", "g scaled by the step, C two_means, alpha 0, decay 1", "Seide et al., Interspeech 2014",
+                 field("bucket", &one_bit_sgd::bucket).between(0, 1e12), detail::step_field, detail::batch_field);
+    }
+};
 
 }  // namespace laconic

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-
 #include "laconic/compress/identity.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
@@ -15,10 +14,8 @@ struct gd {
 
     template <Scalar T, class B>
     recursion<identity, memory<T, B>> compose(problem const& p) const {
-        detail::refuse_memory(given, "gd");
-        if (given.batch > 0) throw argument_error("gd: it takes all rows; a batch goes with sgd");
-        double const step =
-            detail::step_or(given, p, "gd", [&] { return 1 / detail::known(p.smoothness, "the smoothness L", "gd"); });
+        detail::theory const of(*this, p);
+        double const step = of.step([&] { return 1 / of.smoothness(); });
         return {identity{}, {}, gradient_step{step}};
     }
 

@@ -2,16 +2,16 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <type_traits>
 
 #include "laconic/adapt/follow_last_move.hpp"
+#include "laconic/compress/quantize.hpp"
 #include "laconic/compress/threshold.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
+/// GD-SEC of all rows and of batches, and with a quantizer.
 namespace laconic {
 
 namespace detail {
@@ -24,19 +24,16 @@ inline constexpr auto beta_field = field("beta",
                                              else
                                                  return (m.given.memory);
                                          })
+                                       .between(0, 1)
                                        .written()
                                        .by_name();
 
 template <Scalar T, class B, class C>
 recursion<threshold<C, std::span<T const>>, memory<T, B>, gradient_step, follow_last_move<T, B>, mini_batch>
-compose_gd_sec(C const& survivors, double xi, overrides const& given, problem const& p, char const* method) {
-    if (!(xi >= 0)) throw argument_error(concat({std::string(method), ": xi = ", xi, " is not at least 0"}));
-    double const l = xi == 0 && given.step ? 0 : known(p.smoothness, "the smoothness L", method);
-    double const step = step_or(given, p, method, [&] { return 1 / l; });
-    double const beta = given.memory.value_or(usual_beta);
-    if (!(beta >= 0 && beta <= 1))
-        throw argument_error(concat({std::string(method), ": beta = ", beta, " is outside [0, 1]"}));
-    return {{{}, survivors}, {beta, 1}, gradient_step{step}, follow_last_move<T, B>(xi * l), given.batch};
+compose_gd_sec(C const& survivors, double xi, theory const& of) {
+    double const l = xi == 0 && of.given.step ? 0 : of.smoothness();
+    double const step = of.step([&] { return 1 / l; }), beta = of.given.memory.value_or(usual_beta);
+    return {{{}, survivors}, {beta, 1}, gradient_step{step}, follow_last_move<T, B>(xi * l), of.given.batch};
 }
 
 }  // namespace detail
@@ -54,15 +51,57 @@ struct gd_sec {
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        return detail::compose_gd_sec<T, B>(identity{}, xi, given, p, "gd_sec");
+        return detail::compose_gd_sec<T, B>(identity{}, xi, {*this, p});
     }
-
     bool operator==(gd_sec const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("gd_sec", "g full, C a threshold that follows x, alpha beta, decay 1",
-                 "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022", field("xi", &gd_sec::xi).written().by_name(),
+                 "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022", detail::xi_field, detail::beta_field, detail::step_field,
+                 detail::batch_field);
+    }
+};
+
+/// SGD-SEC (Chen, Blum, Takac, Sadler, IEEE JSTSP 2022): gd_sec with the gradients of a batch of rows, of one where no
+/// batch is given. No theorem gives its parameters; the defaults are gd_sec's, and with a constant step it stays at a
+/// distance from the optimum that shrinks with the step.
+struct sgd_sec {
+    double xi = 100;
+    overrides given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_gd_sec<T, B>(identity{}, xi, detail::theory(*this, p).with_rows());
+    }
+    bool operator==(sgd_sec const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("sgd_sec", "gd_sec with mini-batches", "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022", detail::xi_field,
+                 detail::beta_field, detail::step_field, detail::rows_field.written());
+    }
+};
+
+/// QGD-SEC (Chen, Blum, Takac, Sadler, IEEE JSTSP 2022): gd_sec whose coordinates that pass the threshold are sent
+/// through another compressor, a quantizer. Its rounding errors are sent later, with what the threshold held back. No
+/// theorem gives its parameters; the defaults are gd_sec's.
+template <class C = quantize>
+struct quantized_gd_sec {
+    static_assert(detail::require_compressor<C>());
+
+    C compressor{};
+    double xi = 100;
+    overrides given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_gd_sec<T, B>(compressor, xi, {*this, p});
+    }
+    bool operator==(quantized_gd_sec const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("quantized_gd_sec", "gd_sec, what passes the threshold compressed by C",
+                 "Chen, Blum, Takac, Sadler, IEEE JSTSP 2022", detail::compressor_field, detail::xi_field,
                  detail::beta_field, detail::step_field, detail::batch_field);
     }
 };
+template <class C>
+quantized_gd_sec(C, double = 100, overrides = {}) -> quantized_gd_sec<C>;
 
 }  // namespace laconic

@@ -54,7 +54,7 @@ covered_numbers numbers_of(M m, problem const& p) {
     auto const r = m.template compose<double, host>(p);
     double const longest = r.step.rate;
     m.given.step = own;
-    double const step = step_or(m.given, p, guarantee<M>::name, [&] { return longest; });
+    double const step = theory(m, p).step([&] { return longest; });
     if (step > longest * (1 + 1e-12)) return {};
     return {step, r.feedback.rate()};
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-
 #include "laconic/core/text.hpp"
-#include "laconic/method/with_momentum.hpp"
+#include "laconic/method/with_step.hpp"
 
 namespace laconic {
 

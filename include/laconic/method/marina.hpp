@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "laconic/adapt/synchronise.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/feedback/last_gradient.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
@@ -31,17 +30,13 @@ struct marina {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<identity_or<C>, last_gradient<T, B>, gradient_step, synchronise> compose(problem const& of) const {
-        detail::refuse_memory(given, "marina");
-        if (given.batch > 0)
-            throw argument_error(
-                detail::concat({"marina: it compares full gradients; batch = ", given.batch, " cannot be given"}));
-        if (!(p >= 0 && p <= 1)) throw argument_error(detail::concat({"marina: p = ", p, " is outside [0, 1]"}));
-        auto const omega = [&] { return detail::omega_of(compressor, of, "marina", "use ef21 for a contractive one"); };
+    recursion<identity_or<C>, last_gradient<T, B>, gradient_step, synchronise> compose(problem const& its) const {
+        detail::theory const of(*this, its);
+        auto const omega = [&] { return of.omega(compressor, "use ef21 for a contractive one"); };
         double const q = p > 0 ? p : 1 / (1 + omega());
-        double const step = detail::step_or(given, of, "marina", [&] {
-            double const l = detail::known(of.mean_square_smoothness, "the mean square of the L_i", "marina");
-            double const noise = (1 - q) * omega() / (q * of.workers), mu = of.strong_convexity;
+        double const step = of.step([&] {
+            double const l = of.mean_square_smoothness();
+            double const noise = (1 - q) * omega() / (q * its.workers), mu = its.strong_convexity;
             if (mu > 0) return std::min(1 / (l * (1 + std::sqrt(2 * noise))), q / (2 * mu));
             return 1 / (l * (1 + std::sqrt(noise)));
         });
@@ -51,8 +46,8 @@ struct marina {
     bool operator==(marina const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("marina", "g full, C unbiased, h the last gradient; all in full with probability p",
-                 "Gorbunov, Burlachenko, Li, Richtarik, ICML 2021", field("compressor", &marina::compressor).needed(),
-                 field("p", &marina::p).by_name(), detail::step_field);
+                 "Gorbunov, Burlachenko, Li, Richtarik, ICML 2021", detail::compressor_field,
+                 field("p", &marina::p).between(0, 1).by_name(), detail::step_field);
     }
 };
 template <class C>

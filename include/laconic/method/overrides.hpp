@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/description.hpp"
@@ -34,24 +36,10 @@ struct overrides {
     std::optional<double> memory{};  ///< the rate of difference compression, alpha or beta in the papers
     std::size_t batch = 0;           ///< the number of rows of each gradient; 0: all
 
-    /// The same with a batch, of one row where none is given.
-    overrides with_rows() const {
-        auto r = *this;
-        r.batch = std::max<std::size_t>(batch, 1);
-        return r;
-    }
     bool operator==(overrides const&) const = default;
 };
 
 namespace detail {
-
-inline double known(double constant, char const* name, char const* method) {
-    if (constant > 0 && std::isfinite(constant)) return constant;
-    throw theory_error(
-        concat({std::string(method), ": its theorem needs ", name,
-                ", which is not known; give the objective smoothness() and strong_convexity(), or descend() a "
-                "problem with its constants, or the method a step of your own: {.step = ...}"}));
-}
 
 // A type without check() is no compressor, which another error reports; a share that replaces a compressor has none.
 template <class C>
@@ -59,101 +47,137 @@ concept HasCheck = requires(C const& compressor, std::size_t d) {
     compressor.check(d);
 };
 
-// Throws argument_error where the compressor's own parameters are outside their ranges, where a theorem's result would
-// mean nothing. Where the dimension is not known, the loop checks them.
-template <class C>
-void check_compressor(C const& compressor, problem const& p, std::string const& method) {
-    if constexpr (HasCheck<C>) {
-        if (p.dimension == 0) return;
-        try {
-            compressor.check(p.dimension);
-        } catch (argument_error const& e) {
-            throw argument_error(concat({method, ": ", e.what()}));
-        }
-    }
-}
+/// What a method asks of the problem, and of its user, to find its numbers. All errors begin with the method's name.
+class theory {
+  public:
+    overrides given;
+    problem const& p;
 
-// The omega or delta of a compressor; throws theory_error with the advice where there is none.
-template <class C>
-double omega_of(C const& compressor, problem const& p, std::string const& method, std::string const& advice) {
-    check_compressor(compressor, p, method);
-    try {
-        if constexpr (Unbiased<C>) return compressor.omega(p.dimension);
-        throw theory_error(concat({to_string(compressor), " is biased: it has no omega"}));
-    } catch (theory_error const& e) {
-        throw theory_error(concat({method, ": ", e.what(), "; ", advice}));
+    /// Of a method with a description. Throws argument_error where a field is outside its range, and for a memory rate
+    /// or a batch that is given and is none of its fields.
+    template <Described M>
+    theory(M const& method, problem const& its_problem)
+        : theory(std::string(name_of_type<M>()), method.given, its_problem) {
+        check_fields(method);
+        bool has_memory = false, has_batch = false;
+        auto copy = method;
+        for_each_field(copy, [&](auto const&, auto const& field) {
+            has_memory = has_memory || static_cast<void const*>(&field) == &copy.given.memory;
+            has_batch = has_batch || static_cast<void const*>(&field) == &copy.given.batch;
+        });
+        if (!has_memory) refuse_memory();
+        if (!has_batch && given.batch > 0)
+            throw argument_error(text(
+                {"its gradients are of all rows, or of its own choice; batch = ", given.batch, " cannot be given"}));
     }
-}
-template <class C>
-double delta_of(C const& compressor, problem const& p, std::string const& method, std::string const& advice) {
-    check_compressor(compressor, p, method);
-    try {
-        if constexpr (Contractive<C>) {
-            double const delta = compressor.delta(p.dimension);
+    theory(std::string name, overrides const& numbers, problem const& its_problem)
+        : given(numbers), p(its_problem), name_(std::move(name)) {}
+
+    /// The same where a batch has at least one row.
+    theory with_rows() const {
+        auto other = given;
+        other.batch = std::max<std::size_t>(given.batch, 1);
+        return {name_, other, p};
+    }
+
+    /// Constants of the problem. Throw theory_error where they are not known.
+    double smoothness() const { return known(p.smoothness, "the smoothness L"); }
+    double largest_smoothness() const { return known(p.largest_smoothness, "max L_i"); }
+    double mean_square_smoothness() const { return known(p.mean_square_smoothness, "the mean square of the L_i"); }
+    double strong_convexity() const { return known(p.strong_convexity, "mu, the strong convexity of f"); }
+    double sample_smoothness() const {
+        return known(p.largest_sample_smoothness, "max L_ij, the largest smoothness of a sample");
+    }
+    double known(double constant, char const* name) const {
+        if (constant > 0 && std::isfinite(constant)) return constant;
+        throw lacks({"its theorem needs ", name,
+                     ", which is not known; give the objective smoothness() and strong_convexity(), or descend() a "
+                     "problem with its constants, or the method a step of your own: {.step = ...}"});
+    }
+    /// max L_ij over the number of rows that are drawn in a round of n workers; 0 where all rows are taken.
+    double noise_of_batch() const {
+        if (given.batch == 0) return 0;
+        return sample_smoothness() / (static_cast<double>(p.workers) * static_cast<double>(given.batch));
+    }
+
+    /// The omega or delta of a compressor. Throw theory_error with the advice where there is none, argument_error where
+    /// the compressor's own parameters do not suit the dimension. (Where that is not known the loop checks them.)
+    template <class C>
+    double omega(C const& compressor, char const* advice) const {
+        return number_of(compressor, advice, [&]() -> double {
+            if constexpr (Unbiased<C>) return compressor.omega(p.dimension);
+            throw theory_error(concat({to_string(compressor), " is biased: it has no omega"}));
+        });
+    }
+    template <class C>
+    double delta(C const& compressor, char const* advice) const {
+        return number_of(compressor, advice, [&] {
+            double delta = 0;
+            if constexpr (Contractive<C>) delta = compressor.delta(p.dimension);
             if (delta > 0) return delta;
-        }
-        throw theory_error(concat({to_string(compressor), " is not known to be contractive: it has no delta above 0"}));
-    } catch (theory_error const& e) {
-        throw theory_error(concat({method, ": ", e.what(), "; ", advice}));
+            throw theory_error(
+                concat({to_string(compressor), " is not known to be contractive: it has no delta above 0"}));
+        });
     }
-}
 
-// The user's step, or the theorem's, which is computed only where it is needed.
-template <class Theorem>
-double step_or(overrides const& given, problem const& p, char const* method, Theorem theorem) {
-    double step = 0;
-    if (!given.step)
-        step = theorem();
-    else
-        step = given.step->over_smoothness ? given.step->value / known(p.smoothness, "the smoothness L", method)
-                                           : given.step->value;
-    if (!(step > 0 && std::isfinite(step)))
-        throw argument_error(concat({std::string(method), ": the step ", step, " is not above 0"}));
-    return step;
-}
+    /// The user's step, or the theorem's, which is computed only where it is needed.
+    template <class Theorem>
+    double step(Theorem theorem) const {
+        double const size = !given.step                   ? theorem()
+                            : given.step->over_smoothness ? given.step->value / smoothness()
+                                                          : given.step->value;
+        if (!(size > 0 && std::isfinite(size))) throw argument_error(text({"the step ", size, " is not above 0"}));
+        return size;
+    }
+    /// The step of a method for which no theorem gives one.
+    double own_step(char const* why) const {
+        return step([&]() -> double { throw lacks({why, "; give the step yourself"}); });
+    }
+    /// The user's memory rate within (0, largest], or the default. Throws argument_error for another.
+    double memory(double by_default, double largest) const {
+        double const rate = given.memory.value_or(by_default);
+        if (!(rate > 0 && rate <= largest * (1 + 1e-12)))
+            throw argument_error(text({"the memory rate ", rate, " is outside (0, ", largest, "]"}));
+        return rate;
+    }
+    /// Throws theory_error for a batch, where a theorem is about the gradients of all rows.
+    void refuse_batch() const {
+        if (given.batch > 0)
+            throw lacks({"its theorem is about the gradients of all rows; with batch = ", given.batch,
+                         " give the step yourself"});
+    }
+    /// Throws argument_error for a memory rate, where the user cannot choose it.
+    void refuse_memory() const {
+        if (given.memory)
+            throw argument_error(text({"its memory rate is fixed; memory = ", *given.memory, " cannot be given"}));
+    }
+    theory_error lacks(text_pieces why) const { return theory_error(text(why)); }
+    std::string text(text_pieces what) const { return name_ + ": " + concat(what); }
 
-// The step of a method for which no theorem gives one.
-inline double own_step(overrides const& given, problem const& p, char const* method, char const* why) {
-    return step_or(given, p, method, [&]() -> double {
-        throw theory_error(concat({std::string(method), ": ", why, "; give the step yourself"}));
-    });
-}
+  private:
+    template <class C, class Number>
+    double number_of(C const& compressor, char const* advice, Number number) const try {
+        if constexpr (HasCheck<C>)
+            if (p.dimension > 0) compressor.check(p.dimension);
+        return number();
+    } catch (theory_error const& e) {
+        throw lacks({e.what(), "; ", advice});
+    } catch (argument_error const& e) {
+        throw argument_error(text({e.what()}));
+    }
 
-// Throws theory_error for a batch, where a theorem is about the gradients of all rows.
-inline void refuse_batch(overrides const& given, char const* method) {
-    if (given.batch > 0)
-        throw theory_error(
-            concat({std::string(method), ": its theorem is about the gradients of all rows; with batch = ", given.batch,
-                    " give the step yourself"}));
-}
-
-// max L_ij over the number of rows that are drawn in a round of n workers; 0 where all rows are taken.
-inline double noise_of_batch(overrides const& given, problem const& p, char const* method) {
-    if (given.batch == 0) return 0;
-    return known(p.largest_sample_smoothness, "max L_ij, the largest smoothness of a sample", method) /
-           (static_cast<double>(p.workers) * static_cast<double>(given.batch));
-}
-
-// Throws argument_error for a memory rate, where the user cannot choose it.
-inline void refuse_memory(overrides const& given, char const* method) {
-    if (given.memory)
-        throw argument_error(
-            concat({std::string(method), ": its memory rate is fixed; memory = ", *given.memory, " cannot be given"}));
-}
-
-// The user's memory rate within (0, largest], or the default. Throws argument_error for another.
-inline double memory_or(overrides const& given, double by_default, double largest, char const* method) {
-    double const rate = given.memory.value_or(by_default);
-    if (!(rate > 0 && rate <= largest * (1 + 1e-12)))
-        throw argument_error(
-            concat({std::string(method), ": the memory rate ", rate, " is outside (0, ", largest, "]"}));
-    return rate;
-}
+    std::string name_;
+};
 
 // The parts of `given` as fields of a method's description.
 inline constexpr auto step_field = field(
                                        "step", [](auto& m) -> auto& { return m.given.step; })
                                        .by_name();
+inline constexpr auto xi_field = field(
+                                     "xi", [](auto& m) -> auto& { return m.xi; })
+                                     .between(0, 1e300)
+                                     .written()
+                                     .by_name();
 inline constexpr auto memory_field = field(
                                          "memory", [](auto& m) -> auto& { return m.given.memory; })
                                          .by_name();
@@ -161,6 +185,9 @@ inline constexpr auto batch_field = field(
                                         "batch", [](auto& m) -> auto& { return m.given.batch; })
                                         .between(0, 1e9)
                                         .by_name();
+inline constexpr auto compressor_field = field(
+                                             "compressor", [](auto& m) -> auto& { return m.compressor; })
+                                             .needed();
 // Of a method that draws at least one row.
 inline constexpr std::size_t one_row = 1;
 inline constexpr auto rows_field = field("batch",

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "laconic/compress/identity.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/estimate/local_steps.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
@@ -24,22 +23,20 @@ struct proxskip {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<identity, memory<T, B>, gradient_step, fixed_level, local_steps<T, B>> compose(problem const& of) const {
-        detail::refuse_memory(given, "proxskip");
-        if (!(p >= 0 && p <= 1)) throw argument_error(detail::concat({"proxskip: p = ", p, " is outside [0, 1]"}));
-        double const step = detail::step_or(
-            given, of, "proxskip", [&] { return 1 / detail::known(of.largest_smoothness, "max L_i", "proxskip"); });
-        if (p == 0 && !(of.least_strong_convexity > 0))
-            throw theory_error("proxskip: its theorem needs f_i that are strongly convex, each of them; give p");
-        double const chance = p > 0 ? p : std::min(1.0, std::sqrt(step * of.least_strong_convexity));
+    recursion<identity, memory<T, B>, gradient_step, fixed_level, local_steps<T, B>> compose(problem const& its) const {
+        detail::theory const of(*this, its);
+        double const step = of.step([&] { return 1 / of.largest_smoothness(); });
+        if (p == 0 && !(its.least_strong_convexity > 0))
+            throw of.lacks({"its theorem needs f_i that are strongly convex, each of them; give p"});
+        double const chance = p > 0 ? p : std::min(1.0, std::sqrt(step * its.least_strong_convexity));
         return {identity{}, {}, gradient_step{step}, {}, local_steps<T, B>(chance, step, given.batch)};
     }
 
     bool operator==(proxskip const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("proxskip", "g the result of local steps, C identity, alpha 0",
-                 "Mishchenko, Malinovsky, Stich, Richtarik, ICML 2022", field("p", &proxskip::p).by_name(),
-                 detail::step_field, detail::batch_field);
+                 "Mishchenko, Malinovsky, Stich, Richtarik, ICML 2022",
+                 field("p", &proxskip::p).between(0, 1).by_name(), detail::step_field, detail::batch_field);
     }
 };
 

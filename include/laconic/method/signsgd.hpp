@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-
 #include "laconic/compress/vote.hpp"
+#include "laconic/estimate/local_momentum.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/transport/served.hpp"
 
 namespace laconic {
+
+namespace detail {
+
+template <Scalar T, class B, class E>
+recursion<vote, memory<T, B>, gradient_step, fixed_level, E, served<vote, T, B>> compose_vote(theory const& of,
+                                                                                              E const& estimator) {
+    return {vote{}, {}, gradient_step{of.own_step("its step depends on how long it runs")}, {}, estimator};
+}
+
+}  // namespace detail
 
 /// signSGD with majority vote (Bernstein et al., ICML 2018): each rank sends the signs of its gradient, a bit a number,
 /// and the server answers with the sign of their sum; 0 and ties count as positive. Every number of x moves by the
@@ -21,17 +31,30 @@ struct signsgd {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<vote, memory<T, B>, gradient_step, fixed_level, mini_batch, served<vote, T, B>> compose(
-        problem const& p) const {
-        detail::refuse_memory(given, "signsgd");
-        double const step = detail::own_step(given, p, "signsgd", "its step depends on how long it runs");
-        return {vote{}, {}, gradient_step{step}, {}, given.batch};
+    auto compose(problem const& p) const {
+        return detail::compose_vote<T, B>({*this, p}, mini_batch(given.batch));
     }
-
     bool operator==(signsgd const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("signsgd", "g full or mini-batch, C the sign, alpha 0; the server answers with a majority vote",
                  "Bernstein et al., ICML 2018", detail::step_field, detail::batch_field);
+    }
+};
+
+/// Signum with majority vote (Bernstein et al., ICML 2018): signsgd of a running mean of each rank's gradients,
+/// v <- beta v + (1 - beta) g. No theorem gives its step in terms of the problem.
+struct signum {
+    double beta = 0.9;
+    overrides given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return detail::compose_vote<T, B>({*this, p}, local_momentum<mini_batch, T, B>(beta, given.batch));
+    }
+    bool operator==(signum const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("signum", "g a running mean, C the sign, alpha 0; a majority vote", "Bernstein et al., ICML 2018",
+                 field("beta", &signum::beta).written().by_name(), detail::step_field, detail::batch_field);
     }
 };
 

@@ -16,14 +16,12 @@ namespace laconic {
 namespace detail {
 
 template <Scalar T, class B, class C, class P, class E>
-recursion<C, memory<T, B>, proximal<gradient_step, P>, fixed_level, E> compose_vr_diana(
-    C const& compressor, P const& prox, E estimator, overrides const& given, problem const& p, char const* method) {
-    double const omega = omega_of(compressor, p, method, "use ef21 for a contractive one");
-    double const alpha = memory_or(given, 1 / (1 + omega), 1 / (1 + omega), method);
-    double const step = step_or(given, p, method, [&] {
-        double const l = known(p.largest_sample_smoothness, "max L_ij, the smoothness of single samples", method);
-        return 1 / (l * (1 + 36 * (omega + 1) / p.workers));
-    });
+recursion<C, memory<T, B>, proximal<gradient_step, P>, fixed_level, E> compose_vr_diana(C const& compressor,
+                                                                                        P const& prox, E estimator,
+                                                                                        theory const& of) {
+    double const omega = of.omega(compressor, "use ef21 for a contractive one");
+    double const alpha = of.memory(1 / (1 + omega), 1 / (1 + omega));
+    double const step = of.step([&] { return 1 / (of.sample_smoothness() * (1 + 36 * (omega + 1) / of.p.workers)); });
     return {compressor, {alpha, 0}, {gradient_step{step}, prox, step}, {}, std::move(estimator)};
 }
 
@@ -47,20 +45,17 @@ struct vr_diana {
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        if (p.samples == 0)
-            throw theory_error(
-                "vr_diana: its theorem needs m, the number of samples, which is not known; give it in "
-                "the problem");
-        std::size_t const batch = given.with_rows().batch;
-        double const moves = std::min(1.0, static_cast<double>(batch) / static_cast<double>(p.samples));
-        return detail::compose_vr_diana<T, B>(compressor, prox, l_svrg<T, B>(batch, moves), given, p, "vr_diana");
+        auto const of = detail::theory(*this, p).with_rows();
+        double const m = of.known(static_cast<double>(p.samples), "m, the number of samples");
+        double const moves = std::min(1.0, static_cast<double>(of.given.batch) / m);
+        return detail::compose_vr_diana<T, B>(compressor, prox, l_svrg<T, B>(of.given.batch, moves), of);
     }
 
     bool operator==(vr_diana const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("vr_diana", "g by L-SVRG, C unbiased, alpha in (0, 1/(1+omega)]",
-                 "Horvath et al., Optim. Methods Softw. 2023", field("compressor", &vr_diana::compressor).needed(),
-                 detail::step_field, detail::memory_field, detail::rows_field);
+                 "Horvath et al., Optim. Methods Softw. 2023", detail::compressor_field, detail::step_field,
+                 detail::memory_field, detail::rows_field);
     }
 };
 template <class C, class P = no_prox>
@@ -79,15 +74,15 @@ struct vr_diana_saga {
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        return detail::compose_vr_diana<T, B>(compressor, prox, saga<T, B>(given.with_rows().batch), given, p,
-                                              "vr_diana_saga");
+        auto const of = detail::theory(*this, p).with_rows();
+        return detail::compose_vr_diana<T, B>(compressor, prox, saga<T, B>(of.given.batch), of);
     }
 
     bool operator==(vr_diana_saga const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("vr_diana_saga", "g by SAGA, C unbiased, alpha in (0, 1/(1+omega)]",
-                 "Horvath et al., Optim. Methods Softw. 2023", field("compressor", &vr_diana_saga::compressor).needed(),
-                 detail::step_field, detail::memory_field, detail::rows_field);
+                 "Horvath et al., Optim. Methods Softw. 2023", detail::compressor_field, detail::step_field,
+                 detail::memory_field, detail::rows_field);
     }
 };
 template <class C, class P = no_prox>

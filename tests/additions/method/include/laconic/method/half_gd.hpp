@@ -14,8 +14,8 @@ struct half_gd {
 
     template <Scalar T, class B>
     recursion<identity, memory<T, B>> compose(problem const& p) const {
-        double const step =
-            detail::step_or(given, p, "half_gd", [&] { return 0.5 / detail::known(p.smoothness, "L", "half_gd"); });
+        detail::theory const of(*this, p);
+        double const step = of.step([&] { return 0.5 / of.smoothness(); });
         return {identity{}, {}, gradient_step{step}};
     }
     bool operator==(half_gd const&) const = default;

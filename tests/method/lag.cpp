@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LAG-PS and LAG-WK upload as often as numpy counts by the paper, flat ranks least. (Their theorem is in
 // methods_theorems.cpp.)
-#include "laconic/method/lag_ps.hpp"
+#include "laconic/method/lag.hpp"
 
 #include <random>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// with_momentum adds Polyak's momentum to a method's step, as by hand, and keeps its prox.
-#include "laconic/method/with_momentum.hpp"
+// with_momentum and with_prox replace a method's step by one of the same size. (methods_optimum.cpp has what a prox
+// leads to.)
+#include "laconic/method/with_step.hpp"
 
 #include "support/everything.hpp"
 #include "support/tasks.hpp"
@@ -19,6 +20,8 @@ using recursion_of = decltype(std::declval<M>().template compose<double, host>(p
 
 static_assert(TakesMomentum<recursion_of<gd>> && TakesMomentum<recursion_of<diana<rand_k<>>>>);
 static_assert(!TakesMomentum<recursion_of<proxskip>>);
+
+problem const some{4, 3, 1, 1, 1, 1, 1};
 
 }  // namespace
 
@@ -41,4 +44,19 @@ TEST_CASE("with_prox of a ball replaces a prox that is there, and has the whole 
     CHECK(once.step.rate == .5);  // .25 / (1 - .5)
     CHECK(to_string(with_prox(once, l1{.5}).step) == to_string(with_prox(ball, l1{.5}).step));
     CHECK(to_string(once.step) != to_string(with_prox(ball, l1{.5}).step));
+}
+
+TEST_CASE("a prox that is there is replaced, and diana's own is the same") {
+    auto const own = diana{rand_k{1}, {.step = .125}, l1{.5}}.compose<double, host>(some);
+    auto const added = with_prox(diana{rand_k{1}, {.step = .125}, l2{3}}.compose<double, host>(some), l1{.5});
+    static_assert(std::same_as<decltype(own), decltype(added)>);
+    CHECK(to_string(own.step) == to_string(added.step));
+    CHECK(added.step.rate == .125);
+}
+
+TEST_CASE("where the scale is inside the messages the prox is for the whole step") {
+    auto const r = with_prox(ef_sgd{top_k{4}, {.step = .25}}.compose<double, host>(some), l1{.5});
+    CHECK(r.scale == .25);
+    CHECK(r.step.step.rate == 1);
+    CHECK(r.step.rate == .25);
 }
