@@ -143,7 +143,7 @@ struct named_method {
 std::vector<named_method> compositions(plan const& p, network const& f, std::optional<double> given) {
     using matrix = low_rank<std::span<float const>>;
     memory<float> const nothing{0, 0}, errors{0, 1};
-    auto const [first, second] = f.matrices();
+    auto const first = f.matrices()[0], second = f.matrices()[1];
     std::size_t const hidden = first.rows, classes = second.rows;
     // The four parts of the vector: both matrices as such; the biases, which are none, as a row each.
     parts<matrix> const matrices{

@@ -60,7 +60,7 @@ line isega_bound(std::size_t runs) {
     return {"isega(tau=1, block=2, step of theorem 3)",
             "Mishchenko et al. 2019, thm 3",
             blocks_on_valleys,
-            measure(as_common(composed(isega<>{1, 2, {.step = s}}, f)), f, 150, runs, distance_on(f)),
+            measure(as_common(composed(isega{1, 2, {.step = s}}, f)), f, 150, runs, distance_on(f)),
             geometric(first, s * mu, 0, 150),
             false,
             runs};

@@ -27,7 +27,7 @@ problem const some{4, 3, 1, 1, 1, 1, 1};
 
 TEST_CASE("without momentum it is the method itself, bit for bit; with a prox it keeps it") {
     auto const f = random_ridges(3, 5, 1, 2);
-    auto const r = diana{rand_k{2}, {}, l1{.1}}.compose<double, host>(constants(f));
+    auto const r = with_prox(diana{rand_k{2}}.compose<double, host>(constants(f)), elastic_net{.1});
     auto const none = with_momentum<double, host>(r, 0);
     CHECK(none.step.rate == r.step.rate);
     any_objectives const any(f.begin(), f.end());
@@ -40,22 +40,23 @@ TEST_CASE("without momentum it is the method itself, bit for bit; with a prox it
 
 TEST_CASE("with_prox of a ball replaces a prox that is there, and has the whole step") {
     auto const ball = with_momentum<double, host>(gd{{.step = .25}}.compose<double, host>(problem{}), .5);
-    auto const once = with_prox(ball, l2{3});
+    auto const once = with_prox(ball, elastic_net{0, 3});
     CHECK(once.step.rate == .5);  // .25 / (1 - .5)
-    CHECK(to_string(with_prox(once, l1{.5}).step) == to_string(with_prox(ball, l1{.5}).step));
-    CHECK(to_string(once.step) != to_string(with_prox(ball, l1{.5}).step));
+    CHECK(to_string(with_prox(once, elastic_net{.5}).step) == to_string(with_prox(ball, elastic_net{.5}).step));
+    CHECK(to_string(once.step) != to_string(with_prox(ball, elastic_net{.5}).step));
 }
 
-TEST_CASE("a prox that is there is replaced, and diana's own is the same") {
-    auto const own = diana{rand_k{1}, {.step = .125}, l1{.5}}.compose<double, host>(some);
-    auto const added = with_prox(diana{rand_k{1}, {.step = .125}, l2{3}}.compose<double, host>(some), l1{.5});
-    static_assert(std::same_as<decltype(own), decltype(added)>);
-    CHECK(to_string(own.step) == to_string(added.step));
-    CHECK(added.step.rate == .125);
+TEST_CASE("a prox that is there is replaced") {
+    auto const plain = diana{rand_k{1}, {.step = .125}}.compose<double, host>(some);
+    auto const once = with_prox(plain, elastic_net{.5}),
+               again = with_prox(with_prox(plain, elastic_net{0, 3}), elastic_net{.5});
+    static_assert(std::same_as<decltype(once), decltype(again)>);
+    CHECK(to_string(once.step) == to_string(again.step));
+    CHECK(again.step.rate == .125);
 }
 
 TEST_CASE("where the scale is inside the messages the prox is for the whole step") {
-    auto const r = with_prox(ef_sgd{top_k{4}, {.step = .25}}.compose<double, host>(some), l1{.5});
+    auto const r = with_prox(ef_sgd{top_k{4}, {.step = .25}}.compose<double, host>(some), elastic_net{.5});
     CHECK(r.scale == .25);
     CHECK(r.step.step.rate == 1);
     CHECK(r.step.rate == .25);

@@ -7,51 +7,22 @@
 #include <thread>
 
 #include "support/data.hpp"
+#include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-namespace {
-
-laconic::key const key_of_data{20};
-
-template <class T = double>
-laconic::dataset<T> drawn_data(std::ptrdiff_t n, std::ptrdiff_t d, double density = 0.5) {
-    laconic::dataset<T> data{"random", {}, {}};
-    data.rows.resize(n, d);
-    std::uint64_t drawn = 0;
-    for (std::ptrdiff_t j = 0; j < n; ++j) {
-        data.labels.push_back(key_of_data.child(2).uniform(std::uint64_t(j)) < 0.5 ? T(-1) : T(1));
-        for (std::ptrdiff_t i = 0; i < d; ++i, ++drawn)
-            if (key_of_data.uniform(drawn) < density)
-                data.rows.insert(j, i) = T(4 * key_of_data.child(1).uniform(drawn) - 2);
-    }
-    return data;  // not compressed, as a user may leave it
-}
-
-template <class T = double>
-std::vector<T> random_point(std::size_t d, std::uint64_t which) {
-    std::vector<T> x(d);
-    for (std::size_t i = 0; i < d; ++i) x[i] = T(2 * key_of_data.child(which).uniform(i) - 1);
-    return x;
-}
-
-}  // namespace
-
-TEST_CASE_TEMPLATE("value, gradient and Hessian agree with the definition and with finite differences", F,
+// (hessian.cpp has their second derivatives, finite_sum.cpp batches and slopes.)
+TEST_CASE_TEMPLATE("value and gradient agree with the definition and with finite differences", F,
                    laconic::logistic_regression<>, laconic::ridge<>) {
     std::size_t const d = 7;
     double const lambda = 0.03;
-    auto const data = drawn_data(40, d);
+    auto const data = drawn::data(40, d);
     F const f(data, lambda);
     CHECK(f.dimension() == d);
     CHECK(f.samples() == 40);
     CHECK(f.lambda() == lambda);
-    CHECK(f.data().name == "random");
-
-    auto const x = random_point(d, 5), v = random_point(d, 6);
-    std::vector<double> g(d, 99), again(d, 99), product(d, 99);
-    f.gradient(x, g);
-    CHECK(f.value_and_gradient(x, again) == f.value(x));
-    CHECK(g == again);
+    CHECK(f.data().name == "drawn");
+    auto const x = drawn::point(d, 5);
+    drawn::gradient_is_true(f, x);
 
     Eigen::MatrixXd const dense(data.rows);
     auto const at = Eigen::Map<Eigen::VectorXd const>(x.data(), d);
@@ -61,33 +32,17 @@ TEST_CASE_TEMPLATE("value, gradient and Hessian agree with the definition and wi
         mean += (std::is_same_v<F, laconic::ridge<>> ? (z - y) * (z - y) / 2 : std::log(1 + std::exp(-y * z))) / 40;
     }
     CHECK(f.value(x) == doctest::Approx(mean + lambda / 2 * at.squaredNorm()).epsilon(1e-14));
-
-    Eigen::MatrixXd h;
-    f.hessian(x, h);
-    f.hessian_times(x, v, product);
-    Eigen::VectorXd const hv = h * Eigen::Map<Eigen::VectorXd const>(v.data(), d);
-    double const step = 1e-5;
-    for (std::size_t i = 0; i < d; ++i) {
-        auto up = x, down = x;
-        up[i] += step, down[i] -= step;
-        CHECK(g[i] == doctest::Approx((f.value(up) - f.value(down)) / (2 * step)).epsilon(1e-8));
-        std::vector<double> g_up(d), g_down(d);
-        f.gradient(up, g_up), f.gradient(down, g_down);
-        for (std::size_t k = 0; k < d; ++k)
-            CHECK(std::abs(h(std::ptrdiff_t(i), std::ptrdiff_t(k)) - (g_up[k] - g_down[k]) / (2 * step)) < 1e-8);
-        CHECK(product[i] == doctest::Approx(hv[std::ptrdiff_t(i)]).epsilon(1e-13));
-    }
 }
 
 TEST_CASE_TEMPLATE("mu and L bound the bend of f between any two points", F, laconic::logistic_regression<>,
                    laconic::ridge<>) {
     std::size_t const d = 5;
-    F const f(drawn_data(60, d), 0.01);
+    F const f(drawn::data(60, d), 0.01);
     double const mu = f.strong_convexity(), L = f.smoothness();
     CHECK(mu >= 0.01);
     CHECK(L > mu);
     for (std::uint64_t pair = 0; pair < 200; ++pair) {
-        auto const x = random_point(d, 100 + 2 * pair), y = random_point(d, 101 + 2 * pair);
+        auto const x = drawn::point(d, 100 + 2 * pair), y = drawn::point(d, 101 + 2 * pair);
         std::vector<double> gx(d), gy(d);
         double const fx = f.value_and_gradient(x, gx), fy = f.value_and_gradient(y, gy);
         double along = 0, square = 0;
@@ -98,7 +53,7 @@ TEST_CASE_TEMPLATE("mu and L bound the bend of f between any two points", F, lac
 }
 
 TEST_CASE("constants are those of the dense matrix, remembered and shared by copies and threads") {
-    auto const data = drawn_data(300, 90, 0.1);
+    auto const data = drawn::data(300, 90, 0.1);
     Eigen::MatrixXd const dense(data.rows);
     auto const values =
         Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense.transpose() * dense / 300).eigenvalues().eval();
@@ -133,9 +88,9 @@ TEST_CASE("above 1024 features mu is lambda, and L is still exact") {
 
 TEST_CASE("single precision follows double") {
     std::size_t const d = 20;
-    laconic::logistic_regression<> const exact(drawn_data(200, d), 0.01);
-    laconic::logistic_regression<float> const f(drawn_data<float>(200, d), 0.01);
-    auto const x = random_point(d, 7);
+    laconic::logistic_regression<> const exact(drawn::data(200, d), 0.01);
+    laconic::logistic_regression<float> const f(drawn::data<float>(200, d), 0.01);
+    auto const x = drawn::point(d, 7);
     std::vector<float> const x_single(x.begin(), x.end());
     std::vector<double> g(d);
     std::vector<float> g_single(d);
@@ -149,14 +104,14 @@ TEST_CASE("single precision follows double") {
 }
 
 TEST_CASE("rows with room between them, as inserting leaves them, are closed up") {
-    auto loose = drawn_data(50, 6);
+    auto loose = drawn::data(50, 6);
     loose.rows.uncompress();
     loose.rows.reserve(std::vector<int>(50, 9));
     auto closed = loose;
     closed.rows.makeCompressed();
     REQUIRE(!loose.rows.isCompressed());
     laconic::ridge<> const expected(std::move(closed), 0.1), f(std::move(loose), 0.1);
-    CHECK(f.value(random_point(6, 1)) == expected.value(random_point(6, 1)));
+    CHECK(f.value(drawn::point(6, 1)) == expected.value(drawn::point(6, 1)));
     CHECK(f.smoothness() == expected.smoothness());
 }
 
@@ -172,7 +127,7 @@ TEST_CASE("values are summed to the last digit") {
 }
 
 TEST_CASE("data that are not finite give no constants, however often they are computed") {
-    auto data = drawn_data(10, 3);
+    auto data = drawn::data(10, 3);
     data.rows.coeffRef(4, 1) = std::numeric_limits<double>::infinity();
     laconic::ridge<> const f(data, 1);
     CHECK_THROWS_AS(f.smoothness(), laconic::error);
@@ -181,7 +136,7 @@ TEST_CASE("data that are not finite give no constants, however often they are co
 }
 
 TEST_CASE("what makes no objective is refused") {
-    auto const data = drawn_data(4, 2);
+    auto const data = drawn::data(4, 2);
     for (double lambda : {-1e-9, std::nan(""), std::numeric_limits<double>::infinity()})
         CHECK_THROWS_AS(laconic::logistic_regression<>(data, lambda), laconic::argument_error);
     CHECK_NOTHROW(laconic::logistic_regression<>(data, 0));
@@ -195,7 +150,7 @@ TEST_CASE("what makes no objective is refused") {
     auto zero_and_one = data;
     zero_and_one.labels = {0, 1, 1, 0};
     CHECK_THROWS_WITH_AS(laconic::logistic_regression<>(zero_and_one, 1),
-                         "random: the label 0 is not -1 or +1 (binary_labels makes it so)", laconic::argument_error);
+                         "drawn: the label 0 is not -1 or +1 (binary_labels makes it so)", laconic::argument_error);
     CHECK_NOTHROW(laconic::ridge<>(zero_and_one, 1));
     zero_and_one.labels[2] = std::nan("");
     CHECK_THROWS_AS(laconic::ridge<>(zero_and_one, 1), laconic::argument_error);

@@ -20,3 +20,15 @@ TEST_CASE("network_block: data, hidden units and their slopes, outputs") {
     CHECK(b.last().data() == memory.data() + 5 * 8);
     CHECK(b.outputs_of(4).data() + 4 == memory.data() + memory.size());
 }
+
+TEST_CASE("matrix_block: row after row from the offset on") {
+    matrix_block const m{3, 2, 4};
+    CHECK(m.size() == 8);
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < 2; ++i)
+        for (std::size_t j = 0; j < 4; ++j) places.push_back(m.at(i, j));
+    CHECK(places == std::vector<std::size_t>{3, 4, 5, 6, 7, 8, 9, 10});
+    CHECK(m == matrix_block{3, 2, 4});
+    CHECK(m != matrix_block{3, 4, 2});
+    CHECK(matrix_block{}.size() == 0);
+}

@@ -8,7 +8,7 @@
 
 using namespace laconic;
 
-namespace tests_of_neural_network {
+namespace {
 
 using regression = neural_network<squared_output<>>;
 using classification = neural_network<class_output<>, double, activation::tanh>;
@@ -39,8 +39,7 @@ std::vector<double> outputs(F const& f, std::vector<double> const& x, std::size_
 }
 
 template <class F>
-void is_as_defined(F const& f, bool relu) {
-    auto const x = drawn::point(f.dimension(), 1);
+void value_is_as_defined(F const& f, std::vector<double> const& x, bool relu) {
     double sum = 0, square = 0;
     std::vector<double> z(f.samples() * f.outputs());
     f.predict(x, z);
@@ -53,15 +52,20 @@ void is_as_defined(F const& f, bool relu) {
     for (auto const m : f.matrices())
         for (std::size_t i = 0; i < m.size(); ++i) square += x[m.offset + i] * x[m.offset + i];
     CHECK(f.value(x) == doctest::Approx(sum / double(f.samples()) + f.lambda() / 2 * square).epsilon(1e-13));
+}
+
+template <class F>
+void is_as_defined(F const& f, bool relu) {
+    auto const x = drawn::point(f.dimension(), 1);
+    value_is_as_defined(f, x, relu);
     drawn::gradient_is_true(f, x, 1e-6, 1e-6);
     drawn::batches_are_means(f, x);
 }
 
-}  // namespace tests_of_neural_network
+}  // namespace
 
 TEST_CASE(
     "neural_network: as defined and with the gradient of differences, without and with up to three hidden layers") {
-    using namespace tests_of_neural_network;
     auto const data = drawn::data(70, 4, 0.7, 3);
     for (std::vector<std::size_t> const& hidden : std::vector<std::vector<std::size_t>>{{}, {5}, {3, 6}, {4, 2, 3}}) {
         regression const f(data, hidden, squared_output<>(data), 0.02);
@@ -71,6 +75,25 @@ TEST_CASE(
         is_as_defined(classification(data, hidden, class_output<>(data)), false);
     }
     CHECK(regression(data, {4, 2, 3}, squared_output<>(data)).dimension() == 4 * 5 + 2 * 5 + 3 * 3 + 1 * 4);
+}
+
+TEST_CASE("neural_network: matrices larger than what is multiplied at once; the Hessian is symmetric") {
+    auto const data = drawn::data(3, 300, 0.3, 2);
+    classification const f(data, {70}, class_output<>(data), 0.01);
+    auto const x = drawn::point(f.dimension(), 2, 0.1), v = drawn::point(f.dimension(), 3),
+               w = drawn::point(f.dimension(), 4);
+    value_is_as_defined(f, x, false);
+    auto up = x, down = x;
+    for (std::size_t i = 0; i < x.size(); ++i) up[i] += 1e-6 * v[i], down[i] -= 1e-6 * v[i];
+    auto const inner = [](auto const& a, auto const& b) {
+        return std::inner_product(a.begin(), a.end(), b.begin(), 0.);
+    };
+    CHECK(inner(drawn::gradient(f, x), v) == doctest::Approx((f.value(up) - f.value(down)) / 2e-6).epsilon(1e-7));
+    std::vector<double> of_v(f.dimension()), of_w(f.dimension());
+    f.hessian_times(x, v, of_v);
+    f.hessian_times(x, w, of_w);
+    CHECK(inner(w, of_v) == doctest::Approx(inner(v, of_w)).epsilon(1e-12));
+    drawn::products_are_true(f, x, drawn::point(f.dimension(), 3, 0.1));
 }
 
 TEST_CASE("neural_network: with one hidden layer it has the perceptron's bits") {
@@ -93,10 +116,14 @@ TEST_CASE("neural_network: the start has the ranges that are named, and biases 0
         for (std::size_t l = 0; l < 3; ++l) {
             auto const m = f.matrices()[l];
             double const largest = l < 2 ? bound(double(m.columns), double(m.rows)) : std::sqrt(6 / 33.);
-            double most = 0;
-            for (std::size_t i = 0; i < m.size(); ++i) most = std::max(most, std::abs(x[m.offset + i]));
+            double most = 0, square = 0;
+            for (std::size_t i = 0; i < m.size(); ++i) {
+                most = std::max(most, std::abs(x[m.offset + i]));
+                square += std::pow(x[m.offset + i], 2) / double(m.size());
+            }
             CHECK(most <= largest);
             CHECK(most > 0.9 * largest);
+            CHECK(square == doctest::Approx(largest * largest / 3).epsilon(4 / std::sqrt(double(m.size()))));
             for (std::size_t i = 0; i < m.rows; ++i) CHECK(x[m.offset + m.size() + i] == 0);
         }
     }
@@ -105,12 +132,15 @@ TEST_CASE("neural_network: the start has the ranges that are named, and biases 0
 }
 
 TEST_CASE("neural_network: what makes none is refused") {
-    using tests_of_neural_network::regression;
     auto const data = drawn::data(6, 2, 1, 3);
     squared_output<> const loss(data);
     CHECK_THROWS_AS(regression(data, {2}, loss, -1), argument_error);
     CHECK_THROWS_WITH_AS(regression(data, {2, 0}, loss), "drawn: a layer without units", argument_error);
-    CHECK_THROWS_AS(regression(data, {std::size_t{1} << 31}, loss), argument_error);
+    for (std::size_t const units : {std::size_t{1} << 31, std::numeric_limits<std::size_t>::max()})
+        CHECK_THROWS_AS(regression(data, {units}, loss), argument_error);
+    // 2^32 - 1 numbers at most: units (2 + 1 + 1) + 1
+    CHECK(regression(data, {1073741823}, loss).dimension() == 4294967293);
+    CHECK_THROWS_AS(regression(data, {1073741824}, loss), argument_error);
     CHECK_THROWS_AS(regression(data, {1 << 16, 1 << 16}, loss), argument_error);
     CHECK_THROWS_WITH_AS(regression(data.first(5), {2}, loss), "drawn: 5 rows, but a loss of 6", shape_error);
     CHECK_THROWS_AS(regression(dataset<>{}, {2}, squared_output<>(dataset<>{})), argument_error);
@@ -121,10 +151,11 @@ TEST_CASE("network: products with the Hessian are differences of gradients, for 
         CAPTURE(depth);
         auto const data = drawn::data(70, 3, 1, 3);
         std::vector<std::size_t> const hidden(depth, 4);
-        neural_network<class_output<>, double, activation::tanh> const classes(data, hidden, class_output<>(data),
-                                                                               0.01);
+        classification const classes(data, hidden, class_output<>(data), 0.01);
         drawn::products_are_true(classes, drawn::point(classes.dimension(), 1),
                                  drawn::point(classes.dimension(), 2, 0.1));
+        neural_network<class_output<>> const bent(data, hidden, class_output<>(data), 0.01);
+        drawn::products_are_true(bent, drawn::point(bent.dimension(), 1), drawn::point(bent.dimension(), 5, 0.1));
         neural_network<squared_output<>, double, activation::tanh> const squares(data, hidden, squared_output<>(data));
         drawn::products_are_true(squares, drawn::point(squares.dimension(), 1),
                                  drawn::point(squares.dimension(), 2, 0.1));

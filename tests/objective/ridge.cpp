@@ -11,7 +11,6 @@ static_assert(laconic::FusedObjective<laconic::ridge<>> && laconic::SmoothObject
 static_assert(laconic::FusedObjective<laconic::ridge<float>, float>);
 
 TEST_CASE("the squared loss is half a square") {
-    CHECK(squared_loss::value(3, 1) == 2);
     CHECK(squared_loss::value_and_slope(3, 1) == std::pair{2.0, 2.0});
     CHECK(squared_loss::value_and_slope(1, 3) == std::pair{2.0, -2.0});
     CHECK(squared_loss::bend(5, 1) == 1);

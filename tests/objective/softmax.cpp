@@ -229,18 +229,13 @@ TEST_CASE("softmax: single precision follows double") {
 
 TEST_CASE("softmax: what makes no objective is refused") {
     auto const data = drawn::data(6, 2, 1, 3);
-    for (double lambda : {-1e-9, std::nan(""), std::numeric_limits<double>::infinity()})
-        CHECK_THROWS_AS(softmax<>(data, lambda), argument_error);
-    CHECK_THROWS_AS(softmax<>(dataset<>{}, 1), argument_error);
-    CHECK_THROWS_AS(softmax<>(data, 1, {0, 1}), argument_error);
-    CHECK_THROWS_AS(softmax<>(data, 1, {2, 1, 0}), argument_error);
+    CHECK_THROWS_AS(softmax<>(data, -1e-9), argument_error);      // linear_model.cpp has more of lambda and of data
+    CHECK_THROWS_AS(softmax<>(data, 1, {0, 1}), argument_error);  // and output_loss.cpp of classes
     auto other = data;
     other.labels.pop_back();
     CHECK_THROWS_AS(softmax<>(other, 1), shape_error);
     other.labels.assign(6, 1);
     CHECK_THROWS_WITH_AS(softmax<>(other, 1), "drawn: two classes are needed, not 1", argument_error);
-    other.labels = {0, 1, 2, 0, 1, 0.5};
-    CHECK_THROWS_AS(softmax<>(other, 1), argument_error);
     dataset<> wide{"wide", {}, {0, 1}};
     wide.rows.resize(2, std::ptrdiff_t{1} << 31);
     CHECK_THROWS_WITH_AS(softmax<>(wide, 1),

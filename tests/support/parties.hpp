@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "laconic/comm/fibers.hpp"
-#include "laconic/objective/columns.hpp"
+#include "laconic/objective/dataset.hpp"
 #include "laconic/objective/linear_party.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/ridge.hpp"

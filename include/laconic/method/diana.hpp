@@ -6,7 +6,6 @@
 
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/overrides.hpp"
-#include "laconic/optim/prox.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {
@@ -40,7 +39,7 @@ inline double diana_step(double omega, double alpha, theory const& of) {
 /// |x - x*|^2 + (4 omega / (alpha n)) step^2 mean |h_i - grad f_i(x*)|^2 falls by the same factor, down to a floor to
 /// which each round adds (2 + 10 omega) step^2 sigma^2 / (n b), sigma^2 being the mean variance of a row's gradient at
 /// x* (by the general form's proof).
-template <class C, class P = no_prox>
+template <class C>
 struct diana {
     static_assert(detail::require_members<C>());
     static_assert(
@@ -49,15 +48,14 @@ struct diana {
         "contractive one such as top_k goes with ef21 or ef_sgd.");
     C compressor;
     overrides given{};
-    P prox{};
 
     template <Scalar T, class B>
-    recursion<C, memory<T, B>, proximal<gradient_step, P>, fixed_level, mini_batch> compose(problem const& p) const {
+    recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(problem const& p) const {
         detail::theory const of(*this, p);
         double const omega = of.omega(compressor, "use ef_sgd or ef21 for a contractive one");
         double const alpha = of.memory(1 / (2 * (1 + omega)), 1 / (1 + omega));
         double const step = of.step([&] { return detail::diana_step(omega, alpha, of); });
-        return {compressor, {alpha, 0}, {gradient_step{step}, prox, step}, {}, given.batch};
+        return {compressor, {alpha, 0}, gradient_step{step}, {}, given.batch};
     }
 
     bool operator==(diana const&) const = default;
@@ -67,7 +65,7 @@ struct diana {
                  detail::step_field, detail::memory_field, detail::batch_field);
     }
 };
-template <class C, class P = no_prox>
-diana(C, overrides = {}, P = {}) -> diana<C, P>;
+template <class C>
+diana(C, overrides = {}) -> diana<C>;
 
 }  // namespace laconic

@@ -33,10 +33,10 @@ concept GuaranteedByRandK = requires(M m, problem const& p) {
     levels<decltype(m.compressor)>::template bits<double>(m.compressor, p.dimension, p.dimension);
 };
 
-inline double needed_for_rate(double constant, char const* name, char const* method) {
+inline double needed_for_rate(double constant, char const* name, theory const& of) {
     if (constant > 0 && std::isfinite(constant)) return constant;
-    throw theory_error(concat({std::string(method), ": its rate, for which k is chosen, needs ", name,
-                               ", which is not known; give it in the problem, or give k yourself"}));
+    throw of.lacks({"its rate, for which k is chosen, needs ", name,
+                    ", which is not known; give it in the problem, or give k yourself"});
 }
 
 // The step and memory rate of m: those of its theorem, or those that it was given, where the theorem covers them.
@@ -61,41 +61,40 @@ covered_numbers numbers_of(M m, problem const& p) {
 
 template <class M>
 double vr_diana_rate(M const& m, problem const& p) {
-    double const mu = needed_for_rate(p.strong_convexity, "mu, the strong convexity of f", guarantee<M>::name);
-    double const samples =
-        needed_for_rate(static_cast<double>(p.samples), "m, the number of samples", guarantee<M>::name);
+    theory const of(m, p);
+    double const mu = needed_for_rate(p.strong_convexity, "mu, the strong convexity of f", of);
+    double const samples = needed_for_rate(static_cast<double>(p.samples), "m, the number of samples", of);
     if (m.given.batch > 1)
-        throw theory_error(
-            concat({std::string(guarantee<M>::name),
-                    ": its rate, for which k is chosen, is that of batches of one row; give k yourself"}));
+        throw of.lacks({"its rate, for which k is chosen, is that of batches of one row; give k yourself"});
     auto const [step, memory] = numbers_of(m, p);
     return std::min({step * mu, memory / 2, 3 / (8 * samples)});
 }
 
 }  // namespace detail
 
-template <class R, class P>
-struct guarantee<diana<rand_k<R>, P>> {
+template <class R>
+struct guarantee<diana<rand_k<R>>> {
     static constexpr char const* name = "diana";
-    static double rate(diana<rand_k<R>, P> const& m, problem const& p) {
+    static double rate(diana<rand_k<R>> const& m, problem const& p) {
+        detail::theory const of(m, p);
         double const mu =
-            detail::needed_for_rate(p.least_strong_convexity, "min mu_i, the strong convexity of every f_i", name);
+            detail::needed_for_rate(p.least_strong_convexity, "min mu_i, the strong convexity of every f_i", of);
         if (m.given.batch > 0)
-            throw theory_error(
-                "diana: with batches V comes down to a floor, which k moves too, so that no k is best "
-                "for a rate; give k yourself, or use vr_diana");
+            throw of.lacks(
+                {"with batches V comes down to a floor, which k moves too, so that no k is best for a rate; "
+                 "give k yourself, or use vr_diana"});
         return detail::numbers_of(m, p).step * mu;
     }
 };
-template <class R, class P>
-struct guarantee<vr_diana<rand_k<R>, P>> {
+template <class R>
+struct guarantee<vr_diana<rand_k<R>>> {
     static constexpr char const* name = "vr_diana";
-    static double rate(vr_diana<rand_k<R>, P> const& m, problem const& p) { return detail::vr_diana_rate(m, p); }
+    static double rate(vr_diana<rand_k<R>> const& m, problem const& p) { return detail::vr_diana_rate(m, p); }
 };
-template <class R, class P>
-struct guarantee<vr_diana_saga<rand_k<R>, P>> {
+template <class R>
+struct guarantee<vr_diana_saga<rand_k<R>>> {
     static constexpr char const* name = "vr_diana_saga";
-    static double rate(vr_diana_saga<rand_k<R>, P> const& m, problem const& p) { return detail::vr_diana_rate(m, p); }
+    static double rate(vr_diana_saga<rand_k<R>> const& m, problem const& p) { return detail::vr_diana_rate(m, p); }
 };
 
 namespace detail {
@@ -109,9 +108,8 @@ template <Scalar T, GuaranteedByRandK M, CommunicationCost Cost>
 std::size_t best_rand_k(M m, Cost const& cost, problem const& p) {
     using family = levels<decltype(m.compressor)>;
     std::size_t const d = p.dimension;
-    if (d == 0)
-        throw theory_error(concat({std::string(guarantee<M>::name),
-                                   ": k is chosen for a dimension, which is not known; give it in the problem"}));
+    theory const of(m, p);
+    if (d == 0) throw of.lacks({"k is chosen for a dimension, which is not known; give it in the problem"});
     std::size_t best = 0;
     double most = 0, price = 1;
     for (std::size_t k = 1; k <= d; ++k) {
@@ -128,12 +126,9 @@ std::size_t best_rand_k(M m, Cost const& cost, problem const& p) {
     }
     if (best == 0) {
         static_cast<void>(m.template compose<T, host>(p));  // refuses a memory rate that suits no k
-        if (!m.given.step)
-            throw theory_error(
-                concat({std::string(guarantee<M>::name), ": no k makes progress at a price that is finite"}));
-        throw theory_error(
-            concat({std::string(guarantee<M>::name), ": with step = ", to_string(*m.given.step),
-                    " its theorem covers no k, and so gives none to choose; give k yourself, or a shorter step"}));
+        if (!m.given.step) throw of.lacks({"no k makes progress at a price that is finite"});
+        throw of.lacks({"with step = ", to_string(*m.given.step),
+                        " its theorem covers no k, and so gives none to choose; give k yourself, or a shorter step"});
     }
     return best;
 }

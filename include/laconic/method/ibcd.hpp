@@ -123,12 +123,10 @@ struct ibgd {
 ///     step = min{ 1 / (4 L (1 + 1 / (n tau))), 1 / (mu / tau + 4 L / (n tau)) },    L = max L_i, mu of f,
 /// E|x^k - x*|^2 <= (1 - step mu)^k (|x^0 - x*|^2 + step / (2 L tau n) sum |h_i - grad f_i(x*)|^2) (theorem 3 there).
 /// The default is the longer of this and diana's step, usually the latter.
-template <class P = no_prox>
 struct isega {
     portion tau = 0;
     std::size_t block = 256;
     overrides given{};
-    P prox{};
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
@@ -142,7 +140,7 @@ struct isega {
             double const l = p.largest_smoothness, n = p.workers, mu = p.strong_convexity;
             return std::max(its, std::min(1 / (4 * l * (1 + 1 / (n * share))), 1 / (mu / share + 4 * l / (n * share))));
         });
-        return diana{of.blocks, numbers, prox}.template compose<T, B>(p);
+        return diana{of.blocks, numbers}.template compose<T, B>(p);
     }
     bool operator==(isega const&) const = default;
     static constexpr void description(auto&& describe) {
@@ -150,11 +148,6 @@ struct isega {
                  detail::blocks_field, detail::step_field, detail::batch_field);
     }
 };
-isega()->isega<>;
-template <class N>
-isega(N, std::size_t = 256, overrides = {}) -> isega<>;
-template <class N, class P>
-isega(N, std::size_t, overrides, P) -> isega<P>;
 
 /// ISAGA with each worker's own data (algorithm 5): ibcd whose gradients come from one row a round and a table of all
 /// rows' gradients, renewed on the blocks that are sent (see block_saga, also for its memory). For convex L-smooth

@@ -99,6 +99,24 @@ void scale_features(dataset<T>& data) {
     for_each_number([](T& v, T most) { v = most > 0 ? v / most : v; });
 }
 
+namespace detail {
+
+// The matrix of n rows and so many columns in which each(j, put) calls put(column, value) for the numbers of row j,
+// columns increasing; it has room for `numbers` from the start.
+template <Scalar T, class Each>
+typename dataset<T>::matrix rows_of(std::size_t n, std::size_t columns, std::ptrdiff_t numbers, Each each) {
+    typename dataset<T>::matrix rows(static_cast<std::ptrdiff_t>(n), static_cast<std::ptrdiff_t>(columns));
+    rows.reserve(numbers);
+    for (std::ptrdiff_t j = 0; j < rows.rows(); ++j) {
+        rows.startVec(j);
+        each(static_cast<std::size_t>(j), [&](std::ptrdiff_t column, T value) { rows.insertBack(j, column) = value; });
+    }
+    rows.finalize();
+    return rows;
+}
+
+}  // namespace detail
+
 /// The rows whose label is a or b, in their order. Throws argument_error where either class is empty, or a is b.
 template <Scalar T>
 dataset<T> only_classes(dataset<T> const& data, T a, T b) {
@@ -109,26 +127,36 @@ dataset<T> only_classes(dataset<T> const& data, T a, T b) {
         if (std::find(data.labels.begin(), data.labels.end(), label) == data.labels.end())
             throw argument_error(
                 detail::concat(detail::text_pieces{data.name, ": no row has the label ", double(label)}));
-
-    dataset<T> result{data.name, {}, {}};
     std::vector<std::ptrdiff_t> kept;
     std::ptrdiff_t numbers = 0;
-    for (std::size_t j = 0; j < data.labels.size(); ++j) {
-        if (data.labels[j] != a && data.labels[j] != b) continue;
-        auto const row = static_cast<std::ptrdiff_t>(j);
-        kept.push_back(row);
-        result.labels.push_back(data.labels[j]);
-        numbers += data.rows.row(row).nonZeros();
+    for (std::ptrdiff_t j = 0; j < data.rows.rows(); ++j) {
+        auto const label = data.labels[static_cast<std::size_t>(j)];
+        if (label != a && label != b) continue;
+        kept.push_back(j);
+        numbers += data.rows.row(j).nonZeros();
     }
-    result.rows.resize(static_cast<std::ptrdiff_t>(kept.size()), data.rows.cols());
-    result.rows.reserve(numbers);
-    for (std::size_t j = 0; j < kept.size(); ++j) {
-        result.rows.startVec(static_cast<std::ptrdiff_t>(j));
-        for (typename dataset<T>::matrix::InnerIterator at(data.rows, kept[j]); at; ++at)
-            result.rows.insertBack(static_cast<std::ptrdiff_t>(j), at.col()) = at.value();
-    }
-    result.rows.finalize();
+    auto const each = [&](std::size_t j, auto put) {
+        for (typename dataset<T>::matrix::InnerIterator at(data.rows, kept[j]); at; ++at) put(at.col(), at.value());
+    };
+    dataset<T> result{data.name, detail::rows_of<T>(kept.size(), data.features(), numbers, each), {}};
+    for (auto const j : kept) result.labels.push_back(data.labels[static_cast<std::size_t>(j)]);
     return result;
+}
+
+/// The columns [begin, end) of every row, which become the features 0 .. end - begin - 1, with the labels, under a name
+/// of their own: what one party holds where features are divided between parties. Throws argument_error unless begin <
+/// end <= features().
+template <Scalar T>
+dataset<T> columns(dataset<T> const& data, std::size_t begin, std::size_t end, std::string its_name) {
+    if (begin >= end || end > data.features())
+        throw argument_error(detail::concat(
+            detail::text_pieces{data.name, ": no columns ", begin, " to ", end, " of ", data.features()}));
+    auto const first = static_cast<std::ptrdiff_t>(begin), last = static_cast<std::ptrdiff_t>(end);
+    auto const each = [&](std::size_t j, auto put) {
+        for (typename dataset<T>::matrix::InnerIterator at(data.rows, static_cast<std::ptrdiff_t>(j)); at; ++at)
+            if (at.col() >= first && at.col() < last) put(at.col() - first, at.value());
+    };
+    return {std::move(its_name), detail::rows_of<T>(data.samples(), end - begin, 0, each), data.labels};
 }
 
 }  // namespace laconic

@@ -96,18 +96,13 @@ dataset<T> idx_dataset(idx_images const& images, std::vector<std::uint8_t> const
                                           images.pixels.size(), " pixels and ", labels.size(), " labels"}));
     if (images.count == 0 || area == 0) throw argument_error(detail::concat({name, ": there is no picture"}));
 
-    dataset<T> data{std::move(name), {}, std::vector<T>(labels.begin(), labels.end())};
-    data.rows.resize(static_cast<std::ptrdiff_t>(images.count), static_cast<std::ptrdiff_t>(area));
-    data.rows.reserve(std::ptrdiff_t(images.pixels.size()) - std::count(images.pixels.begin(), images.pixels.end(), 0));
-    for (std::size_t j = 0; j < images.count; ++j) {
-        auto const row = static_cast<std::ptrdiff_t>(j);
-        data.rows.startVec(row);
+    auto const zeros = std::count(images.pixels.begin(), images.pixels.end(), 0);
+    auto const each = [&](std::size_t j, auto put) {
         for (std::size_t i = 0; i < area; ++i)
-            if (auto const pixel = images.pixels[j * area + i])
-                data.rows.insertBack(row, static_cast<std::ptrdiff_t>(i)) = T(pixel) / T(255);
-    }
-    data.rows.finalize();
-    return data;
+            if (auto const pixel = images.pixels[j * area + i]) put(static_cast<std::ptrdiff_t>(i), T(pixel) / T(255));
+    };
+    return {std::move(name), detail::rows_of<T>(images.count, area, std::ptrdiff_t(images.pixels.size()) - zeros, each),
+            std::vector<T>(labels.begin(), labels.end())};
 }
 
 }  // namespace laconic

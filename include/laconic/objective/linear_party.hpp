@@ -22,7 +22,7 @@ namespace laconic {
 template <Loss Each, Scalar T = double, Penalty Cost = squared_penalty>
 class linear_party {
   public:
-    /// Its columns (objective/columns.hpp), with all labels or none. Throws argument_error where lambda is negative or
+    /// Its columns (objective/dataset.hpp), with all labels or none. Throws argument_error where lambda is negative or
     /// not finite, where there are no rows or no columns, or where the loss does not take a label; shape_error where
     /// there are some labels, and not one for each row.
     linear_party(dataset<T> columns, double lambda)
@@ -56,15 +56,11 @@ class linear_party {
     double loss(row_choice rows, std::span<T const> z) const {
         LACONIC_EXPECTS(has_labels_ && z.size() == rows.size());
         exact_sum sum;
-        for (std::size_t i = 0; i < z.size(); ++i) sum.add(Each::value(double(z[i]), rows_.label(rows[i])));
+        for (std::size_t i = 0; i < z.size(); ++i)
+            sum.add(Each::value_and_slope(double(z[i]), rows_.label(rows[i])).first);
         return sum.total() / double(rows.size());
     }
-    double penalty(std::span<T const> x) const {
-        double sum = 0;
-        for (auto const v : x) sum += Cost::value(double(v));
-        return lambda_ * sum;
-    }
-
+    double penalty(std::span<T const> x) const { return detail::penalty_of<Cost>(lambda_, x); }
     double curvature() const { return Each::smallest_bend == Each::largest_bend ? Each::largest_bend : 0; }
     void subtract_targets(row_choice rows, std::span<T> z) const {
         LACONIC_EXPECTS(has_labels_ && curvature() > 0 && z.size() == rows.size());

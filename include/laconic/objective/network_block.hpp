@@ -6,10 +6,21 @@
 #include <span>
 
 #include "laconic/core/view.hpp"
-#include "laconic/objective/matrix_block.hpp"
 #include "laconic/objective/shared_rows.hpp"
 
-namespace laconic::detail {
+namespace laconic {
+
+/// The place of a matrix in a vector: `rows` rows of `columns` numbers, row after row, from `offset` on.
+struct matrix_block {
+    std::size_t offset = 0, rows = 0, columns = 0;
+
+    std::size_t size() const { return rows * columns; }
+    /// The index in the vector of row i and column j.
+    std::size_t at(std::size_t i, std::size_t j) const { return offset + i * columns + j; }
+    bool operator==(matrix_block const&) const = default;
+};
+
+namespace detail {
 
 /// Rows of the data that a network processes together, in scratch memory of count width_of(layers) numbers: for each
 /// layer what goes into it, and, except for the data, the slopes in that; then the outputs.
@@ -48,4 +59,6 @@ struct network_block {
     }
 };
 
-}  // namespace laconic::detail
+}  // namespace detail
+
+}  // namespace laconic

@@ -21,7 +21,6 @@
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/exact_sum.hpp"
 #include "laconic/objective/finite_sum.hpp"
-#include "laconic/objective/matrix_block.hpp"
 #include "laconic/objective/network_block.hpp"
 #include "laconic/objective/output_loss.hpp"
 #include "laconic/objective/shared_rows.hpp"

@@ -15,8 +15,6 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
-#include "laconic/objective/class_index.hpp"
-#include "laconic/objective/cross_entropy.hpp"
 #include "laconic/objective/dataset.hpp"
 
 namespace laconic {
@@ -83,6 +81,54 @@ struct no_loss {
         std::fill(v.begin(), v.end(), U(0));
     }
 };
+
+/// The loss log sum_c exp(z_c) - z_y, where z are the predictions for k >= 1 classes and y < k is the right one.
+/// Replaces z by the loss's slopes: p_c = exp(z_c) / sum exp(z), less 1 at y. Exact for any finite z, however large;
+/// value and slopes keep their digits where they are small, too. Convex in z; its Hessian diag(p) - p p' is at most
+/// 1/2.
+template <Scalar T>
+double cross_entropy(std::span<T> z, std::size_t y) {
+    LACONIC_EXPECTS(y < z.size());
+    auto const best = static_cast<std::size_t>(std::max_element(z.begin(), z.end()) - z.begin());
+    double const top = double(z[best]), behind = top - double(z[y]);
+    double others = 0, wrong = 0;  // sums of exp(z_c - top): without the best class, whose term is 1; without y
+    for (std::size_t c = 0; c < z.size(); ++c) {
+        double const e = c == best ? 1 : std::exp(double(z[c]) - top);
+        others += c == best ? 0 : e;
+        wrong += c == y ? 0 : e;
+        z[c] = static_cast<T>(e);
+    }
+    for (T& e : z) e = static_cast<T>(double(e) / (1 + others));
+    z[y] = static_cast<T>(-wrong / (1 + others));
+    return std::log1p(others) + behind;
+}
+
+/// The index, from 0, of each row's label among the classes. Throws argument_error unless the classes are at least two
+/// whole numbers, increasing, and every label is one of them.
+template <Scalar T>
+std::vector<std::uint32_t> class_index(dataset<T> const& data, std::vector<T> const& classes) {
+    if (classes.size() < 2)
+        throw argument_error(
+            detail::concat(detail::text_pieces{data.name, ": two classes are needed, not ", classes.size()}));
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+        if (!std::isfinite(classes[c]) || std::trunc(classes[c]) != classes[c])
+            throw argument_error(detail::concat(
+                detail::text_pieces{data.name, ": the class ", double(classes[c]), " is no whole number"}));
+        if (c > 0 && !(classes[c - 1] < classes[c]))
+            throw argument_error(detail::concat(
+                detail::text_pieces{data.name, ": the classes do not increase at ", double(classes[c])}));
+    }
+    std::vector<std::uint32_t> places;
+    places.reserve(data.labels.size());
+    for (auto const label : data.labels) {
+        auto const at = std::lower_bound(classes.begin(), classes.end(), label);
+        if (at == classes.end() || *at != label)
+            throw argument_error(detail::concat(detail::text_pieces{data.name, ": the label ", double(label),
+                                                                    " is none of the ", classes.size(), " classes"}));
+        places.push_back(static_cast<std::uint32_t>(at - classes.begin()));
+    }
+    return places;
+}
 
 /// The cross-entropy of k outputs, one for each class, with the class of row j. Copies share the labels.
 template <Scalar T = double>

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <span>
 
 #include "laconic/core/contract.hpp"
 
@@ -44,5 +45,17 @@ struct bounded_penalty {
         return w * w * (8 * w - 6);
     }
 };
+
+namespace detail {
+
+// lambda sum_i penalty(x_i)
+template <Penalty Cost, class T>
+double penalty_of(double lambda, std::span<T const> x) {
+    double sum = 0;
+    for (auto const xi : x) sum += Cost::value(double(xi));
+    return lambda * sum;
+}
+
+}  // namespace detail
 
 }  // namespace laconic

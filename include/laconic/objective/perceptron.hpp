@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -13,7 +12,6 @@
 #include "laconic/core/view.hpp"
 #include "laconic/objective/activation.hpp"
 #include "laconic/objective/dataset.hpp"
-#include "laconic/objective/matrix_block.hpp"
 #include "laconic/objective/neural_network.hpp"
 #include "laconic/objective/output_loss.hpp"
 
@@ -41,12 +39,9 @@ class perceptron : public neural_network<class_output<T>, T, Act> {
     perceptron(dataset<T> data, std::size_t hidden, double lambda, std::vector<T> classes)
         : perceptron(class_output<T>(data, std::move(classes)), data, hidden, lambda) {}
 
-    std::size_t hidden() const { return matrices()[0].rows; }
+    std::size_t hidden() const { return base::matrices()[0].rows; }
     /// The labels of the outputs, increasing.
     std::vector<T> const& classes() const { return base::loss().classes(); }
-
-    /// The places of W and W' in x and g; the biases of a layer stand behind its matrix.
-    std::array<matrix_block, 2> matrices() const { return {base::matrices()[0], base::matrices()[1]}; }
 
     /// A bound on the smoothness of every f_j, and so of f, where |x| <= radius: f has none everywhere. Only for smooth
     /// activations: with relu the gradient jumps.

@@ -20,66 +20,24 @@ concept Prox = std::semiregular<P> && std::equality_comparable<P> &&
     { prox.value(std::span<T const>(x)) } -> std::same_as<double>;
 };
 
-/// R = 0: the identity.
-struct no_prox {
-    template <class B, Scalar T>
-    void operator()(B&, double, std::span<T>) const {}
-    template <Scalar T>
-    double value(std::span<T const>) const {
-        return 0;
-    }
-    bool operator==(no_prox const&) const = default;
-    friend std::string to_string(no_prox) { return "no_prox"; }
-};
-
-/// R(x) = weight |x|_1: soft thresholding by rate x weight.
-struct l1 {
-    double weight = 0;
-
-    template <class B, Scalar T>
-    void operator()(B& on, double rate, std::span<T> x) const {
-        soft_threshold(on, static_cast<T>(rate * weight), x);
-    }
-    template <Scalar T>
-    double value(std::span<T const> x) const {
-        double sum = 0;
-        for (T const v : x) sum += std::abs(static_cast<double>(v));
-        return weight * sum;
-    }
-    bool operator==(l1 const&) const = default;
-    friend std::string to_string(l1 p) { return detail::concat({"l1(", p.weight, ")"}); }
-};
-
-/// R(x) = (weight / 2) |x|^2: x / (1 + rate x weight).
-struct l2 {
-    double weight = 0;
-
-    template <class B, Scalar T>
-    void operator()(B& on, double rate, std::span<T> x) const {
-        multiply(on, static_cast<T>(1 / (1 + rate * weight)), x);
-    }
-    template <Scalar T>
-    double value(std::span<T const> x) const {
-        double sum = 0;
-        for (T const v : x) sum += static_cast<double>(v) * static_cast<double>(v);
-        return weight / 2 * sum;
-    }
-    bool operator==(l2 const&) const = default;
-    friend std::string to_string(l2 p) { return detail::concat({"l2(", p.weight, ")"}); }
-};
-
-/// R(x) = l1_weight |x|_1 + (l2_weight / 2) |x|^2: soft thresholding, then shrinking.
+/// R(x) = l1_weight |x|_1 + (l2_weight / 2) |x|^2: soft thresholding by rate x l1_weight, then x / (1 + rate x
+/// l2_weight).
 struct elastic_net {
     double l1_weight = 0, l2_weight = 0;
 
     template <class B, Scalar T>
     void operator()(B& on, double rate, std::span<T> x) const {
-        if (l1_weight != 0) l1{l1_weight}(on, rate, x);
-        if (l2_weight != 0) l2{l2_weight}(on, rate, x);
+        if (l1_weight != 0) soft_threshold(on, static_cast<T>(rate * l1_weight), x);
+        if (l2_weight != 0) multiply(on, static_cast<T>(1 / (1 + rate * l2_weight)), x);
     }
     template <Scalar T>
     double value(std::span<T const> x) const {
-        return l1{l1_weight}.value(x) + l2{l2_weight}.value(x);
+        double magnitudes = 0, squares = 0;
+        for (T const v : x) {
+            magnitudes += std::abs(static_cast<double>(v));
+            squares += static_cast<double>(v) * static_cast<double>(v);
+        }
+        return l1_weight * magnitudes + l2_weight / 2 * squares;
     }
     bool operator==(elastic_net const&) const = default;
     friend std::string to_string(elastic_net p) {
