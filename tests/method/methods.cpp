@@ -27,6 +27,13 @@ struct numbers {
     std::vector<std::string> parts = {};
 };
 
+// The step of ef_sgd for p, where a message keeps the share that is guaranteed at this cost.
+template <class C, class Cost>
+double ef_step(C const& c, Cost const& cost) {
+    double const delta = detail::guaranteed_share<double>(c, cost, p.dimension);
+    return std::min(1. / 16, delta / (14 * std::sqrt((1 - delta) * 4 * 9)));
+}
+
 std::vector<numbers> by_hand() {
     std::vector<numbers> all{
         {"gd", p, 1. / 4, {"identity;", "memory(rate=0);", "scale 1", "the full gradient"}},
@@ -186,6 +193,10 @@ std::vector<numbers> by_hand() {
          p,
          .25,
          {"served(natural, memory(rate=0.5, decay=1))"}},
+        // ef_sgd's, for the share that the best level is guaranteed to keep
+        {"cat(ef_sgd(top_k), cost=affine(1, 640))", p, ef_step(top_k{1}, affine_cost(1, 640)), {"decay=1)"}},
+        {"cat(ef_sgd(top_k | scaled_sign), cost=packets(20, 4, 100))", p,
+         ef_step(top_k{1} | scaled_sign{}, packet_cost(20, 4, 100))},
         // one worker: 1 / L, whatever the cost
         {"cat(top_k)", alone, 1. / 4},
         {"cat(top_k | scaled_sign, step=0.5/L)", alone, .5 / 4},
