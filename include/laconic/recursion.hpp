@@ -11,7 +11,7 @@
 #include "laconic/estimate/estimator.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/objective/problem.hpp"
-#include "laconic/optim/gradient_step.hpp"
+#include "laconic/optim/step.hpp"
 
 namespace laconic {
 

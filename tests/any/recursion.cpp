@@ -55,7 +55,7 @@ TEST_CASE("a recursion behind faces sends the same bytes: memories, levels, esti
 
 TEST_CASE("the length of a step, where it has one") {
     CHECK(any_step<>(gradient_step{.25}).rate() == .25);
-    CHECK(any_step<>(proximal<gradient_step, l1>{{.5}, {1}, .5}).rate() == .5);
+    CHECK(any_step<>(proximal<gradient_step, elastic_net>{{.5}, {1, 0}, .5}).rate() == .5);
     struct standing_still {
         void operator()(host&, std::span<double>, std::span<double>) const {}
     };

@@ -9,8 +9,6 @@
 using namespace laconic;
 using namespace networks;
 
-namespace tests_of_gossip {
-
 namespace {
 
 vec slope_at(ridge<> const& f, vec const& x) {
@@ -385,5 +383,3 @@ TEST_CASE("a saved run goes on bit for bit") {
     check(choco<rand_k<>>{.compressor = {2}, .step = .1, .decrease = 9, .gamma = .1, .batch = 3, .over = tree()});
     check(pair_gossip{.step = .1, .local = 3, .momentum = .5, .batch = 2});
 }
-
-}  // namespace tests_of_gossip

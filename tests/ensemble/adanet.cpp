@@ -10,7 +10,7 @@ using namespace laconic;
 
 static_assert(detail::Described<adanet>);
 
-namespace tests_of_adanet {
+namespace {
 
 // The housing data in an order that is drawn: 404 rows for training and 102 for testing, numbers of mean 0 and variance
 // 1 over the first, labels log(1 + price).
@@ -68,7 +68,7 @@ result run(adanet const& how, parts const& of, std::uint64_t seed, int rounds) {
     return r;
 }
 
-}  // namespace tests_of_adanet
+}  // namespace
 
 TEST_CASE("adanet: its text has what is not by default") {
     adanet how;
@@ -114,7 +114,6 @@ TEST_CASE("adanet: classes, over three ranks: no line separates them, the ensemb
 // seeds.
 TEST_CASE("4.6: housing: F falls, an ensemble is better than its members, and lambda = 0.01 chooses less depth" *
           doctest::test_suite("slow")) {
-    using namespace tests_of_adanet;
     auto const data = test_data("housing");
     if (!data) return;
     auto const of = cut(*data);

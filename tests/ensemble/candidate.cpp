@@ -7,7 +7,7 @@
 
 using namespace laconic;
 
-namespace tests_of_candidate {
+namespace {
 
 template <class Z>
 candidate<double, Z> trained(network_family<squared_output<>, double> const& family, Z const& z,
@@ -35,11 +35,10 @@ candidate<double, Z> read_back(network_family<squared_output<>, double> const& f
     return c;
 }
 
-}  // namespace tests_of_candidate
+}  // namespace
 
 TEST_CASE_TEMPLATE("candidate: its outputs or its parameters travel, and the others see it as its trainer does", Z,
                    identity, top_k<>) {
-    using namespace tests_of_candidate;
     auto const data = drawn::data(20, 3);
     network_family<squared_output<>, double> const family(data, squared_output<>(data), 4);
     Z const z{};
@@ -64,7 +63,6 @@ TEST_CASE_TEMPLATE("candidate: its outputs or its parameters travel, and the oth
 }
 
 TEST_CASE("candidate: one that is not finite says where") {
-    using namespace tests_of_candidate;
     auto const data = drawn::data(20, 3, 1);
     network_family<squared_output<>, double> const family(data, squared_output<>(data), 4);
     auto x = drawn::point(family.of(1).dimension(), 1);
@@ -86,7 +84,6 @@ TEST_CASE("candidate: one that is not finite says where") {
 }
 
 TEST_CASE("candidate: bytes that are none are refused") {
-    using namespace tests_of_candidate;
     auto const data = drawn::data(20, 3, 1);
     network_family<squared_output<>, double> const family(data, squared_output<>(data), 4);
     auto const good =

@@ -6,7 +6,7 @@
 
 using namespace laconic;
 
-namespace tests_of_choice {
+namespace {
 
 using member = ensemble_member<double>;
 using members = std::vector<member>;
@@ -25,24 +25,23 @@ std::optional<ensemble_choice> choose(ensemble_rule const& rule, members const& 
 
 std::vector<double> const ones{1, 1, 1, 1}, alternating{1, -1, 1, -1}, exact{3, 1, 2, 0}, nothing{};
 
-}  // namespace tests_of_choice
+}  // namespace
 
 TEST_CASE("T4.3: the penalty is lambda r + beta, and 0 without them, whatever r is") {
     CHECK(complexity_penalty{0.1, 0}.of(2) == 0.2);
     CHECK(complexity_penalty{0.1, 0.25}.of(2) == doctest::Approx(0.45).epsilon(1e-15));
     CHECK(complexity_penalty{}.of(std::nan("")) == 0);
     CHECK(complexity_penalty{0, 0.25}.of(std::nan("")) == 0.25);
-    ensemble_member<double> const two{4, 1, {}, tests_of_choice::ones};
+    ensemble_member<double> const two{4, 1, {}, ones};
     CHECK(two.complexity() == 2);
     ensemble_rule rule;
     rule.penalty = {0.1, 0};
-    auto const mix = rule.mixture_of<double>(squared_output<>(tests_of_choice::four()), std::span(&two, 1));
+    auto const mix = rule.mixture_of<double>(squared_output<>(four()), std::span(&two, 1));
     CHECK(mix.penalties()[0] == 0.2);
     CHECK(mix.penalised(std::vector<double>{1}) - mix.value(std::vector<double>{1}) == doctest::Approx(0.2));
 }
 
 TEST_CASE("choice: each strategy has its ensembles") {
-    using namespace tests_of_choice;
     ensemble_rule rule;
     CHECK(rule.ensembles() == 2);
     CHECK(rule.added(2) == std::vector<std::size_t>{1});
@@ -59,7 +58,6 @@ TEST_CASE("choice: each strategy has its ensembles") {
 }
 
 TEST_CASE("choice: the least F, with the weights that have it") {
-    using namespace tests_of_choice;
     members const before{of(0, ones, 1.5)}, fresh{of(0, {2, 2, 2, 2}), of(1, alternating)};
     double const value = 1.25;  // of the mean of the labels
     ensemble_rule rule;
@@ -93,7 +91,6 @@ TEST_CASE("choice: the least F, with the weights that have it") {
 }
 
 TEST_CASE("choice: of equals the ensemble before; force_grow leaves it out") {
-    using namespace tests_of_choice;
     members const before{of(0, ones, 1.5)}, fresh{of(0, {0, 0, 0, 0}), of(1, {0, 0, 0, 0})};
     ensemble_rule rule;
     auto best = choose(rule, before, 1.25, fresh);
@@ -108,7 +105,6 @@ TEST_CASE("choice: of equals the ensemble before; force_grow leaves it out") {
 }
 
 TEST_CASE("choice: a penalty keeps what is deep out, also where weights are not learned") {
-    using namespace tests_of_choice;
     ensemble_rule rule;
     members const fresh{of(1, {2.5, 1, 2, 0}), of(9, exact)};  // F without the penalty is 1/16, and 0
     for (auto const weights : {mixture_weights::learned, mixture_weights::uniform}) {
@@ -121,7 +117,6 @@ TEST_CASE("choice: a penalty keeps what is deep out, also where weights are not 
 }
 
 TEST_CASE("choice: what is not finite is left out, and nothing is chosen where nothing is left") {
-    using namespace tests_of_choice;
     ensemble_rule rule;
     auto best = choose(rule, {}, 0, {of(0, nothing), of(1, ones)});
     REQUIRE(best);

@@ -9,7 +9,7 @@
 
 using namespace laconic;
 
-namespace tests_of_growing {
+namespace {
 
 template <class T>
 dataset<T> curve() {
@@ -63,10 +63,9 @@ struct faulty {
     }
 };
 
-}  // namespace tests_of_growing
+}  // namespace
 
 TEST_CASE_TEMPLATE("growing_ensemble: any ranks, placements and messages come to the same bits", T, float, double) {
-    using namespace tests_of_growing;
     for (auto const strategy : {ensemble_strategy::grow, ensemble_strategy::all, ensemble_strategy::solo}) {
         auto how = small();
         how.strategy = strategy;
@@ -87,7 +86,6 @@ TEST_CASE_TEMPLATE("growing_ensemble: any ranks, placements and messages come to
 
 TEST_CASE(
     "growing_ensemble: a member is a network that RMSProp has trained from Glorot's start, with keys of its round") {
-    using namespace tests_of_growing;
     auto const data = curve<double>();
     auto how = small();
     how.force_grow = true;
@@ -125,7 +123,6 @@ TEST_CASE(
 }
 
 TEST_CASE("growing_ensemble: a compressor of the outputs, too, comes to the same bits everywhere") {
-    using namespace tests_of_growing;
     auto how = small();
     auto const exact = grown<double>(how, 1, 3, identity{});
     for (int const ranks : {2, 3, 5}) {
@@ -138,7 +135,6 @@ TEST_CASE("growing_ensemble: a compressor of the outputs, too, comes to the same
 }
 
 TEST_CASE("growing_ensemble: what travels in a round") {
-    using namespace tests_of_growing;
     auto const data = curve<float>();
     for (auto const send : {candidate_message::outputs, candidate_message::parameters}) {
         auto how = small();
@@ -185,7 +181,6 @@ TEST_CASE("growing_ensemble: what travels in a round") {
 }
 
 TEST_CASE("growing_ensemble: a restored state goes on bit for bit, over other ranks too; others are refused") {
-    using namespace tests_of_growing;
     auto const data = curve<double>();
     auto how = small();
     auto const two = grown<double>(how, 1, 2, identity{}), four = grown<double>(how, 1, 4, identity{});
@@ -231,7 +226,6 @@ TEST_CASE("growing_ensemble: a restored state goes on bit for bit, over other ra
 }
 
 TEST_CASE("growing_ensemble: the predictions are the weighted members'") {
-    using namespace tests_of_growing;
     auto const data = curve<double>();
     threads::run(2, [&](threads::member& comm) {
         auto e = small().start(data, squared_output<>(data), comm, 5);
@@ -252,7 +246,6 @@ TEST_CASE("growing_ensemble: the predictions are the weighted members'") {
 }
 
 TEST_CASE("growing_ensemble: where the ensemble before is best, that is the end, or new candidates are drawn") {
-    using namespace tests_of_growing;
     auto const data = curve<double>();
     auto how = small();
     how.beta = 10;  // every weight is 0, so that F never falls
@@ -282,7 +275,6 @@ TEST_CASE("growing_ensemble: where the ensemble before is best, that is the end,
 }
 
 TEST_CASE("growing_ensemble: what one rank throws all throw, in the same round, and nothing has changed") {
-    using namespace tests_of_growing;
     auto const data = curve<double>();
     for (auto const placed : {placement_strategy::round_robin, placement_strategy::replication})
         for (int const guilty : {0, 1, 2})
@@ -301,7 +293,6 @@ TEST_CASE("growing_ensemble: what one rank throws all throw, in the same round, 
 }
 
 TEST_CASE("growing_ensemble: a candidate that is not finite is left out; where all are, all ranks say so") {
-    using namespace tests_of_growing;
     auto const data = curve<double>();
     for (int const guilty : {1, 2})
         threads::run(3, [&](threads::member& comm) {
@@ -325,7 +316,6 @@ TEST_CASE("growing_ensemble: a candidate that is not finite is left out; where a
 }
 
 TEST_CASE("growing_ensemble: a candidate that no rank has is left out") {
-    using namespace tests_of_growing;
     auto const data = curve<double>();
     auto how = small();
     how.placed = placement_strategy::round_robin_drop;
@@ -337,7 +327,6 @@ TEST_CASE("growing_ensemble: a candidate that no rank has is left out") {
 }
 
 TEST_CASE("growing_ensemble: ranks that disagree, and what makes no ensemble, are refused") {
-    using namespace tests_of_growing;
     auto const data = curve<double>();
     auto other = data;
     other.labels[7] += 1;

@@ -6,7 +6,7 @@
 
 using namespace laconic;
 
-namespace tests_of_placement {
+namespace {
 
 constexpr auto whole = placement_strategy::round_robin, drop = placement_strategy::round_robin_drop,
                everywhere = placement_strategy::replication;
@@ -23,10 +23,9 @@ std::string table(placement const& p) {
     return text;
 }
 
-}  // namespace tests_of_placement
+}  // namespace
 
 TEST_CASE("T4.1: which rank does what") {
-    using namespace tests_of_placement;
     std::string const four = "E-111 -T100 -T010 -T001";
     CHECK(table({whole, 1, 3}) == "ET111");
     CHECK(table({whole, 2, 3}) == "E-111 -T111");
@@ -48,7 +47,6 @@ TEST_CASE("T4.1: which rank does what") {
 }
 
 TEST_CASE("T4.1: of several ranks that train a candidate the first has to") {
-    using namespace tests_of_placement;
     for (int s = 0; s < 3; ++s) {
         CHECK(placement{whole, 1, 3}.trainer(s) == 0);
         CHECK(placement{whole, 2, 3}.trainer(s) == 1);

@@ -8,7 +8,7 @@
 
 using namespace laconic;
 
-namespace tests_of_l1_newton {
+namespace {
 
 // The largest violation of the conditions of the minimum.
 template <class F>
@@ -34,17 +34,17 @@ struct counted {
     }
 };
 
-}  // namespace tests_of_l1_newton
+}  // namespace
 
 TEST_CASE("l1_newton: a quadratic takes one step, with a weight for each coordinate") {
     auto const data = drawn::data(60, 6);
     ridge<> const f(data, 0);
-    tests_of_l1_newton::counted const c{&f};
+    counted const c{&f};
     std::vector<double> const weights{0, 0.1, 0.05, 10, 0.2, 0};
     std::vector<double> x(6, 0.3);
     double const reached = l1_newton(c, weights, x);
     CHECK(c.hessians <= 2);  // the second shows that there is nothing left
-    CHECK(tests_of_l1_newton::violation(f, weights, x) < 1e-13);
+    CHECK(violation(f, weights, x) < 1e-13);
     CHECK(x[3] == 0);
     double penalty = 0;
     for (std::size_t j = 0; j < 6; ++j) penalty += weights[j] * std::abs(x[j]);
@@ -59,7 +59,7 @@ TEST_CASE("l1_newton: logistic regression, against find_composite_optimum") {
         double const reached = l1_newton(f, std::vector<double>(7, weight), x);
         CHECK(reached == doctest::Approx(known.value).epsilon(1e-13));
         for (std::size_t j = 0; j < 7; ++j) CHECK(std::abs(x[j] - known.x[j]) < 1e-7);
-        CHECK(tests_of_l1_newton::violation(f, std::vector<double>(7, weight), x) < 1e-7);
+        CHECK(violation(f, std::vector<double>(7, weight), x) < 1e-7);
     }
 }
 

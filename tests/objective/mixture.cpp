@@ -9,7 +9,7 @@ using namespace laconic;
 
 static_assert(HessianObjective<mixture<squared_output<>, float>> && HessianObjective<mixture<class_output<>, double>>);
 
-namespace tests_of_mixture {
+namespace {
 
 dataset<> labelled(std::vector<double> labels) {
     dataset<> data{"labelled", {}, std::move(labels)};
@@ -17,10 +17,10 @@ dataset<> labelled(std::vector<double> labels) {
     return data;
 }
 
-}  // namespace tests_of_mixture
+}  // namespace
 
 TEST_CASE("T4.2: orthonormal members, where the weights are soft thresholds of their products with the labels") {
-    squared_output<> const loss(tests_of_mixture::labelled({3, 1, 2, 0}));
+    squared_output<> const loss(labelled({3, 1, 2, 0}));
     std::vector<double> const first{1, 1, 1, 1}, second{1, -1, 1, -1};
     struct expected {
         double lambda, beta, w0, w1, f;

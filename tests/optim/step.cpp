@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step takes a user's own functions of iterate and direction for their type of number, and so does proximal.
+// Steps are those by hand, go on from a saved state, and keep their bounds; Step takes a user's own functions.
+// Also tests accelerated_step.hpp, adam.hpp, dual_averaging_step.hpp, momentum.hpp and rmsprop.hpp.
 #include "laconic/optim/step.hpp"
 
 #include "support/everything.hpp"
+#include "support/states.hpp"
 
 using namespace laconic;
+using vec = std::vector<double>;
 
 namespace {
 
@@ -19,18 +22,291 @@ struct only_float {
     void operator()(host&, std::span<float>, std::span<float>) const {}
 };
 constexpr auto by_lambda = [](host&, std::span<double> x, std::span<double> d) { x[0] -= d[0]; };
-
 static_assert(Step<sign_step> && Step<sign_step, float> && Step<std::remove_const_t<decltype(by_lambda)>>);
 static_assert(Step<only_float, float> && !Step<only_float, double> && !Step<int>);
-static_assert(Step<proximal<momentum<>, l1>>);
+static_assert(Step<proximal<momentum<>, elastic_net>>);
+static_assert(Step<gradient_step> && Step<gradient_step, float> && Step<decreasing_step> && Step<momentum<>>);
+static_assert(Step<momentum<float>, float> && Step<accelerated_step<float>, float>);
+static_assert(Step<dual_averaging_step<float>, float> && Step<adam<float>, float> && Step<rmsprop<float>, float>);
+static_assert(detail::HasRateFunction<adam<>>);
+
+vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }
+
+// A step goes on bit for bit from what another has saved.
+template <class T = double, class S>
+void goes_on(S one) {
+    CAPTURE(to_string(one));
+    host on;
+    S other = one;
+    std::vector<T> x{1, 2}, d;
+    auto const move = [&](S& step, std::vector<T>& at, int k) {
+        d = {T(k) + T(.5), T(-1.5)};
+        step(on, std::span(at), std::span(d));
+    };
+    for (int k = 0; k < 3; ++k) move(one, x, k);
+    restore_from(one, other);
+    auto y = x;
+    for (int k = 0; k < 3; ++k) move(one, x, k), move(other, y, k);
+    CHECK(x == y);
+}
+// It is the gradient step with this rate.
+template <class S>
+void is_the_gradient_step(S step, double rate) {
+    host on;
+    std::vector<float> x{1, 2, 3}, y = x, d{.3f, -.7f, 2};
+    for (int k = 0; k < 5; ++k) {
+        step(on, std::span(x), std::span(d));
+        gradient_step{rate}(on, std::span(y), std::span(d));
+    }
+    CHECK(x == y);
+}
 
 }  // namespace
 
+TEST_CASE("what steps remember is saved, and their numbers are their own") {
+    goes_on(momentum<>(.5, .25));
+    goes_on(decreasing_step(1, 1));
+    goes_on<float>(accelerated_step<float>(.5, .5, 2));
+    goes_on(dual_averaging_step<>(.5));
+    goes_on(adam<>(.1));
+    goes_on(rmsprop<>(.5));
+    is_the_gradient_step(momentum<float>(.1, 0), .1);
+    is_the_gradient_step(decreasing_step(8, 0), .125);
+    CHECK(to_string(momentum<>(.5, .25)) == "momentum(0.5, 0.25)");
+    CHECK(to_string(decreasing_step(2, 2)) == "decreasing_step(2, 2)");
+    CHECK(to_string(accelerated_step<>(.1, 1, 2)) == "accelerated_step(0.1, mu=1, growth=2)");
+    CHECK(to_string(dual_averaging_step<>(.5)) == "dual_averaging_step(0.5)");
+    CHECK(to_string(adam<>(.1)) == "adam(0.1, beta1=0.9, beta2=0.999, epsilon=1e-08)");
+    CHECK(to_string(rmsprop<>{}) == "rmsprop(0.001, 0.9, 1e-10)");
+    CHECK(rmsprop<>{0.25}.rate() == 0.25);
+}
+
+TEST_CASE("numbers that make no step are refused") {
+    CHECK_THROWS_AS(accelerated_step<>(0, 1), argument_error);
+    CHECK_THROWS_AS(accelerated_step<>(1, 0), argument_error);
+    CHECK_THROWS_AS(accelerated_step<>(.1, 1, .5), argument_error);
+    CHECK_THROWS_AS(accelerated_step<>(2, 1), argument_error);  // q above 1
+    CHECK_THROWS_AS(accelerated_step<>(NAN, 1), argument_error);
+    CHECK_THROWS_AS(adam<>(.1, 1), argument_error);
+    CHECK_THROWS_AS(adam<>(.1, .9, -.1), argument_error);
+    CHECK_THROWS_AS(adam<>(.1, .9, .99, 0), argument_error);
+    for (double const decay : {-0.1, 1., std::nan("")}) CHECK_THROWS_AS(rmsprop<>(1, decay), argument_error);
+    for (double const epsilon : {0., -1., std::nan("")}) CHECK_THROWS_AS(rmsprop<>(1, 0.9, epsilon), argument_error);
+}
+
 TEST_CASE("a step of the user's moves the iterate, and a proximal operator follows it") {
     host on;
-    proximal<sign_step, l1> step{{}, {2}, .5};
+    proximal<sign_step, elastic_net> step{{}, {2, 0}, .5};
     double x[] = {5, 5}, d[] = {2, -3};
     step(on, std::span<double>(x), std::span<double>(d));  // (4, 6), then 1 off
     CHECK(x[0] == 3);
     CHECK(x[1] == 5);
+}
+
+TEST_CASE("x moves against d, at any length, and d stays") {
+    host on;
+    for (std::size_t n : {0u, 1u, 2u, 5u, 8u, 17u}) {
+        vec x(n, 10), d(n), expected(n);
+        for (std::size_t j = 0; j < n; ++j) {
+            d[j] = double(j) - 2;
+            expected[j] = 11 - double(j) / 2;
+        }
+        auto const before = d;
+        gradient_step{.5}(on, std::span(x), std::span(d));
+        CHECK(x == expected);
+        CHECK(d == before);
+    }
+    std::vector<float> x{1, 2}, d{4, -4};
+    gradient_step{.25}(on, std::span(x), std::span(d));
+    CHECK(x == std::vector<float>{0, 3});
+}
+
+TEST_CASE("three steps by hand: 1/2, 1/4, 1/6") {
+    host on;
+    decreasing_step step(2, 2);
+    vec x{12, 0}, d{12, -24};
+    CHECK(step.rate() == .5);
+    step(on, std::span(x), std::span(d));
+    CHECK(x == vec{6, 12});
+    step(on, std::span(x), std::span(d));
+    CHECK(x == vec{3, 18});
+    step(on, std::span(x), std::span(d));
+    CHECK(x == vec{1, 22});
+}
+
+TEST_CASE("steps 1 / (1 + t) come to the mean of noisy targets") {
+    host on;
+    decreasing_step shrinking(1, 1);
+    vec x{0}, d(1);
+    double mean = 0;
+    for (int t = 0; t < 1000; ++t) {
+        double const target = t * 37 % 101;
+        mean += target / 1000;
+        d[0] = x[0] - target;
+        shrinking(on, std::span(x), std::span(d));
+    }
+    CHECK(x[0] == doctest::Approx(mean).epsilon(1e-12));
+}
+
+TEST_CASE("momentum: three steps by hand") {
+    host on;
+    momentum<> step(.5, .25);
+    vec x{0, 8}, d{4, -8};
+    step(on, std::span(x), std::span(d));  // v = (4, -8)
+    CHECK(x == vec{-2, 12});
+    step(on, std::span(x), std::span(d));  // v = (5, -10)
+    CHECK(x == vec{-4.5, 17});
+    d = {0, 0};
+    step(on, std::span(x), std::span(d));  // v = (1.25, -2.5)
+    CHECK(x == vec{-5.125, 18.25});
+    CHECK(vec(step.velocity().begin(), step.velocity().end()) == vec{1.25, -2.5});
+}
+
+TEST_CASE("momentum: on a badly conditioned bowl it is quicker than the gradient step") {
+    host on;
+    double const l = 1000, root = std::sqrt(l);  // Polyak's step and beta for mu = 1
+    momentum<> heavy(4 / ((root + 1) * (root + 1)), (root - 1) * (root - 1) / ((root + 1) * (root + 1)));
+    gradient_step const plain{2 / (l + 1)};
+    vec x{1, 1}, y{1, 1}, d(2);
+    for (int k = 0; k < 400; ++k) {
+        d = {x[0], l * x[1]};
+        heavy(on, std::span(x), std::span(d));
+        d = {y[0], l * y[1]};
+        plain(on, std::span(y), std::span(d));
+    }
+    CHECK(std::abs(x[0]) < 1e-8);
+    CHECK(std::abs(x[1]) < 1e-8);
+    CHECK(std::abs(y[0]) > .1);
+}
+
+TEST_CASE("accelerated_step: two steps by hand") {
+    host on;
+    accelerated_step<> step(1, .25);  // q = 1/2, q / mu = 2
+    vec x{4}, d{1};
+    step(on, std::span(x), std::span(d));  // y = 3, v = 4 - 2 = 2, x = (1 + 3) / 1.5
+    CHECK(step.y()[0] == 3);
+    CHECK(step.v()[0] == 2);
+    CHECK(x[0] == doctest::Approx(8. / 3).epsilon(1e-15));
+    d[0] = 2;
+    step(on, std::span(x), std::span(d));  // y = 2/3, v = 1 + 4/3 - 4 = -5/3, x = (-5/6 + 2/3) / 1.5
+    CHECK(step.y()[0] == doctest::Approx(2. / 3).epsilon(1e-15));
+    CHECK(step.v()[0] == doctest::Approx(-5. / 3).epsilon(1e-15));
+    CHECK(x[0] == doctest::Approx(-1. / 9).epsilon(1e-14));
+}
+
+TEST_CASE(
+    "exact gradients: the theorem's function falls by 1 - sqrt(mu / L) every step, quicker than gradient descent") {
+    host on;
+    vec const curvature{1, 3, 10, 1000};
+    accelerated_step<> step(1e-3, 1);
+    gradient_step const slow{1e-3};
+    vec x{3, -2, 1, 1}, z = x, y = x, v = x, d(4);
+    auto const value = [&](vec const& at) {
+        double sum = 0;
+        for (std::size_t i = 0; i < 4; ++i) sum += curvature[i] * at[i] * at[i] / 2;
+        return sum;
+    };
+    auto const lyapunov = [&] {
+        double sum = value(y);
+        for (double const vi : v) sum += vi * vi / 2;
+        return sum;
+    };
+    for (int k = 0; k < 500; ++k) {
+        double const before = lyapunov();
+        for (std::size_t i = 0; i < 4; ++i) d[i] = curvature[i] * x[i];
+        step(on, std::span(x), std::span(d));
+        y.assign(step.y().begin(), step.y().end());
+        v.assign(step.v().begin(), step.v().end());
+        CHECK(lyapunov() <= (1 - std::sqrt(1e-3)) * before * (1 + 1e-12));
+        for (std::size_t i = 0; i < 4; ++i) d[i] = curvature[i] * z[i];
+        slow(on, std::span(z), std::span(d));
+    }
+    CHECK(value(y) < 1e-8);
+    CHECK(value(z) > .1);
+}
+
+TEST_CASE("dual_averaging_step: four steps by hand") {
+    host on;
+    dual_averaging_step<> step(.5);
+    vec x{10, 20}, d{2, -4};
+    CHECK(step.average().empty());
+    step(on, std::span(x), std::span(d));
+    CHECK(x == vec{9, 22});
+    CHECK(copied(step.average()) == vec{10, 20});
+    for (int k = 0; k < 2; ++k) {
+        d = {2, 0};
+        step(on, std::span(x), std::span(d));
+    }
+    d = {0, 2};
+    step(on, std::span(x), std::span(d));  // z = (6, -2), 0.5 / sqrt(4)
+    CHECK(x == vec{8.5, 20.5});
+    CHECK(copied(step.sum()) == vec{6, -2});
+    double const x2 = 10 - .5 / std::sqrt(2.) * 4, x3 = 10 - .5 / std::sqrt(3.) * 6;
+    CHECK(step.average()[0] == doctest::Approx((10 + 9 + x2 + x3) / 4));
+}
+
+TEST_CASE("of |x|, which is not smooth, the mean is within R G sqrt(2 / T) of the optimum") {
+    host on;
+    double const distance = 3;  // x* = 0, G = 1
+    dual_averaging_step<> step(distance / std::sqrt(2.));
+    vec x{distance}, d(1);
+    double last_worst = 0;
+    for (int t = 1; t <= 2000; ++t) {
+        d[0] = x[0] > 0 ? 1 : -1;
+        step(on, std::span(x), std::span(d));
+        CHECK(std::abs(step.average()[0]) <= distance * std::sqrt(2. / t));
+        if (t > 1000) last_worst = std::max(last_worst, std::abs(x[0]));
+    }
+    CHECK(last_worst > .01);  // the iterates go on stepping over it
+}
+
+TEST_CASE("adam: two steps by hand") {
+    host on;
+    adam<> step(.5, .5, .75, 1);
+    vec x{0, 1}, d{4, -2};
+    step(on, std::span(x), std::span(d));
+    // m = (2, -1), v = (4, 1); corrected they are (4, -2) and (16, 4).
+    CHECK(x[0] == doctest::Approx(-.5 * 4 / (4 + 1)));
+    CHECK(x[1] == doctest::Approx(1 + .5 * 2 / (2 + 1)));
+    d = {0, 2};
+    auto const before = x;
+    step(on, std::span(x), std::span(d));
+    // m = (1, 0.5), v = (3, 1.75); the corrections are 3/4 and 7/16.
+    CHECK(x[0] - before[0] == doctest::Approx(-.5 * (1 / .75) / (std::sqrt(3 * 16 / 7.) + 1)));
+    CHECK(x[1] - before[1] == doctest::Approx(-.5 * (.5 / .75) / (std::sqrt(1.75 * 16 / 7.) + 1)));
+    CHECK(step.mean()[1] == .5);
+    CHECK(step.square()[0] == 3);
+}
+
+TEST_CASE("adam: the first step moves each coordinate by about the rate, whatever the scale of the gradient") {
+    host on;
+    adam<float> step(.01);
+    std::vector<float> x{1, 1, 1}, d{1e-3f, -1e4f, 0};
+    step(on, std::span(x), std::span(d));
+    CHECK(x[0] == doctest::Approx(.99));
+    CHECK(x[1] == doctest::Approx(1.01));
+    CHECK(x[2] == 1);
+}
+
+TEST_CASE("rmsprop: two steps by hand") {
+    host on;
+    rmsprop<> step(0.5, 0.75, 1e-10);
+    vec x{0, 8, 1}, d{2, -1, 0};
+    step(on, std::span(x), std::span(d));  // s = (1.75, 1, 0.75)
+    CHECK(x[0] == doctest::Approx(-1 / std::sqrt(1.75)).epsilon(1e-9));
+    CHECK(x[1] == doctest::Approx(8.5).epsilon(1e-9));
+    CHECK(x[2] == 1);
+    CHECK(vec(step.squares().begin(), step.squares().end()) == vec{1.75, 1, 0.75});
+    d = {0, 3, 0};
+    step(on, std::span(x), std::span(d));  // s = (1.3125, 3, 0.5625)
+    CHECK(x[0] == doctest::Approx(-1 / std::sqrt(1.75)).epsilon(1e-9));
+    CHECK(x[1] == doctest::Approx(8.5 - 1.5 / std::sqrt(3.)).epsilon(1e-9));
+}
+
+TEST_CASE("rmsprop: epsilon stands below the root") {
+    host on;
+    rmsprop<> step(1, 0, 3);
+    vec x{0}, d{1};
+    step(on, std::span(x), std::span(d));
+    CHECK(x[0] == -0.5);
 }

@@ -13,13 +13,31 @@
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/size.hpp"
+#include "laconic/core/view.hpp"
 #include "laconic/ensemble/choice.hpp"
+#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/objective/finite_sum.hpp"
 #include "laconic/objective/network_family.hpp"
+#include "laconic/optim/step.hpp"
 #include "laconic/wire/message.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
+
+/// Moves x by `steps` steps on one rank, the i-th along the mean gradient of `batch` rows that are drawn from all by
+/// child i of the key: a function of x and the key. Allocates before the first step.
+template <Scalar T, FiniteSum<T> F, Step<T, host> S>
+void train(F const& f, S step, std::span<T> x, key from, std::size_t steps, std::size_t batch) {
+    host on;
+    std::vector<T> g(x.size());
+    std::vector<std::uint32_t> rows;
+    for (std::size_t i = 0; i < steps; ++i) {
+        detail::draw_rows(from.child(i), f.samples(), batch, rows);
+        f.batch_gradient(std::span<std::uint32_t const>(rows), std::span<T const>(x), std::span<T>(g));
+        step(on, x, std::span<T>(g));
+    }
+}
 
 /// What a rank that has trained a candidate sends of it: its outputs on the data, or its parameters.
 enum class candidate_message : std::uint8_t { outputs, parameters };

@@ -23,7 +23,6 @@
 #include "laconic/ensemble/candidate.hpp"
 #include "laconic/ensemble/choice.hpp"
 #include "laconic/ensemble/placement.hpp"
-#include "laconic/estimate/train.hpp"
 #include "laconic/objective/activation.hpp"
 #include "laconic/objective/network_family.hpp"
 #include "laconic/optim/rmsprop.hpp"

@@ -13,7 +13,6 @@
 #include "laconic/method/diana.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/optim/accelerated_step.hpp"
-#include "laconic/optim/decreasing_step.hpp"
 #include "laconic/recursion.hpp"
 
 /// Methods whose workers send random blocks of their gradients, each its own (Mishchenko, Hanzely, Richtarik,
