@@ -5,6 +5,7 @@
 
 #include "decentralized/networks.hpp"
 #include "support/everything.hpp"
+#include "support/rounds.hpp"
 
 using namespace laconic;
 using namespace networks;
@@ -357,29 +358,12 @@ TEST_CASE("residuals are known beyond the range of their squares") {
 TEST_CASE("a saved run goes on bit for bit, also in the middle of a chain's time") {
     auto const w = six_workers();
     auto const goes_on = [&](auto const& method) {
-        threads::run(6, [&](threads::member& comm) {
-            auto const& f = w.f[static_cast<std::size_t>(comm.rank())];
-            vec x(4), y(4);
-            auto one = method.template start<double>(problem{}, f, comm, std::span<double>(x), 3);
-            auto other = method.template start<double>(problem{}, f, comm, std::span<double>(y), 3);
-            for (int saved = 0; saved < 8; ++saved) {
-                auto const state = one.save();
-                other.restore(state);
-                CHECK(x == y);
-                CHECK(other.rounds() == std::uint64_t(saved));
-                for (int k = 0; k < 4; ++k) one.round(), other.round();
-                CHECK(x == y);
-                CHECK(toys::copied(one.dual()) == toys::copied(other.dual()));
-                one.restore(state);
-                one.round();
-            }
-            auto damaged = one.save();
-            damaged[damaged.size() / 2] ^= std::byte{1};
-            CHECK_THROWS_AS(other.restore(damaged), wire_error);
-            vec z(4);
-            auto foreign = gadmm{2}.start<double>(problem{}, f, comm, std::span<double>(z), 3);
-            CHECK_THROWS_AS(foreign.restore(one.save()), shape_error);
-        });
+        auto const by = [&](auto const& how) {
+            return [&](threads::member& comm, std::span<double> x) {
+                return how.template start<double>(problem{}, w.f[std::size_t(comm.rank())], comm, x, 3);
+            };
+        };
+        rounds::go_on_from_states(6, vec(4), 8, by(method), by(gadmm{2}));
     };
     goes_on(gadmm{1 / w.rows});
     goes_on(d_gadmm{1 / w.rows, 3});

@@ -5,6 +5,7 @@
 #include "decentralized/networks.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/rounds.hpp"
 
 using namespace laconic;
 using namespace networks;
@@ -368,17 +369,12 @@ TEST_CASE("a gradient that is not finite on one rank is the same error on all, a
 TEST_CASE("a saved run goes on bit for bit") {
     auto const w = six_workers();
     auto const check = [&](auto const& method) {
-        threads::run(6, [&](threads::member& comm) {
-            auto const& f = w.f[std::size_t(comm.rank())];
-            vec x(4), y(4);
-            auto one = method.template start<double>(problem{}, f, comm, std::span<double>(x), 2);
-            auto other = method.template start<double>(problem{}, f, comm, std::span<double>(y), 2);
-            for (int k = 0; k < 7; ++k) one.round();
-            other.restore(one.save());
-            for (int k = 0; k < 7; ++k) one.round(), other.round();
-            CHECK(x == y);
-            CHECK(one.save() == other.save());
-        });
+        auto const start = [&](std::uint64_t seed) {
+            return [&, seed](threads::member& comm, std::span<double> x) {
+                return method.template start<double>(problem{}, w.f[std::size_t(comm.rank())], comm, x, seed);
+            };
+        };
+        rounds::go_on_from_states(6, vec(4), 7, start(2), start(3));
     };
     check(choco<rand_k<>>{.compressor = {2}, .step = .1, .decrease = 9, .gamma = .1, .batch = 3, .over = tree()});
     check(pair_gossip{.step = .1, .local = 3, .momentum = .5, .batch = 2});
