@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 template <class T>
 using bounded = threshold<identity, std::span<T const>>;
 static_assert(Level<follow_last_move<double>, bounded<double>>);
@@ -21,8 +19,6 @@ std::vector<T> bounds_for(follow_last_move<T>& level, std::vector<T> const& x) {
     level.tune(on, c, round_context{}, std::span<T const>(x), std::span<T const>(x));
     return {c.bound.begin(), c.bound.end()};
 }
-
-}  // namespace
 
 TEST_CASE("bounds are zero in the first round, then scaled distances to where the last message was sent") {
     host on;

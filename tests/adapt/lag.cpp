@@ -10,8 +10,6 @@ using vec = std::vector<double>;
 
 static_assert(Level<lag<>, threshold<>> && Level<lag<float>, threshold<>, float>);
 
-namespace {
-
 // Tunes for x and delta, and updates as if the round were sent, where it is to.
 template <class T>
 bool sends(lag<T>& level, std::vector<T> const& x, std::vector<T> const& delta, bool and_update = true) {
@@ -24,8 +22,6 @@ bool sends(lag<T>& level, std::vector<T> const& x, std::vector<T> const& delta, 
     if (and_update) CHECK(level.sent() == in_full);
     return in_full;
 }
-
-}  // namespace
 
 TEST_CASE("delta is measured against the last moves, by hand") {
     lag<> level(.5, 2, .5);  // sends where |delta|^2 > 2 (the last two squared moves)

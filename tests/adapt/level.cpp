@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // A level of the user's: as many coordinates more as were sent.
 struct rising {
     double k = 1;
@@ -28,8 +26,6 @@ struct without_update {
 
 static_assert(Level<fixed_level, top_k<>> && Level<fixed_level, top_k<>, float>);
 static_assert(Level<rising, top_k<>> && !Level<rising, identity> && !Level<without_update, top_k<>>);
-
-}  // namespace
 
 TEST_CASE("a fixed level leaves the compressor as it was") {
     host on;

@@ -10,8 +10,6 @@ using namespace laconic;
 
 static_assert(Compressor<best_level<top_k<>, message_cost, message_sizes>>);
 
-namespace {
-
 // The bits of x at each level, with those of the level itself.
 template <class C, class T>
 std::vector<double> written_sizes(C const& c, std::vector<T> const& x) {
@@ -48,8 +46,6 @@ std::vector<float> drawn(std::size_t d, double tail) {
 std::vector<message_cost> const costs{
     {}, affine_cost(1, 640), affine_cost(1, 1e5), affine_cost(0, 1), packet_cost(512, 64, 60), packet_cost(40, 8, 4)};
 
-}  // namespace
-
 TEST_CASE("what is written of (8, 4, 2, 1), against the formula") {
     message_sizes const written{}, formula{false};
     CHECK((written.are_dear() && !formula.are_dear()));
@@ -76,8 +72,6 @@ TEST_CASE("a packet is filled with what is written, where the formula leaves roo
     CHECK(as_written.inside == compress(top_k{as_written.level}, x, key{1}));
 }
 
-namespace {
-
 // What levels are worth that are chosen by what is written, for the best of all: at least; and those by the formula.
 struct least_of_best {
     double sorted = 1, by_histogram = 1, by_formula = 1;
@@ -97,8 +91,6 @@ struct least_of_best {
         }
     }
 };
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("the chosen level is worth 98.5 % of the best of all, or 97 % by the histogram", C, top_k<>,
                    top_k<scaled_sign>) {

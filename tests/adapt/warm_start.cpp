@@ -10,8 +10,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 template <class T>
 using warm = low_rank<std::span<T const>>;
 static_assert(Level<warm_start<double>, warm<double>> && Level<warm_start<float>, warm<float>, float>);
@@ -60,8 +58,6 @@ std::vector<double> errors_of(C c, L level, std::vector<T> const& x, int rounds)
     }
     return errors;
 }
-
-}  // namespace
 
 TEST_CASE("the first round is drawn, the next starts from the factors that were sent") {
     host on;
@@ -125,8 +121,6 @@ TEST_CASE("it goes on after a gradient of zeros, and after one of lower rank") {
     CHECK(error_about(two) < 1e-20);
 }
 
-namespace {
-
 using warm_recursion = recursion<warm<double>, memory<>, gradient_step, warm_start<double>>;
 
 // Quadratics of 4 x 3 matrices x with one minimiser in common, so that error feedback has no bias there.
@@ -138,8 +132,6 @@ workers with_common_minimiser(vec const& x) {
     }
     return f;
 }
-
-}  // namespace
 
 // A matrix of 6 x 4, 5 numbers that are no matrix, a matrix of 3 x 4 and no numbers at all.
 TEST_CASE("every part starts from its own factors, as if it were alone") {

@@ -9,8 +9,6 @@ using namespace laconic;
 static_assert(Level<warm_up, top_k<>> && Level<warm_up, top_k<natural>> && Level<warm_up, rand_k<>, float>);
 static_assert(!Level<warm_up, natural>);
 
-namespace {
-
 // How many of d coordinates are sent in that round.
 std::size_t coordinates_sent(warm_up level, std::uint64_t round, std::size_t d) {
     host on;
@@ -24,8 +22,6 @@ std::size_t coordinates_sent(warm_up level, std::uint64_t round, std::size_t d) 
     c(on, std::span<double const>(x), key{}, m);
     return m.support.size();
 }
-
-}  // namespace
 
 TEST_CASE("four quarters, then k") {
     warm_up const level{.001, 8};

@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // A clock that only the compressor below turns: 2 ns a number to encode and 1 ns to decode, then twice that for every
 // third message. A number takes a byte, and `more` bytes come with it.
 double now = 0;
@@ -75,8 +73,6 @@ void turns_at_the_break_even(payoff const& p, message_cost const& link) {
     CHECK(pays_at(p, link, *p.break_even * (1 - 1e-9)) != p.dearer_bits_help);
     CHECK(pays_at(p, link, link.per_bit) == p.pays);
 }
-
-}  // namespace
 
 TEST_CASE("four workers, by hand") {
     auto const link = affine_cost(1e-9, 1e-6);

@@ -12,8 +12,6 @@
 using namespace laconic;
 using namespace networks;
 
-namespace {
-
 // The papers' rho, for objectives that are means over w.rows rows.
 template <class F>
 gadmm chain_of(workers<F> const& w, double rho) {
@@ -31,8 +29,6 @@ int rounds_of(M const& method, workers<stretched> const& w, std::uint64_t seed =
     return rounds_to_value<fibers>(method, w, 8000, seed);
 }
 bool about(int rounds, int expected) { return std::abs(rounds - expected) <= 2; }
-
-}  // namespace
 
 TEST_CASE("T1.1: three iterations by hand") {
     auto const w = scalars({1, 2, 3, 6});
@@ -106,8 +102,6 @@ TEST_CASE("T1.4: DET6, Q-GADMM with deterministic rounding: iterations and bits"
     CHECK(late > 5 * early);
 }
 
-namespace {
-
 // D-GADMM by one thread, on quadratics: with a dual for each rank, which goes with it, or for each place in the chain.
 double error_of_edge_duals(workers<ridge<>> const& w, double rho, std::vector<std::vector<int>> const& chains, int tau,
                            int rounds, bool by_place) {
@@ -141,8 +135,6 @@ double error_of_edge_duals(workers<ridge<>> const& w, double rho, std::vector<st
     }
     return error;
 }
-
-}  // namespace
 
 TEST_CASE("T1.3: DET6, D-GADMM: iterations for each refresh; the duals of all ranks sum to 0") {
     auto const w = six_workers();

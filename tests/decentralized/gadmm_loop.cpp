@@ -10,8 +10,6 @@
 using namespace laconic;
 using namespace networks;
 
-namespace {
-
 vec gradient_of(ridge<> const& f, vec const& x) {
     vec g(x.size());
     f.gradient(x, g);
@@ -45,8 +43,6 @@ struct fails {
         g[2] = std::numeric_limits<double>::infinity();
     }
 };
-
-}  // namespace
 
 TEST_CASE("T1.5: the Lyapunov function falls by what the theorem says, and both stationarity identities hold") {
     auto const data = body_fat();

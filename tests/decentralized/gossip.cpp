@@ -10,8 +10,6 @@
 using namespace laconic;
 using namespace networks;
 
-namespace {
-
 vec slope_at(ridge<> const& f, vec const& x) {
     vec g(x.size());
     f.gradient(x, g);
@@ -81,8 +79,6 @@ struct breaks {
 };
 
 graph tree() { return {6, {{0, 1}, {0, 2}, {0, 3}, {3, 4}, {4, 5}}}; }
-
-}  // namespace
 
 TEST_CASE("CHOCO: the mean of the models moves as gradient descent does, whatever the compressor") {
     auto const w = six_workers();

@@ -10,8 +10,6 @@ using namespace laconic;
 
 static_assert(detail::Described<adanet>);
 
-namespace {
-
 // The housing data in an order that is drawn: 404 rows for training and 102 for testing, numbers of mean 0 and variance
 // 1 over the first, labels log(1 + price).
 struct parts {
@@ -67,8 +65,6 @@ result run(adanet const& how, parts const& of, std::uint64_t seed, int rounds) {
     });
     return r;
 }
-
-}  // namespace
 
 TEST_CASE("adanet: its text has what is not by default") {
     adanet how;

@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 template <class Z>
 candidate<double, Z> trained(network_family<squared_output<>, double> const& family, Z const& z,
                              std::vector<double> const& x) {
@@ -34,8 +32,6 @@ candidate<double, Z> read_back(network_family<squared_output<>, double> const& f
     source.finish();
     return c;
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("candidate: its outputs or its parameters travel, and the others see it as its trainer does", Z,
                    identity, top_k<>) {

@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using member = ensemble_member<double>;
 using members = std::vector<member>;
 
@@ -24,8 +22,6 @@ std::optional<ensemble_choice> choose(ensemble_rule const& rule, members const& 
 }
 
 std::vector<double> const ones{1, 1, 1, 1}, alternating{1, -1, 1, -1}, exact{3, 1, 2, 0}, nothing{};
-
-}  // namespace
 
 TEST_CASE("T4.3: the penalty is lambda r + beta, and 0 without them, whatever r is") {
     CHECK(complexity_penalty{0.1, 0}.of(2) == 0.2);

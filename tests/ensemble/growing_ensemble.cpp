@@ -9,8 +9,6 @@
 
 using namespace laconic;
 
-namespace {
-
 template <class T>
 dataset<T> curve() {
     auto data = drawn::data<T>(40, 3, 0.9);
@@ -62,8 +60,6 @@ struct faulty {
         true_loss.multiply_by_bend(s, j, v);
     }
 };
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("growing_ensemble: any ranks, placements and messages come to the same bits", T, float, double) {
     for (auto const strategy : {ensemble_strategy::grow, ensemble_strategy::all, ensemble_strategy::solo}) {

@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 constexpr auto whole = placement_strategy::round_robin, drop = placement_strategy::round_robin_drop,
                everywhere = placement_strategy::replication;
 
@@ -22,8 +20,6 @@ std::string table(placement const& p) {
     }
     return text;
 }
-
-}  // namespace
 
 TEST_CASE("T4.1: which rank does what") {
     std::string const four = "E-111 -T100 -T010 -T001";

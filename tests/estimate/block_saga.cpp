@@ -11,8 +11,6 @@ using namespace toys;
 
 static_assert(Estimator<block_saga<>, mean_of_rows> && !Estimator<block_saga<>, quadratic<>>);
 
-namespace {
-
 vec row_gradient(mean_of_rows const& f, std::size_t j, vec const& x) {
     vec g(x.size());
     f.rows[j].gradient(x, g);
@@ -20,8 +18,6 @@ vec row_gradient(mean_of_rows const& f, std::size_t j, vec const& x) {
 }
 // The gradient of row j in the table, of d numbers.
 vec kept(block_saga<> const& e, std::size_t j, std::size_t d) { return copied(e.table().subspan(j * d, d)); }
-
-}  // namespace
 
 TEST_CASE("the first round is exact and fills the table; then one row is renewed, on the blocks of the round") {
     auto const f = random_sums(1, 3, {{1, 2, 3, 4, 5}}, 1, 3)[0];

@@ -7,8 +7,6 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
-namespace {
-
 // f(x) = g . x, whose gradient is g everywhere.
 template <class T>
 struct slope_of {
@@ -32,8 +30,6 @@ std::vector<T> estimated_of(clipped<> e, std::vector<T> const& g) {
     return out;
 }
 vec estimated(clipped<> e, vec const& g) { return estimated_of<double>(e, g); }
-
-}  // namespace
 
 TEST_CASE("a norm is cut to the limit, a direction kept") {
     CHECK(estimated({{}, 5, clip_at::norm}, {3, 4}) == vec{3, 4});

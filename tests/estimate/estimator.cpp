@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // f(x) = (3/2) x^2, in one pass or in two.
 struct parabola {
     std::size_t dimension() const { return 1; }
@@ -58,8 +56,6 @@ static_assert(Estimator<l_svrg<>, logistic_regression<>> && Estimator<saga<>, lo
 static_assert(Estimator<l_svrg<float>, logistic_regression<float>, float> &&
               Estimator<saga<float>, logistic_regression<float>, float>);
 static_assert(!Estimator<saga<>, logistic_regression<float>, float>);
-
-}  // namespace
 
 TEST_CASE("the full gradient, and the value where it comes for nothing") {
     host on;

@@ -9,15 +9,11 @@
 using namespace laconic;
 using namespace samples;
 
-namespace {
-
 // A round in which w moves with this p, or stays.
 round_context with_coin(double p, bool moves, std::uint64_t from = 0) {
     for (std::uint64_t seed = from;; ++seed)
         if (auto const now = round_context::of({seed}, 1, 0, 1); (now.shared.uniform(0) < p) == moves) return now;
 }
-
-}  // namespace
 
 TEST_CASE("the first round is exact, and its iterate the reference point") {
     auto const f = logistic_of(6, 4, 1);

@@ -11,16 +11,12 @@ using namespace toys;
 
 static_assert(Estimator<local_momentum<>, mean_of_rows> && Estimator<local_momentum<full_gradient>, quadratic<>>);
 
-namespace {
-
 vec estimated(local_momentum<>& e, quadratic<> const& f, vec const& x) {
     host on;
     vec g(x.size());
     e(on, f, round_context{}, std::span<double const>(x), std::span(g));
     return g;
 }
-
-}  // namespace
 
 TEST_CASE("by hand: v = (1 - beta) g, then beta v + (1 - beta) g") {
     host on;

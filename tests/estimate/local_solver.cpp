@@ -10,8 +10,6 @@
 
 using namespace laconic;
 
-namespace {
-
 dataset<double> some_rows(std::size_t rows, std::size_t features, bool signs) {
     dataset<double> data{"drawn", dataset<double>::matrix(std::ptrdiff_t(rows), std::ptrdiff_t(features)), {}};
     for (std::size_t j = 0; j < rows; ++j) {
@@ -46,8 +44,6 @@ struct nan_at {  // its gradient is not finite at coordinate 2
     }
     void hessian(std::span<double const>, Eigen::MatrixXd& h) const { h.setIdentity(4, 4); }
 };
-
-}  // namespace
 
 TEST_CASE("the exact minimum of a ridge regression, for one weight after the other") {
     host on;

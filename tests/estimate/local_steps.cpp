@@ -9,8 +9,6 @@ using namespace laconic;
 
 using vec = std::vector<double>;
 
-namespace {
-
 // f(x) = h x^2 / 2 - b x, as a mean of two rows with b one more and one less.
 struct bowl {
     double h = 1, b = 0;
@@ -38,8 +36,6 @@ double estimated(local_steps<>& e, bowl const& f, round_context const& now, doub
     e(on, f, now, std::span<double const>(x), std::span<double>(g));
     return g[0];
 }
-
-}  // namespace
 
 TEST_CASE("one, two and three steps by hand, and the shift after them") {
     local_steps<> e(.5, .25);

@@ -9,8 +9,6 @@
 using namespace laconic;
 using namespace samples;
 
-namespace {
-
 // The mean that the table stands for, from the table.
 template <class F>
 vec mean_of_table(saga<> const& e, F const& f) {
@@ -61,8 +59,6 @@ void keeps_its_mean(F const& f, std::size_t batch) {
         round_of(e, f, round_context::of({4}, round, 0, 1), point(d, round), point(d, round + 1));
     CHECK(distance(e.mean(), mean_of_table(e, f)) < 1e-12);
 }
-
-}  // namespace
 
 TEST_CASE("the first round is exact and fills the table") {
     auto const f = logistic_of(6, 4, 1);

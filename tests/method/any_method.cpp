@@ -8,7 +8,6 @@
 
 using namespace laconic;
 
-namespace {
 problem const some_problem{8, 5, 4, .5, 9, 6, .5};
 }
 

@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 struct step_known {
     overrides given{};
     static constexpr void description(auto&& describe) { describe("m", "", "", detail::step_field); }
@@ -32,8 +30,6 @@ void refused(std::string const& text, std::size_t column, std::string const& why
 }
 
 problem const of_five{100, 5, 4, .5, 9, 6, .25, 7, 12};
-
-}  // namespace
 
 TEST_CASE("a method from its text composes as in C++") {
     auto const same = [](auto const& m) {

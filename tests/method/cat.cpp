@@ -30,8 +30,6 @@ TEST_CASE("of rand_k: the method at the k that its theorem guarantees the least 
     CHECK(cat{diana{rand_k{}}, cost}.level<float>(p) >= k);  // more floats go into a packet
 }
 
-namespace {
-
 // After how many rounds f is within `share` of its first distance to the least value.
 int rounds_to(double share, std::string const& method, task const& t) {
     any_run run(named(method, t.p), t.f, vec(t.p.dimension), 1);
@@ -40,8 +38,6 @@ int rounds_to(double share, std::string const& method, task const& t) {
     for (; t.gap(run.x()) > goal && k < 100000; k += 10) run.rounds(10);
     return k;
 }
-
-}  // namespace
 
 TEST_CASE("of rand_k: measured, 1e-6 costs at most a tenth more than with the best k of all; 1e-10 is reached") {
     auto all = tasks(10);

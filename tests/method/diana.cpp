@@ -9,8 +9,6 @@ using namespace laconic;
 
 using namespace toys;
 
-namespace {
-
 workers pulling_apart(int n, std::size_t d) {
     std::vector<vec> centres;
     for (int i = 0; i < n; ++i) centres.emplace_back(d, n == 1 ? 0 : i % 2 == 0 ? 1.0 : -1.0);
@@ -62,8 +60,6 @@ logistic_regression<> one_row(double sign, double lambda) {
     data.labels = {1};
     return {std::move(data), lambda};
 }
-
-}  // namespace
 
 TEST_CASE("the exact recursion of the expectations, to all printed digits") {
     struct line {

@@ -11,16 +11,12 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 // What optima.json has of heart_scale with lambda = 1 / N.
 nlohmann::json known_answers(int ranks) {
     for (auto const& entry : nlohmann::json::parse(*test_text("optima.json")))
         if (entry["data"] == "heart_scale" && entry["lambda_tag"] == "1/N" && entry["workers"] == ranks) return entry;
     throw error("optima.json knows nothing of heart_scale");
 }
-
-}  // namespace
 
 TEST_CASE("real data: the optimum and the constants that all theorems are held against are those of optima.json") {
     for (int const ranks : {1, 10}) {

@@ -9,8 +9,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 // Ridge regression as in the specification's ablation: 5 workers of 40 rows of 50 nearly normal numbers, the features'
 // sizes rising from 0.1 to 1, lambda = 0.01, labels of a line except for noise of a tenth.
 workers ablation_ridges() {
@@ -60,8 +58,6 @@ course run_to_optimum(any_recursion<> const& recursion, task const& t, std::size
 std::string sec(double xi, double beta, std::string const& more = "") {
     return "gd_sec(xi=" + detail::shortest(xi) + ", beta=" + detail::shortest(beta) + more + ")";
 }
-
-}  // namespace
 
 // There kappa is 68 and gradient descent takes 546 rounds of 250 numbers; the lines below took 546, 548, 772, 892, 1058
 // and 1921 rounds, and 130708, 57504, 58698, 18509, 12915 and 54325 numbers; without memory (xi = 20) or errors (xi =

@@ -10,8 +10,6 @@ static_assert(detail::GuaranteedByRandK<diana<rand_k<>>> && detail::GuaranteedBy
 static_assert(detail::GuaranteedByRandK<vr_diana_saga<rand_k<>>>);
 static_assert(!detail::GuaranteedByRandK<diana<natural>> && !detail::GuaranteedByRandK<diana<rand_k<rand_k<>>>>);
 
-namespace {
-
 // The share by which V falls in a round, from the theorems: theorem 1 of DIANA for its own memory rate, and VR-DIANA's.
 double diana_rate(double k, double rounding, problem const& p) {
     double const omega = double(p.dimension) / k * (1 + rounding) - 1, mu = p.least_strong_convexity;
@@ -45,8 +43,6 @@ std::vector<two_costs> costs_of_both_ways() {
             {packet_cost(20, 4, 10), [](double bits) { return 24 * std::ceil(bits / 160) + 10; }},
             {packet_cost(100, 50, 0), [](double bits) { return 150 * std::ceil(bits / 800); }}};
 }
-
-}  // namespace
 
 TEST_CASE("k is the best of all, tried one by one, whatever the cost") {
     for (std::size_t const d : {1u, 13u, 100u, 501u})

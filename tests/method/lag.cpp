@@ -11,8 +11,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 // The synthetic linear regressions of the paper: 9 workers with 50 Gaussian rows (here sums of 12 uniform numbers) of
 // 50 features each, sum of squares / 2 with L_m = (1.3^(m-1) + 1)^2.
 workers of_the_paper() {
@@ -35,8 +33,6 @@ workers of_the_paper() {
     }
     return f;
 }
-
-}  // namespace
 
 TEST_CASE("the paper's synthetic recipe: as many uploads as a program that follows the paper counts") {
     // Counted by numpy, which draws the same numbers (x <- 48271 x mod 2^31 - 1 from x = 1), takes the eigenvalues of

@@ -8,8 +8,6 @@
 using namespace laconic;
 using toys::named;
 
-namespace {
-
 // dimension, n, L, mu, max L_i, mean square L_i; min mu_i, samples, max L_ij, own L_i
 problem const p{8, 5, 4, .5, 9, 6}, of_rows{8, 5, 4, .5, 7, 6, .5, 40, 10}, three{8, 5, 3, .6, 7, 6, .5};
 problem const alone{8, 1, 4, .5, 4, 4}, blocks{1024, 5, 4, .5, 10, 6}, sixteen{16, 8, 5, .5, 6, 6, .25, 0, 10};
@@ -204,8 +202,6 @@ std::vector<numbers> by_hand() {
     return all;
 }
 
-}  // namespace
-
 TEST_CASE("each method's step, and its parts, by hand") {
     for (auto const& [as_text, of, step, parts] : by_hand()) {
         std::string const& method = as_text;  // which a lambda may capture, also with clang++ 14
@@ -344,8 +340,6 @@ TEST_CASE("what no theorem covers, and numbers that cannot be, are refused with 
     }
 }
 
-namespace {
-
 template <class M>
 concept HasRates = requires(M& m) {
     m.given.memory;
@@ -392,8 +386,6 @@ template <class... M>
 void all_refuse_numbers(detail::type_list<M...>) {
     (refuses_numbers<M>(), ...);
 }
-
-}  // namespace
 
 TEST_CASE("a step that is none, and a memory rate or a batch that a method has no use for, are refused") {
     all_refuse_numbers(detail::library_methods<identity, gd>{});

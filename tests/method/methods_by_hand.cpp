@@ -8,8 +8,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 workers diagonal(vec const& curvature, vec const& b) {
     Eigen::VectorXd const h = eigen(curvature);
     return {{h.asDiagonal().toDenseMatrix(), Eigen::VectorXd(eigen(b)), 0}};
@@ -121,8 +119,6 @@ std::vector<run_by_hand> by_hand() {
           {5, {-.35395232, 1.68}, {}, {{-1.1284, -8}, {2.814136, 2}}}}}};
 }
 
-}  // namespace
-
 TEST_CASE("rounds by hand: the iterates, what is left, and what is known") {
     for (auto const& [text, f, start, known] : by_hand()) {
         std::string const& method = text;  // which a lambda may capture, also with clang++ 14
@@ -146,8 +142,6 @@ TEST_CASE("rounds by hand: the iterates, what is left, and what is known") {
     CHECK(*std::max_element(clipped.x().begin(), clipped.x().end()) == clipped.x()[3]);
     CHECK(clipped.x()[3] == doctest::Approx(1.5 * std::sqrt(15.)).epsilon(1e-6));
 }
-
-namespace {
 
 enum class look { at_value, at_gap, at_square, at_first_number };
 
@@ -230,8 +224,6 @@ std::vector<run_by_others> known_to_others() {
         // Beyond the safe bound it diverges.
         {gd_sec_as_in_the_paper(21, .5), two_curved(), {0, 0}, look::at_square, {{400, 9e44, .4}}}};
 }
-
-}  // namespace
 
 TEST_CASE("values that other programs know") {
     for (auto const& [text, f, start, how, known] : known_to_others()) {

@@ -7,8 +7,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 enum class alike { iterates_and_bytes, iterates, nearly };
 
 struct pair_of_methods {
@@ -33,8 +31,6 @@ void are_equal(pair_of_methods const& pair, any_objectives const& f, problem con
         if (pair.how == alike::iterates_and_bytes) REQUIRE(a[k].bytes == b[k].bytes);
     }
 }
-
-}  // namespace
 
 TEST_CASE("one method is another, on workers that differ") {
     auto const t = ridges(3, 9, 4);

@@ -7,8 +7,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 task as_task(workers const& f, vec start) {
     return task_of("workers", f, constants(f), known_optimum(f), std::move(start));
 }
@@ -41,8 +39,6 @@ struct course_to_optimum {
     std::size_t rounds;
     double within;  // of |x - x*|^2
 };
-
-}  // namespace
 
 TEST_CASE("methods that reach the optimum, of workers that differ or that agree") {
     auto const differing = ridges(4, 6, 3), wide = ridges(5, 12, 11), apart = pulling_apart(), one_point = agreeing();

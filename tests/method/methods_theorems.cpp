@@ -11,8 +11,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 std::string number(double v) { return detail::shortest(v); }
 
 // V = |x - x*|^2 + weight mean |h_i - grad f_i(x*)|^2 has E V+ <= (1 - fall) V + floor, where the step is this and
@@ -51,8 +49,6 @@ void holds_along_a_run(task const& t, std::string const& method, shift_theorem c
     // Markov: except for a chance of 1 in 10.
     if (by.floor == 0) CHECK(lyapunov() < 10 * std::pow(1 - by.fall, 1111) * first);
 }
-
-}  // namespace
 
 TEST_CASE("messages of random coordinates, without shifts and with them, of all rows and of one") {
     for (auto const& t : tasks(10)) {
@@ -115,8 +111,6 @@ TEST_CASE("gd: f - f* falls by 1 - mu / L, every round") {
     }
 }
 
-namespace {
-
 // mean |grad f(x^t)|^2 over T rounds of EF21, over the bound 2 (f(x^0) - least) / (step T) + G^0 / (theta T) of theorem
 // 1, G^0 being mean |h_i - grad f_i(x^0)|^2 once the first round has been sent. The step is that for mu = 0.
 double share_of_bound(any_objectives const& f, problem p, double least, vec const& start, int rounds) {
@@ -136,8 +130,6 @@ double share_of_bound(any_objectives const& f, problem p, double least, vec cons
     }
     return squares / (2 * (mean_value(f, start) - least) / (step * rounds) + apart / (theta * rounds));
 }
-
-}  // namespace
 
 TEST_CASE("ef21 of any smooth f, also where it is not convex: the mean square of the gradients is within theorem 1") {
     auto const t = ridges(4, 6, 1);
@@ -179,8 +171,6 @@ TEST_CASE("signsgd, one worker: the mean 1-norm of the gradient is within the th
     }
 }
 
-namespace {
-
 // |x - b|_1 and one of its subgradients.
 struct corner {
     vec b;
@@ -194,8 +184,6 @@ struct corner {
         for (std::size_t j = 0; j < b.size(); ++j) g[j] = x[j] > b[j] ? 1 : -1;
     }
 };
-
-}  // namespace
 
 TEST_CASE("dual_averaging of functions with corners: within (R^2 / (2 step) + step G^2) / sqrt(T)") {
     any_objectives const f{corner{{0, 5}}, corner{{1, 0}}, corner{{4, 1}}};  // the medians: (1, 1)

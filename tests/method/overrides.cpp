@@ -15,8 +15,6 @@ TEST_CASE("a step is a number, or a number over the smoothness") {
     CHECK(step_size{.5, true} != step_size{.5});
 }
 
-namespace {
-
 struct with_all {
     overrides given{};
     static constexpr void description(auto&& describe) {
@@ -35,8 +33,6 @@ struct step_known {
     static constexpr void description(auto&& describe) { describe("m", "", "", detail::step_field); }
 };
 
-}  // namespace
-
 TEST_CASE("what is given is written, and nothing else") {
     auto const text = [](overrides const& r) { return to_string(with_all{r}); };
     CHECK(text({}) == "m");
@@ -54,12 +50,8 @@ TEST_CASE("a method that draws at least one row has batch=1 in its text where no
     CHECK(detail::listed<with_rows>().parameters == "(batch=1)");
 }
 
-namespace {
-
 problem const p{3, 2, 8, 0, 0, 0};
 detail::theory of(overrides const& given, problem const& its = p) { return {"m", given, its}; }
-
-}  // namespace
 
 TEST_CASE("the theorem is asked only where no step is given") {
     int asked = 0;

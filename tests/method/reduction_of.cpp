@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 constexpr std::size_t d = 24;
 
 struct bowl {
@@ -52,8 +50,6 @@ void same(M const& method, double step, double scale = 1) {
             for (std::size_t i = 0; i < d; ++i) CHECK(x[i] == doctest::Approx(y[i]).epsilon(1e-10));
     });
 }
-
-}  // namespace
 
 TEST_CASE("a method's reduction in a loop of the user's does what the method does") {
     overrides const given{.step = step_size{0.125}};

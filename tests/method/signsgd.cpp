@@ -9,8 +9,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 // The projection onto [-1, 1]^d.
 struct box {
     template <class B, Scalar T>
@@ -73,8 +71,6 @@ struct shrinking_step {
         add_scaled(on, -.1 / std::sqrt(++taken), std::span<T const>(d), x);
     }
 };
-
-}  // namespace
 
 // Karimireddy, Rebjock, Stich, Jaggi (ICML 2019), the three counter-examples.
 TEST_CASE("CE1: signs of noise point uphill, where errors that are kept find the way down") {

@@ -9,8 +9,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 template <class R>
 concept TakesMomentum = requires(R const& r) {
     with_momentum<double, host>(r, .5);
@@ -22,8 +20,6 @@ static_assert(TakesMomentum<recursion_of<gd>> && TakesMomentum<recursion_of<dian
 static_assert(!TakesMomentum<recursion_of<proxskip>>);
 
 problem const some{4, 3, 1, 1, 1, 1, 1};
-
-}  // namespace
 
 TEST_CASE("without momentum it is the method itself, bit for bit; with a prox it keeps it") {
     auto const f = random_ridges(3, 5, 1, 2);

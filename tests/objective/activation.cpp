@@ -8,8 +8,6 @@ using namespace laconic;
 
 static_assert(Activation<activation::relu> && Activation<activation::tanh>);
 
-namespace {
-
 struct has_no_slope {
     template <class H>
     static void apply(H&) {}
@@ -30,8 +28,6 @@ double slope(double u) {
     A::multiply_by_slope(d, h);
     return d(0, 0) / 3;
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("activation: slopes are those of central differences, and at most 1", A, activation::relu,
                    activation::tanh) {

@@ -10,8 +10,6 @@
 
 using namespace laconic;
 
-namespace {
-
 double soft(double v, double by) { return std::max(v - by, 0.) - std::max(-v - by, 0.); }
 
 // f(x) = |x - b|^2 / 2, with nothing but the Hessian.
@@ -57,8 +55,6 @@ std::size_t check_conditions(F const& f, double weight, optimum const& best) {
     CHECK(best.value == doctest::Approx(value).epsilon(1e-14));
     return kept;
 }
-
-}  // namespace
 
 TEST_CASE("composite_optimum: around b it is the soft threshold of b, with exact zeros") {
     around const f{{3, -2.5, 0.5, -1, 0, 1.25}};

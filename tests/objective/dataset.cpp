@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-namespace {
-
 // Row j is (j + 1, 0, j % 2), labelled as given.
 laconic::dataset<double> rows_with(std::vector<double> labels) {
     laconic::dataset<double> data{"toy", {}, labels};
@@ -25,8 +23,6 @@ std::string refusal_of(auto&& call) {
     }
     return "nothing was thrown";
 }
-
-}  // namespace
 
 TEST_CASE("parts are contiguous, have all rows, and differ by one row at most") {
     for (std::size_t const m : {1u, 2u, 7u, 11u, 12u, 13u})

@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // The least that a user has to write: f_j(x) = (x - j)^2 / 2.
 struct mean_of_squares {
     std::size_t dimension() const { return 1; }
@@ -40,8 +38,6 @@ static_assert(SmoothFiniteSum<ridge<float>, float> && GeneralisedLinear<ridge<fl
 static_assert(!GeneralisedLinear<ridge<float>, double>);
 static_assert(SmoothFiniteSum<nonconvex_logistic<>> && GeneralisedLinear<nonconvex_logistic<>>);
 static_assert(SmoothFiniteSum<softmax<>> && GeneralisedLinear<softmax<>>);
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("finite_sum: batches are means, and slopes give gradients", F, logistic_regression<>, ridge<>,
                    nonconvex_logistic<>, softmax<>) {

@@ -6,8 +6,6 @@
 
 #include "support/everything.hpp"
 
-namespace {
-
 template <class T>
 Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> random_rows(std::ptrdiff_t n, std::ptrdiff_t d, double density) {
     Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> rows(n, d);
@@ -42,8 +40,6 @@ void check(std::ptrdiff_t n, std::ptrdiff_t d, double density) {
     CHECK((out - expected).norm() <= 1e-14 * (1 + expected.norm()));
     CHECK(out == Eigen::MatrixXd(out.transpose()));
 }
-
-}  // namespace
 
 TEST_CASE("the weighted Gram matrix of sparse and dense rows, fewer and more than a block") {
     for (double density : {0.0, 0.02, 0.2, 0.5, 1.0})

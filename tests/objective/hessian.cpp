@@ -15,8 +15,6 @@ static_assert(HessianProductObjective<nonconvex_logistic<>> && HessianProductObj
 static_assert(HessianProductObjective<perceptron<>> && HessianProductObjective<perceptron<float>, float>);
 static_assert(!HessianObjective<perceptron<>> && !HessianObjective<ridge<>, float>);
 
-namespace {
-
 template <class F>
 void product_is_the_hessian_s(F const& f) {
     auto const d = f.dimension();
@@ -30,8 +28,6 @@ void product_is_the_hessian_s(F const& f) {
     CHECK((h - h.transpose()).cwiseAbs().maxCoeff() < 1e-15 * h.norm());
     drawn::products_are_true(f, x, v);
 }
-
-}  // namespace
 
 TEST_CASE("hessian: the product is the matrix's, and the gradient's differences'") {
     auto const data = drawn::data(40, 7);

@@ -6,8 +6,6 @@
 
 #include "support/everything.hpp"
 
-namespace {
-
 std::string bytes(std::initializer_list<std::uint32_t> head, std::string const& body) {
     std::string text;
     for (auto const word : head)
@@ -37,8 +35,6 @@ std::string refusal(auto&& call) {
 }
 
 std::string const two_pictures = bytes({0x803, 2, 1, 3}, std::string("\x00\xff\x33\x01\x00\x80", 6));
-
-}  // namespace
 
 TEST_CASE("two small pictures") {
     auto const images = images_of(two_pictures);

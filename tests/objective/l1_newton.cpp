@@ -8,8 +8,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // The largest violation of the conditions of the minimum.
 template <class F>
 double violation(F const& f, std::vector<double> const& weights, std::vector<double> const& x) {
@@ -33,8 +31,6 @@ struct counted {
         f->hessian(x, h);
     }
 };
-
-}  // namespace
 
 TEST_CASE("l1_newton: a quadratic takes one step, with a weight for each coordinate") {
     auto const data = drawn::data(60, 6);

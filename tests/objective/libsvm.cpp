@@ -9,8 +9,6 @@
 #include "support/data.hpp"
 #include "support/everything.hpp"
 
-namespace {
-
 using laconic::read_libsvm;
 
 laconic::dataset<double> parse(std::string const& text, std::size_t features = 0) {
@@ -23,8 +21,6 @@ struct defect {
     std::string why;
     std::size_t features = 0;
 };
-
-}  // namespace
 
 TEST_CASE("the rows, labels and zeros of a small file") {
     auto const data = parse("+1 1:0.5 3:-2e1\n-1\n2.5 2:+7 4:0\n");

@@ -9,15 +9,11 @@ using namespace laconic;
 
 static_assert(HessianObjective<mixture<squared_output<>, float>> && HessianObjective<mixture<class_output<>, double>>);
 
-namespace {
-
 dataset<> labelled(std::vector<double> labels) {
     dataset<> data{"labelled", {}, std::move(labels)};
     data.rows.resize(static_cast<std::ptrdiff_t>(data.labels.size()), 1);
     return data;
 }
-
-}  // namespace
 
 TEST_CASE("T4.2: orthonormal members, where the weights are soft thresholds of their products with the labels") {
     squared_output<> const loss(labelled({3, 1, 2, 0}));

@@ -8,8 +8,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using regression = neural_network<squared_output<>>;
 using classification = neural_network<class_output<>, double, activation::tanh>;
 static_assert(FiniteSum<regression> && FusedObjective<regression> && !SmoothObjective<regression>);
@@ -61,8 +59,6 @@ void is_as_defined(F const& f, bool relu) {
     drawn::gradient_is_true(f, x, 1e-6, 1e-6);
     drawn::batches_are_means(f, x);
 }
-
-}  // namespace
 
 TEST_CASE(
     "neural_network: as defined and with the gradient of differences, without and with up to three hidden layers") {

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-namespace {
-
 // The least that a user has to write: f(x) = |x|^2 / 2.
 struct half_square {
     mutable int values = 0, gradients = 0;
@@ -54,8 +52,6 @@ static_assert(!laconic::Objective<half_square, float>, "its spans are of double"
 static_assert(!laconic::Objective<half_square, int> && !laconic::Objective<int>);
 static_assert(!laconic::Objective<value_is_text>, "a value is a number");
 static_assert(!laconic::Objective<members_not_const>, "members are const");
-
-}  // namespace
 
 TEST_CASE("evaluate calls for both where they come together, and for each otherwise") {
     std::vector<double> const x{1, 2, 3};

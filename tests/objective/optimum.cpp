@@ -9,8 +9,6 @@
 #include "support/everything.hpp"
 #include "support/newton.hpp"
 
-namespace {
-
 // f(x) = sqrt(1 + (x - 30)^2): a full Newton step from 0 throws it far away.
 struct far_away {
     std::size_t dimension() const { return 1; }
@@ -65,8 +63,6 @@ struct reference_optimum {
         }
     }
 };
-
-}  // namespace
 
 TEST_CASE("ridge regression by hand") {
     // f(x) = ((2x - 1)^2 + (x - 3)^2) / 4 + x^2 / 4: 0 = (2 (2x - 1) + x - 3) / 2 + x / 2

@@ -11,8 +11,6 @@ using namespace laconic;
 static_assert(OutputLoss<squared_output<>> && OutputLoss<squared_output<float>> && OutputLoss<class_output<>> &&
               OutputLoss<no_loss>);
 
-namespace {
-
 template <class L>
 std::vector<double> slopes(L const& l, std::vector<double> z, std::size_t j) {
     l.loss(std::span<double>(z), j);
@@ -46,8 +44,6 @@ std::pair<double, std::vector<T>> of(std::vector<T> z, std::size_t y) {
     return {value, z};
 }
 dataset<> labelled(std::vector<double> labels) { return {"toy", {}, std::move(labels)}; }
-
-}  // namespace
 
 TEST_CASE("squared_output: by hand, and by differences") {
     auto data = drawn::data(4, 2);

@@ -8,16 +8,12 @@ using namespace laconic;
 
 static_assert(Penalty<squared_penalty> && Penalty<bounded_penalty>);
 
-namespace {
-
 struct no_range {
     static double value(double) { return 0; }
     static double slope(double) { return 0; }
     static double bend(double) { return 0; }
 };
 static_assert(!Penalty<no_range>);
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("penalty: derivatives are those of central differences and keep their range", P, squared_penalty,
                    bounded_penalty) {

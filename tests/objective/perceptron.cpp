@@ -12,8 +12,6 @@ using namespace laconic;
 
 static_assert(FiniteSum<perceptron<float>, float> && FusedObjective<perceptron<>> && !SmoothObjective<perceptron<>>);
 
-namespace {
-
 using relu_net = perceptron<>;
 using tanh_net = perceptron<double, activation::tanh>;
 
@@ -40,8 +38,6 @@ dataset<> exclusive_or() {
     data.rows.insert(3, 1) = 1;
     return data;
 }
-
-}  // namespace
 
 TEST_CASE("perceptron: by hand") {
     relu_net const f(exclusive_or(), 2);

@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // (1 0 2 0 3 4 5), (0 ... 0), (0 0 0 0 0 0 -6)
 dataset<> three_rows() {
     dataset<> data{"toy", {}, {1, 2, 3}};
@@ -19,8 +17,6 @@ dataset<> three_rows() {
     data.rows.insert(2, 6) = -6;
     return data;
 }
-
-}  // namespace
 
 TEST_CASE("shared_rows: rows by hand") {
     shared_rows<double> const rows(three_rows());

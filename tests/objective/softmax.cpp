@@ -15,8 +15,6 @@ static_assert(SmoothFiniteSum<softmax<>> && GeneralisedLinear<softmax<float>, fl
 static_assert(SmoothFiniteSum<softmax<float>, float> && FusedObjective<softmax<>> && NewtonObjective<softmax<>>);
 static_assert(!HessianObjective<softmax<>>);
 
-namespace {
-
 struct defined {
     double value;
     std::vector<double> gradient;
@@ -60,8 +58,6 @@ double largest_bend(softmax<> const& f, std::vector<double> const& x) {
     return largest_eigenvalue(f.dimension(),
                               [&](std::span<double const> v, std::span<double> out) { f.hessian_times(x, v, out); });
 }
-
-}  // namespace
 
 TEST_CASE("softmax: by hand") {
     dataset<> data{"toy", {}, {4, -1}};

@@ -6,8 +6,6 @@
 
 #include "support/everything.hpp"
 
-namespace {
-
 struct counting_product {
     Eigen::MatrixXd const& matrix;
     int times = 0;
@@ -35,8 +33,6 @@ Eigen::MatrixXd with_eigenvalues(Eigen::VectorXd const& values, std::uint64_t se
 double largest(Eigen::MatrixXd const& m) {
     return laconic::largest_eigenvalue(std::size_t(m.rows()), counting_product{m});
 }
-
-}  // namespace
 
 TEST_CASE("the largest eigenvalue of matrices small and large, of full and of low rank") {
     for (Eigen::Index n : {1, 2, 3, 10, 63, 64, 65, 66, 200, 500})

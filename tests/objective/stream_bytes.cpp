@@ -10,13 +10,9 @@
 
 using laconic::detail::stream_bytes;
 
-namespace {
-
 struct broken_buffer : std::streambuf {
     int_type underflow() override { throw std::ios_base::failure("a bad sector"); }
 };
-
-}  // namespace
 
 TEST_CASE("bytes come until the stream ends, whatever it throws at its end") {
     std::istringstream in("abcde");

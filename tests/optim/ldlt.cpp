@@ -9,8 +9,6 @@
 
 using namespace laconic;
 
-namespace {
-
 Eigen::MatrixXd symmetric(Eigen::Index n, std::uint64_t seed) {
     Eigen::MatrixXd a(n, n);
     for (Eigen::Index i = 0; i < n * n; ++i) a.data()[i] = key{seed}.uniform(std::uint64_t(i)) - .5;
@@ -19,8 +17,6 @@ Eigen::MatrixXd symmetric(Eigen::Index n, std::uint64_t seed) {
 std::vector<double> row_of(Eigen::MatrixXd const& a, Eigen::Index i) {
     return {a.col(i).data(), a.col(i).data() + i + 1};
 }
-
-}  // namespace
 
 TEST_CASE("T3.2: pivots of S'HS on DET6 are the known numbers") {
     auto const s = det6::directions();

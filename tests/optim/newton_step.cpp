@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // Eigenvalues 3 and e, along (3, 4) / 5 and (-4, 3) / 5.
 Eigen::MatrixXd with_eigenvalue(double e) {
     Eigen::Vector2d const a(.6, .8), b(-.8, .6);
@@ -21,8 +19,6 @@ std::vector<double> solved(Eigen::MatrixXd const& m, definite_by how, double num
     CHECK(solve(m, how, number, step) == expected);
     return {.6 * step[0] + .8 * step[1], -.8 * step[0] + .6 * step[1]};
 }
-
-}  // namespace
 
 TEST_CASE("newton_step: a projection raises what is below, and only that") {
     for (double const e : {-2., .1, .5, 2.}) {

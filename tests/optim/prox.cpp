@@ -8,8 +8,6 @@ using namespace laconic;
 
 static_assert(Prox<elastic_net> && Prox<elastic_net, float>);
 
-namespace {
-
 struct only_moves {
     template <class B, Scalar T>
     void operator()(B&, double, std::span<T>) const {}
@@ -41,8 +39,6 @@ void is_least(elastic_net const& prox, double rate) {
         CHECK(cost({0, 0, 0}) >= least - 1e-12);
     }
 }
-
-}  // namespace
 
 TEST_CASE("by hand") {
     struct by_hand {

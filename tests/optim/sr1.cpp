@@ -9,8 +9,6 @@
 
 using namespace laconic;
 
-namespace {
-
 Eigen::MatrixXd symmetric(Eigen::Index n, std::uint64_t seed, double lift) {
     Eigen::MatrixXd a(n, n);
     for (Eigen::Index i = 0; i < n * n; ++i) a.data()[i] = key{seed}.uniform(std::uint64_t(i)) - .5;
@@ -65,8 +63,6 @@ struct model {
         return b;
     }
 };
-
-}  // namespace
 
 TEST_CASE("T3.1: the compact form is the sequential SR1 from gamma I, gamma = 0 and 0.7") {
     for (double const gamma : {0., .7})

@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 Eigen::MatrixXd wide_spectrum(Eigen::Index n, double least) {  // eigenvalues from `least` to 1, in a random basis
     Eigen::MatrixXd b = Eigen::MatrixXd::Zero(n, n);
     for (Eigen::Index i = 0; i < n; ++i) b(i, i) = std::pow(least, double(i) / double(n - 1));
@@ -41,8 +39,6 @@ search_result search(Eigen::MatrixXd const& b, Eigen::VectorXd const& g, steihau
     CHECK(r.found.norm <= until.radius * (1 + 1e-12));
     return r;
 }
-
-}  // namespace
 
 TEST_CASE("steihaug: inside the radius it solves, to the tolerance") {
     auto const b = wide_spectrum(8, 1e-2);

@@ -9,8 +9,6 @@
 using namespace laconic;
 using vec = std::vector<double>;
 
-namespace {
-
 // Steps of the user's: a function object, and a lambda.
 struct sign_step {
     template <class B, Scalar T>
@@ -60,8 +58,6 @@ void is_the_gradient_step(S step, double rate) {
     }
     CHECK(x == y);
 }
-
-}  // namespace
 
 TEST_CASE("what steps remember is saved, and their numbers are their own") {
     goes_on(momentum<>(.5, .25));

@@ -6,15 +6,11 @@
 
 using namespace laconic;
 
-namespace {
-
 Eigen::MatrixXd example() {
     Eigen::MatrixXd m(3, 3);
     m << 1, 2, 3, 2, 4, 5, 3, 5, 6;
     return m;
 }
-
-}  // namespace
 
 TEST_CASE("symmetric: packed and unpacked, with the Frobenius norm") {
     for (auto const how : {symmetric_as::triangle, symmetric_as::whole}) {

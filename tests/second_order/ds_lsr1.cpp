@@ -11,8 +11,6 @@
 
 using namespace laconic;
 
-namespace {
-
 constexpr int ranks = 4;
 
 // Counts the collective calls, of a communicator that does no others.
@@ -90,8 +88,6 @@ template <class X = gather_all>
 ds_lsr1<X> by(curvature_transport how, std::size_t m, double gamma = 0) {
     return {.memory = m, .curvature = how, .gamma = gamma};
 }
-
-}  // namespace
 
 TEST_CASE("T3.8: the steps are the same by every way to share the pairs") {
     auto const f = ionosphere();
@@ -183,8 +179,6 @@ TEST_CASE("m = d: Newton's method, in fewer iterations than with fewer pairs; ov
     });
 }
 
-namespace {
-
 // DET6, of which a rank brings what is no number, or throws, in one call.
 struct sick {
     det6::objective f;
@@ -239,8 +233,6 @@ void errors_reach_all(X) {
             });
         }
 }
-
-}  // namespace
 
 TEST_CASE("what one rank gets wrong all ranks throw in the same round, and then go on as if it had not been") {
     errors_reach_all(gather_all{});

@@ -13,8 +13,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using logistic = logistic_regression<>;
 
 std::optional<std::vector<logistic>> workers_on(std::string const& name, std::size_t n, double lambda) {
@@ -87,8 +85,6 @@ newton_run run_newton(M const& method, std::vector<F> const& f, double goal, std
     return seen;
 }
 
-}  // namespace
-
 TEST_CASE("FedNL reaches the optimum of ionosphere, superlinearly, with each kind of compressor") {
     auto const f = workers_on("ionosphere", 10, 1e-3);
     if (!f) return;
@@ -114,8 +110,6 @@ TEST_CASE("FedNL reaches the optimum of ionosphere, superlinearly, with each kin
     check(fednl<natural>{}, 80);
     check(fednl<low_rank<>>{.compressor = {34, 2}, .as = symmetric_as::whole}, 80);
 }
-
-namespace {
 
 // Rounds from zeros by a projection, on ten workers; what stops them.
 struct projected_run {
@@ -148,8 +142,6 @@ projected_run projected(std::vector<logistic> const& f, std::size_t k, bool line
     seen.error = errors[0];
     return seen;
 }
-
-}  // namespace
 
 TEST_CASE("from zeros by a projection FedNL diverges and says so, and with a line search it reaches the optimum") {
     // lambda = 1e-3, ten workers; the values are those of optima.json
@@ -241,8 +233,6 @@ TEST_CASE("FedNL reaches the optimum of a9a" * doctest::test_suite("slow")) {
                             << " bytes from a rank");
 }
 
-namespace {
-
 std::vector<det6::objective> det6_workers() {
     std::vector<det6::objective> f;
     for (auto const& p : det6::parts()) f.push_back(det6::objective::of(p));
@@ -258,8 +248,6 @@ dataset<> two_rows() {
 double distance(std::vector<double> const& x, Eigen::VectorXd const& y) {
     return (Eigen::Map<Eigen::VectorXd const>(x.data(), y.size()) - y).norm();
 }
-
-}  // namespace
 
 TEST_CASE("DET6: from Hessians in full, one round is Newton's step and solves the quadratic") {
     auto const f = det6_workers();
@@ -370,8 +358,6 @@ TEST_CASE("gradients by a reduction of their own: FedNL still reaches the optimu
     CHECK(run.norms.back() < 1e-10);
 }
 
-namespace {
-
 struct sick_hessian {
     det6::objective f;
     int what = 0;  // 1: the gradient, 2: the Hessian is not finite, 3: the Hessian throws
@@ -388,8 +374,6 @@ struct sick_hessian {
         if (what == 2) out(1, 1) = INFINITY;
     }
 };
-
-}  // namespace
 
 TEST_CASE("what one rank gets wrong all ranks throw, and then go on as if it had not been") {
     auto const f = det6_workers();

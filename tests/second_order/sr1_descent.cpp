@@ -11,8 +11,6 @@
 
 using namespace laconic;
 
-namespace {
-
 double norm_of(std::vector<double> const& v) {
     return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.));
 }
@@ -181,8 +179,6 @@ struct sine_net {
         return w;
     }
 };
-
-}  // namespace
 
 TEST_CASE("T3.3: a convex quadratic, m = d and a large radius are one step of Newton's") {
     auto const f = det6::objective::of_all();
