@@ -122,17 +122,6 @@ TEST_CASE("all ranks move at once, as often as p says; p = 0 stands for batch / 
     }
 }
 
-TEST_CASE("with one sample it is the full gradient") {
-    auto const f = logistic_of(1, 3, 2);
-    l_svrg<> e;
-    auto x = point(3, 0);
-    for (std::uint64_t round = 0; round < 10; ++round) {
-        auto const next = point(3, round + 1);
-        CHECK(distance(round_of(e, f, round_context::of({1}, round, 0, 1), x, next), gradient_of(f, x)) < 1e-15);
-        x = next;
-    }
-}
-
 TEST_CASE("wrong arguments are refused with the reason") {
     CHECK_THROWS_WITH_AS(l_svrg<>(0), "l_svrg: a batch of 0 rows", argument_error);
     CHECK_THROWS_WITH_AS(l_svrg<>(1, 1.5), "l_svrg: p = 1.5 is outside [0, 1]", argument_error);
@@ -161,20 +150,6 @@ TEST_CASE("its text has its arguments, and it works in float") {
     CHECK(g[0] == -.25f);  // the mean of -2/2 and 1/2
 }
 
-TEST_CASE("its state is all that the next rounds need") {
-    auto const f = logistic_of(6, 3, 5);
-    l_svrg<> saved(2), restored(2);
-    for (std::uint64_t round = 0; round < 5; ++round)
-        round_of(saved, f, round_context::of({2}, round, 0, 1), point(3, round), point(3, round + 1));
-    restore_from(saved, restored);
-    CHECK(distance(restored.reference(), saved.reference()) == 0);
-    CHECK(distance(restored.reference_gradient(), saved.reference_gradient()) == 0);
-    for (std::uint64_t round = 5; round < 10; ++round) {
-        auto const now = round_context::of({2}, round, 0, 1);
-        auto const x = point(3, round);
-        CHECK(round_of(restored, f, now, x, x) == round_of(saved, f, now, x, x));
-    }
-    restore_from(l_svrg<>(2), restored);
-    CHECK(restored.reference().empty());  // before the first round
-    CHECK(round_of(restored, f, round_context{}, point(3, 0), point(3, 1)) == gradient_of(f, point(3, 0)));
+TEST_CASE("its state is all that the next rounds need; with one sample it is the full gradient") {
+    has_a_state_and_is_exact(l_svrg<>(2), logistic_of(6, 3, 5), l_svrg<>(), logistic_of(1, 3, 2));
 }

@@ -129,19 +129,6 @@ TEST_CASE("a round that is not sent changes nothing, however often it is compute
         CHECK((kept_for(e, f, j) == slopes_of(f, j, point(3, 1))) == (std::count(drawn.begin(), drawn.end(), j) > 0));
 }
 
-TEST_CASE("with one sample it is the full gradient, of a batch as well") {
-    auto const f = logistic_of(1, 3, 2);
-    for (std::size_t const batch : {1u, 3u}) {
-        saga<> e(batch);
-        auto x = point(3, 0);
-        for (std::uint64_t round = 0; round < 10; ++round) {
-            auto const next = point(3, round + 1);
-            CHECK(distance(round_of(e, f, round_context::of({1}, round, 0, 1), x, next), gradient_of(f, x)) < 1e-15);
-            x = next;
-        }
-    }
-}
-
 TEST_CASE("wrong arguments are refused with the reason, and its text has the right ones") {
     CHECK_THROWS_WITH_AS(saga<>(0), "saga: a batch of 0 rows", argument_error);
     auto const f = logistic_of(5, 3, 2), longer = logistic_of(6, 3, 2);
@@ -152,20 +139,7 @@ TEST_CASE("wrong arguments are refused with the reason, and its text has the rig
     CHECK(to_string(saga<>(8)) == "saga(batch=8)");
 }
 
-TEST_CASE("its state is all that the next rounds need") {
-    auto const f = logistic_of(6, 3, 5);
-    saga<> saved(2), restored(2);
-    for (std::uint64_t round = 0; round < 5; ++round)
-        round_of(saved, f, round_context::of({2}, round, 0, 1), point(3, round), point(3, round + 1));
-    restore_from(saved, restored);
-    CHECK(distance(restored.table(), saved.table()) == 0);
-    CHECK(distance(restored.mean(), saved.mean()) == 0);
-    for (std::uint64_t round = 5; round < 10; ++round) {
-        auto const now = round_context::of({2}, round, 0, 1);
-        auto const x = point(3, round);
-        CHECK(round_of(restored, f, now, x, x) == round_of(saved, f, now, x, x));
-    }
-    restore_from(saga<>(2), restored);
-    CHECK(restored.table().empty());  // before the first round
-    CHECK(round_of(restored, f, round_context{}, point(3, 0), point(3, 1)) == gradient_of(f, point(3, 0)));
+TEST_CASE("its state is all that the next rounds need; with one sample it is the full gradient, of a batch as well") {
+    for (std::size_t const batch : {1u, 3u})
+        has_a_state_and_is_exact(saga<>(2), logistic_of(6, 3, 5), saga<>(batch), logistic_of(1, 3, 2));
 }

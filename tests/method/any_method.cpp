@@ -9,7 +9,6 @@
 using namespace laconic;
 
 problem const some_problem{8, 5, 4, .5, 9, 6, .5};
-}
 
 TEST_CASE("it composes what the method inside composes") {
     any_method<> const m = diana{rand_k{2}};

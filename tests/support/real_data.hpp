@@ -25,23 +25,4 @@ struct real_problem {
 /// optima.json.)
 std::optional<real_problem> real_data(int ranks);
 
-/// f_i(x) - grad f_i(x*) . x: the same f, its workers made to agree on the optimum.
-struct tilted {
-    laconic::logistic_regression<> f;
-    vec tilt;
-
-    std::size_t dimension() const { return f.dimension(); }
-    std::size_t samples() const { return f.samples(); }
-    double value(std::span<double const> x) const { return f.value(x) - dot(tilt, x); }
-    void gradient(std::span<double const> x, std::span<double> g) const {
-        f.gradient(x, g);
-        for (std::size_t j = 0; j < g.size(); ++j) g[j] -= tilt[j];
-    }
-    void batch_gradient(std::span<std::uint32_t const> rows, std::span<double const> x, std::span<double> g) const {
-        f.batch_gradient(rows, x, g);
-        for (std::size_t j = 0; j < g.size(); ++j) g[j] -= tilt[j];
-    }
-};
-std::vector<tilted> made_to_agree(real_problem const& real);
-
 }  // namespace toys

@@ -16,6 +16,8 @@
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "support/solvers.hpp"  // what Eigen solves is compiled once
+#include "support/states.hpp"
+#include "support/test.hpp"
 
 // Small means over samples, and everything that a stochastic estimator may draw from them.
 namespace samples {
@@ -124,6 +126,27 @@ inline double distance(std::span<double const> a, std::span<double const> b) {
     double most = a.size() == b.size() ? 0 : 1e300;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) most = std::max(most, std::abs(a[i] - b[i]));
     return most;
+}
+
+/// An estimator goes on as another whose state it has, and as a new one from a state before the first round; with one
+/// sample it is the full gradient. Of the fresh estimators `e` and `alone`, the former draws from rows of f.
+template <class E, class F, class One>
+void has_a_state_and_is_exact(E e, F const& f, E alone, One const& one) {
+    using laconic::round_context;
+    auto const fresh = e;
+    auto other = e;
+    auto const round = [&](E& which, std::uint64_t k) {
+        return round_of(which, f, round_context::of({2}, k, 0, 1), point(3, k), point(3, k + 1));
+    };
+    for (std::uint64_t k = 0; k < 5; ++k) round(e, k);
+    restore_from(e, other);
+    for (std::uint64_t k = 5; k < 10; ++k) CHECK(round(other, k) == round(e, k));
+    restore_from(fresh, other);
+    CHECK(round_of(other, f, round_context{}, point(3, 0), point(3, 1)) == gradient_of(f, point(3, 0)));
+    for (std::uint64_t k = 0; k < 10; ++k) {
+        auto const now = round_context::of({1}, k, 0, 1);
+        CHECK(distance(round_of(alone, one, now, point(3, k), point(3, k + 1)), gradient_of(one, point(3, k))) < 1e-15);
+    }
 }
 
 }  // namespace samples

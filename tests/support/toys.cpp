@@ -193,12 +193,6 @@ std::optional<real_problem> real_data(int ranks) {
     return real_problem{f, p, known_optimum(best.x, best.value, gradients(f, best.x))};
 }
 
-std::vector<tilted> made_to_agree(real_problem const& real) {
-    std::vector<tilted> all;
-    for (std::size_t i = 0; i < real.f.size(); ++i) all.push_back({real.f[i], real.best.gradients[i]});
-    return all;
-}
-
 laconic::any_recursion<> named(std::string const& method, laconic::problem const& p) {
     return laconic::parse_method(method).compose<double, laconic::host>(p);
 }
