@@ -7,7 +7,6 @@
 #include "decentralized/symmetric_grid.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
-#include "support/tasks.hpp"
 
 using namespace laconic;
 using namespace networks;
@@ -244,65 +243,6 @@ TEST_CASE("1.4: Body Fat, D-GADMM, rho 3 and a new chain every 10 iterations, ta
     }
 }
 
-bool has_sent(toys::any_run const& run, std::size_t rank) {
-    return run.message_of_rank(rank).get<detail::message_of<threshold<>>>().support.size() > 0;
-}
-
-TEST_CASE("1.9(a): Body Fat, the baselines: gradient descent, LAG, dual averaging" * doctest::test_suite("slow")) {
-    auto const data = body_fat();
-    if (!data) return;
-    auto const whole = test_data("bodyfat")->first(250);
-    problem p;
-    p.dimension = 14, p.workers = 10, p.smoothness = ridge<>(whole, 0).smoothness();
-    auto const gap = [&](vec const& x) { return data->sum(std::vector<vec>(10, x)) - data->least; };
-
-    // Iterations are counted as in the paper, from the starting point on.
-    toys::any_objectives const f(data->f.begin(), data->f.end());
-    toys::any_run descend(toys::named("gd", p), f, vec(14), 1);
-    int iterations = 1;
-    for (; gap(descend.x()) >= 1e-4; ++iterations) descend.round();
-    CHECK(iterations == 5534);
-    CHECK(units_of_star(10 * iterations, iterations) == 60874);
-
-    // The authors' programs begin with made-up gradients and ten idle rounds, ours with all gradients. With xi = 1, far
-    // outside its theorem, the server's rule gets by with 16088 uploads from their start, and diverges from ours.
-    auto const lazily = [&](char const* method, int rounds, int most) {
-        std::vector<any_recursion<>> recursions;
-        for (auto const& mine : f) {
-            p.own_smoothness = mine.smoothness();
-            recursions.push_back(toys::named(method, p));
-        }
-        toys::any_run run(recursions, f, vec(14), 1);
-        int uploads = 0, k = 1;
-        for (; gap(run.x()) >= 1e-4 && k < most; ++k) {
-            run.round();
-            for (std::size_t i = 0; i < 10; ++i) uploads += has_sent(run, i);
-        }
-        CHECK(std::abs(k - rounds) < rounds / 25);
-        return units_of_star(uploads, k);
-    };
-    double const by_workers = lazily("lag_wk(xi=0.1, D=10, step=1/L)", 5320, 9000);
-    double const by_server = lazily("lag_ps(xi=0.1, D=10, step=1/L)", 5533, 9000);
-    CHECK(std::abs(by_workers - 6053) < 300);
-    CHECK(by_server > 5 * by_workers);
-
-    // Dual averaging over the chain, each worker after its left neighbour, as in the authors' program.
-    std::vector<vec> x(10, vec(14)), z = x;
-    double const step = 1 / (p.smoothness * 250);
-    int rounds = 0;
-    while (std::abs(data->sum(x) - data->least) >= 1e-4 && ++rounds < 12000)
-        for (std::size_t n = 0; n < 10; ++n) {
-            vec g(14);
-            data->f[n].gradient(x[n], g);
-            for (std::size_t j = 0; j < 14; ++j) {
-                double const around = n == 0 ? z[1][j] : n == 9 ? z[8][j] : (z[n + 1][j] + z[n - 1][j]) / 2;
-                z[n][j] = around + data->rows * g[j];
-                x[n][j] = -step * z[n][j];
-            }
-        }
-    CHECK(about(rounds, 9712));
-}
-
 // Tables 1.9(b) and 1.9(d). The ranges are those of an independent program over 60 (b) or 16 (d) other draws of
 // directions and positions; (d) with 2 % more on either side.
 TEST_SUITE_BEGIN("slow");  // with the sanitizers
@@ -316,42 +256,6 @@ TEST_CASE("1.9(b): 24 ranks, GADMM: iterations to 1e-4 for each rho") {
         check_in(rounds_of(gadmm{5}, *w), 367, 571);
         check_in(rounds_of(gadmm{7}, *w), 220, 342);
     }
-}
-
-TEST_CASE("1.9(b): 24 ranks, the baselines: gradient descent and LAG take some 50 times as many iterations") {
-    auto const w = stretched_network(24, 1);
-    if (!w) return;
-    problem p;
-    p.dimension = 50, p.workers = 24, p.smoothness = (23 + w->f.back().smoothness()) / 24;
-    // Looked at every 50 rounds; counted as in the paper, from the starting point on.
-    auto const reached = [&](auto& run, int most, auto each) {
-        int k = 1;
-        for (; k < most && w->sum(std::vector<vec>(24, run.x())) - w->least >= 1e-4; k += 50)
-            for (int i = 0; i < 50; ++i) run.round(), each();
-        return k;
-    };
-    // One rank with the mean of all functions takes the same iterations.
-    std::vector<toys::quadratic<>> whole{{Eigen::MatrixXd::Zero(50, 50), Eigen::VectorXd::Zero(50)}};
-    for (auto const& f : w->f) {
-        Eigen::MatrixXd h;
-        vec const origin(50);
-        vec g(50);
-        f.hessian(origin, h);
-        f.gradient(origin, g);
-        whole[0].h += h / 24;
-        whole[0].b -= toys::eigen(g) / 24;
-    }
-    toys::any_run descend(toys::named("gd", p), {whole.begin(), whole.end()}, vec(50), 1);
-    check_in(reached(descend, 80000, [] {}), 53200, 56100);
-
-    toys::any_run lazy(toys::named("lag_wk(xi=0.1, D=10, step=1/L)", p), {w->f.begin(), w->f.end()}, vec(50), 1);
-    int uploads = 0;
-    int const rounds = reached(lazy, 80000, [&] {
-        for (std::size_t i = 0; i < 24; ++i) uploads += has_sent(lazy, i);
-    });
-    check_in(rounds, 44000, 47000);
-    // The independent program begins with made-up gradients, and pays 87.7k to 90.2k.
-    check_in(static_cast<int>(units_of_star(uploads, rounds)), 80000, 91000);
 }
 
 TEST_CASE("1.9(d): 24 ranks, D-GADMM, rho = 1: the more often the chain changes, the fewer iterations") {

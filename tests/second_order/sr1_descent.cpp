@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trust-region loop on one rank, which is S-LSR1: known numbers of iterations, Newton's method where the model is
-// exact, negative curvature, and the toy on which its authors ran it.
+// exact, and negative curvature.
 #include "laconic/second_order/sr1_descent.hpp"
-
-#include <numbers>
 
 #include "support/det6.hpp"
 #include "support/everything.hpp"
@@ -76,110 +74,6 @@ struct two_valleys {
     }
 };
 
-// A number and its derivative along one direction.
-struct dual {
-    double v = 0, d = 0;
-    friend dual operator+(dual a, dual b) { return {a.v + b.v, a.d + b.d}; }
-    friend dual operator-(dual a, dual b) { return {a.v - b.v, a.d - b.d}; }
-    friend dual operator*(dual a, dual b) { return {a.v * b.v, a.d * b.v + a.v * b.d}; }
-    friend dual operator/(dual a, dual b) { return {a.v / b.v, (a.d - a.v / b.v * b.d) / b.v}; }
-    dual& operator+=(dual b) { return *this = *this + b; }
-};
-dual exp(dual a) {
-    double const e = std::exp(a.v);
-    return {e, a.d * e};
-}
-
-// The toy of the authors of S-LSR1: 50 points on each of two sine curves, sin 8 x + 0.8 and sin 8 x - 0.8 for x = i /
-// 50, and six dense layers of width 2, sigmoids between them, softmax behind the last: 36 weights.
-struct sine_net {
-    static constexpr std::size_t layers = 6, points = 100;
-
-    std::size_t dimension() const { return 6 * layers; }
-    static std::array<double, 2> point(std::size_t j) {
-        double const x = double(j % 50) / 50;
-        return {x, std::sin(8 * x) + (j < 50 ? .8 : -.8)};
-    }
-    template <class N>
-    struct pass {  // the inputs of each layer, and the outputs of the last
-        std::array<std::array<N, 2>, layers + 1> at;
-    };
-    template <class N>
-    static pass<N> forward(std::vector<N> const& w, std::size_t j) {
-        using std::exp;
-        pass<N> p;
-        auto const [a, b] = point(j);
-        p.at[0] = {N{a}, N{b}};
-        for (std::size_t l = 0; l < layers; ++l)
-            for (std::size_t o = 0; o < 2; ++o) {
-                N const z = p.at[l][0] * w[6 * l + o] + p.at[l][1] * w[6 * l + 2 + o] + w[6 * l + 4 + o];
-                p.at[l + 1][o] = l + 1 < layers ? N{1} / (N{1} + exp(N{0} - z)) : z;
-            }
-        return p;
-    }
-    template <class N>
-    static std::vector<N> gradient_of(std::vector<N> const& w) {
-        using std::exp;
-        std::vector<N> g(w.size(), N{0});
-        for (std::size_t j = 0; j < points; ++j) {
-            auto const p = forward(w, j);
-            std::size_t const label = j < 50 ? 1 : 0;
-            N const right = N{1} / (N{1} + exp(p.at[layers][1 - label] - p.at[layers][label]));
-            std::array<N, 2> back;
-            back[label] = (right - N{1}) / N{double(points)};
-            back[1 - label] = N{0} - back[label];
-            for (std::size_t l = layers; l-- > 0;) {
-                std::array<N, 2> next{};
-                for (std::size_t o = 0; o < 2; ++o) {
-                    for (std::size_t i = 0; i < 2; ++i) {
-                        g[6 * l + 2 * i + o] += p.at[l][i] * back[o];
-                        next[i] += w[6 * l + 2 * i + o] * back[o];
-                    }
-                    g[6 * l + 4 + o] += back[o];
-                }
-                for (std::size_t i = 0; i < 2; ++i) back[i] = next[i] * p.at[l][i] * (N{1} - p.at[l][i]);
-            }
-        }
-        return g;
-    }
-    double value(std::span<double const> w) const {
-        std::vector<double> const weights(w.begin(), w.end());
-        double sum = 0;
-        for (std::size_t j = 0; j < points; ++j) {
-            auto const z = forward(weights, j).at[layers];
-            sum += std::log1p(std::exp(j < 50 ? z[0] - z[1] : z[1] - z[0]));
-        }
-        return sum / points;
-    }
-    double accuracy(std::span<double const> w) const {
-        std::vector<double> const weights(w.begin(), w.end());
-        double hits = 0;
-        for (std::size_t j = 0; j < points; ++j) {
-            auto const z = forward(weights, j).at[layers];
-            hits += (z[1] > z[0]) == (j < 50);
-        }
-        return hits / points;
-    }
-    void gradient(std::span<double const> w, std::span<double> g) const {
-        auto const found = gradient_of(std::vector<double>(w.begin(), w.end()));
-        std::copy(found.begin(), found.end(), g.begin());
-    }
-    void hessian_times(std::span<double const> w, std::span<double const> v, std::span<double> out) const {
-        std::vector<dual> moving(w.size());
-        for (std::size_t i = 0; i < w.size(); ++i) moving[i] = {w[i], v[i]};
-        auto const found = gradient_of(moving);
-        for (std::size_t i = 0; i < w.size(); ++i) out[i] = found[i].d;
-    }
-    // Normal numbers, as the authors start.
-    static std::vector<double> start(std::uint64_t seed) {
-        std::vector<double> w(6 * layers);
-        for (std::size_t i = 0; i < w.size(); ++i)
-            w[i] = std::sqrt(-2 * std::log(1 - key{seed}.uniform(2 * i))) *
-                   std::cos(2 * std::numbers::pi * key{seed}.uniform(2 * i + 1));
-        return w;
-    }
-};
-
 TEST_CASE("T3.3: a convex quadratic, m = d and a large radius are one step of Newton's") {
     auto const f = det6::objective::of_all();
     std::vector<double> x(4);
@@ -239,35 +133,6 @@ TEST_CASE("T3.5: with m = 1 it takes some 80 iterations") {
     CHECK(rounds[10] >= 72);
     CHECK(rounds[10] <= 90);
     CHECK(rounds.back() <= 110);
-}
-
-TEST_CASE("the toy of S-LSR1: every start reaches 100 % accuracy, in the median in some 60 iterations" *
-          doctest::test_suite("slow")) {
-    sine_net const f;
-    {  // its gradient and products are right
-        auto const w = sine_net::start(3);
-        std::vector<double> g(w.size()), product(w.size()), v(w.size());
-        f.gradient(w, g);
-        double slope = 0, bend = 0;
-        for (std::size_t i = 0; i < w.size(); ++i) v[i] = key{9}.uniform(i) - .5, slope += v[i] * g[i];
-        f.hessian_times(w, v, product);
-        auto up = w, down = w;
-        for (std::size_t i = 0; i < w.size(); ++i)
-            up[i] += 1e-4 * v[i], down[i] -= 1e-4 * v[i], bend += v[i] * product[i];
-        CHECK(slope == doctest::Approx((f.value(up) - f.value(down)) / 2e-4).epsilon(1e-6));
-        CHECK(bend == doctest::Approx((f.value(up) - 2 * f.value(w) + f.value(down)) / 1e-8).epsilon(1e-4));
-    }
-    std::vector<std::size_t> rounds;
-    auto const done = [&](std::vector<double> const& w) { return f.accuracy(w) == 1; };
-    for (std::uint64_t seed = 0; seed < 15; ++seed) {
-        auto w = sine_net::start(seed);
-        rounds.push_back(rounds_until({.memory = 10}, f, w, seed, 400, done));
-        CHECK(done(w));
-    }
-    std::sort(rounds.begin(), rounds.end());
-    MESSAGE("iterations: " << rounds.front() << " to " << rounds.back() << ", the median " << rounds[7]);
-    CHECK(rounds[7] >= 40);
-    CHECK(rounds[7] <= 85);
 }
 
 TEST_CASE("gamma above 0 gives steps shorter than the radius where pairs are few") {

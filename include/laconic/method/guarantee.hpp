@@ -5,7 +5,6 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <string>
 
 #include "laconic/backend/host.hpp"
 #include "laconic/compress/rand_k_levels.hpp"

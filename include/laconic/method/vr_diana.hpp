@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "laconic/estimate/l_svrg.hpp"

@@ -8,7 +8,6 @@
 
 #include "laconic/core/contract.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/objective/activation.hpp"
 #include "laconic/objective/dataset.hpp"
