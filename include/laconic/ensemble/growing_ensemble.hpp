@@ -189,7 +189,7 @@ class growing_ensemble {
 
     bool is_shared_out() const { return comm_->size() > 1 && how_.placed != placement_strategy::replication; }
     int trainer(std::size_t s) const {
-        return placement{how_.placed, comm_->size(), static_cast<int>(how_.rule().candidates)}.trainer(int(s));
+        return trainer_of(how_.placed, comm_->size(), static_cast<int>(how_.rule().candidates), int(s));
     }
     // Of candidate s: child 0 draws the starting point, 1 the rows, 2 the message.
     key key_of(std::size_t s, std::uint64_t child) const { return seed_.child(round_).child(s).child(child); }

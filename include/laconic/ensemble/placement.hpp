@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -9,43 +10,20 @@
 
 namespace laconic {
 
-/// How the work of a round is placed. With `replication` every rank does all of it. With `round_robin` rank r has task
-/// r mod (k + 1): task 0 builds the ensembles, task j trains candidate j - 1 of k, and where the last ranks are too few
-/// they share out all candidates; with `round_robin_drop` they do not, and what no rank has is left out.
+/// How the work of a round is placed, as placement.py of TensorFlow's adanet does. With `replication` every rank does
+/// all of it. With `round_robin` rank 0 builds the ensembles and the others train the candidates, one each, in turn
+/// where they are too few; with `round_robin_drop` what no rank has is left out.
 enum class placement_strategy : std::uint8_t { replication, round_robin, round_robin_drop };
 constexpr std::array<std::string_view, 3> words_of(placement_strategy) {
     return {"replication", "round_robin", "round_robin_drop"};
 }
 
-/// Which rank does what among `ranks` >= 1, for k = `candidates` >= 1 subnetworks (placement.py of TensorFlow's
-/// adanet).
-struct placement {
-    placement_strategy strategy = placement_strategy::round_robin;
-    int ranks = 1, candidates = 1;
-
-    /// Whether this rank builds ensembles.
-    bool builds_ensembles(int rank) const { return one_task() || task(rank) == 0; }
-    /// Whether this rank trains any candidate.
-    bool trains(int rank) const { return one_task() || ranks == 1 || !builds_ensembles(rank); }
-    /// Whether this rank builds candidate s, to train it or, with task 0, to put it into ensembles.
-    bool builds(int rank, int s) const {
-        if (one_task() || task(rank) == 0) return true;
-        if (strategy == placement_strategy::round_robin_drop) return task(rank) - 1 == s;
-        int const group = candidates + 1, left = ranks % group;
-        bool const in_last_group = left != 0 && rank >= ranks - left;
-        return task(rank) - 1 == s % (in_last_group ? left - 1 : candidates);
-    }
-    /// The first rank that trains candidate s, or no_rank: of those that do, who needs to. The others would come to the
-    /// same numbers.
-    int trainer(int s) const {
-        for (int r = 0; r < ranks; ++r)
-            if (trains(r) && builds(r, s)) return r;
-        return no_rank;
-    }
-
-  private:
-    bool one_task() const { return strategy == placement_strategy::replication || candidates == 1; }
-    int task(int rank) const { return rank % (candidates + 1); }
-};
+/// The rank that trains candidate s of k >= 1, among `ranks` >= 1, and of several the first: the others would come to
+/// the same numbers. Or no_rank.
+constexpr int trainer_of(placement_strategy strategy, int ranks, int k, int s) {
+    if (strategy == placement_strategy::replication || k == 1 || ranks == 1) return 0;
+    if (strategy == placement_strategy::round_robin) return 1 + s % std::min(k, ranks - 1);
+    return 1 + s < ranks ? 1 + s : no_rank;
+}
 
 }  // namespace laconic

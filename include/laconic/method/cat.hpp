@@ -87,8 +87,8 @@ struct cat<M, Cost> {
     friend std::string to_string(cat const& m) {
         return detail::concat(
             {"cat(",
-             detail::called(guarantee<M>::name, levels<decltype(M::compressor)>::family(m.method.compressor),
-                            m.method.given),
+             detail::called(std::string(detail::name_of_type<M>()),
+                            levels<decltype(M::compressor)>::family(m.method.compressor), m.method.given),
              (m.cost == Cost{} ? ")" : detail::concat({", cost=", to_string(m.cost), ")"}))});
     }
 

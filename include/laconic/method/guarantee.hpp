@@ -15,8 +15,7 @@
 
 namespace laconic {
 
-/// The guarantee of a method's theorem, as static members:
-///   name           the method's name in texts;
+/// The guarantee of a method's theorem, as a static member:
 ///   rate(m, p)     the least share by which its V falls in expectation in a round; 0 where the theorem does not cover
 ///                  the step or the memory rate that m was given. Throws theory_error where the theorem needs a
 ///                  constant that is not known, or guarantees no fall down to 0.
@@ -73,7 +72,6 @@ double vr_diana_rate(M const& m, problem const& p) {
 
 template <class R>
 struct guarantee<diana<rand_k<R>>> {
-    static constexpr char const* name = "diana";
     static double rate(diana<rand_k<R>> const& m, problem const& p) {
         detail::theory const of(m, p);
         double const mu =
@@ -87,12 +85,10 @@ struct guarantee<diana<rand_k<R>>> {
 };
 template <class R>
 struct guarantee<vr_diana<rand_k<R>>> {
-    static constexpr char const* name = "vr_diana";
     static double rate(vr_diana<rand_k<R>> const& m, problem const& p) { return detail::vr_diana_rate(m, p); }
 };
 template <class R>
 struct guarantee<vr_diana_saga<rand_k<R>>> {
-    static constexpr char const* name = "vr_diana_saga";
     static double rate(vr_diana_saga<rand_k<R>> const& m, problem const& p) { return detail::vr_diana_rate(m, p); }
 };
 
