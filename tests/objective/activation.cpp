@@ -66,14 +66,6 @@ TEST_CASE("activation: by hand") {
     CHECK(h.sum() == 7);
 }
 
-TEST_CASE("activation: tanh bends by its bound where tanh^2 = 1/3, and by less elsewhere") {
-    auto const bend = [](double u) {
-        return (slope<activation::tanh>(u + 1e-6) - slope<activation::tanh>(u - 1e-6)) / 2e-6;
-    };
-    CHECK(-bend(std::atanh(std::sqrt(1 / 3.))) == doctest::Approx(activation::tanh::largest_bend).epsilon(1e-9));
-    for (double u = -3; u < 3; u += 0.05) CHECK(std::abs(bend(u)) <= activation::tanh::largest_bend + 1e-9);
-}
-
 TEST_CASE("activation: uniform up to first_weight has the variance that is named") {
     // b^2 / 3
     CHECK(std::pow(activation::relu::first_weight(50, 7), 2) / 3 == doctest::Approx(2 / 50.).epsilon(1e-15));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The perceptron has the values by hand, learns exclusive or, and is smooth as bounded. (neural_network.cpp has that
+// The perceptron has the values by hand, and learns exclusive or. (neural_network.cpp has that
 // networks are as defined.)
 #include "laconic/objective/perceptron.hpp"
 
@@ -15,18 +15,7 @@ static_assert(FiniteSum<perceptron<float>, float> && FusedObjective<perceptron<>
 using relu_net = perceptron<>;
 using tanh_net = perceptron<double, activation::tanh>;
 
-template <class F>
-concept bounded_in_a_ball = requires(F const& f) {
-    f.smoothness_within(1.0);
-};
-static_assert(bounded_in_a_ball<tanh_net> && !bounded_in_a_ball<relu_net>);
 static_assert(FiniteSum<tanh_net> && !FiniteSum<tanh_net, float> && !SmoothObjective<tanh_net>);
-
-double distance(std::vector<double> const& a, std::vector<double> const& b) {
-    double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return std::sqrt(sum);
-}
 
 // Yes where exactly one of two coordinates is 1: no line separates the classes.
 dataset<> exclusive_or() {
@@ -68,41 +57,6 @@ TEST_CASE("perceptron: gradient descent from a drawn start learns what no line s
     }
     CHECK(f.accuracy(x) == 1);
     CHECK(f.value(x) < before / 20);
-}
-
-TEST_CASE("perceptron: smoothness_within bounds how the gradient of every row moves in the ball, and is not far off") {
-    auto const data = drawn::data(6, 3, 0.8, 3);
-    tanh_net const f(data, 4, 0.1);
-    std::vector<std::uint32_t> row(1);
-    for (double radius : {0.5, 2., 8.}) {
-        double const bound = f.smoothness_within(radius);
-        for (std::uint64_t n = 0; n < 200; ++n) {
-            auto x = drawn::point(f.dimension(), n), y = drawn::point(f.dimension(), n + 1000);
-            double const far = n % 2 ? 1 : 1e-4;
-            for (auto& xi : x) xi *= radius / std::sqrt(double(x.size()));  // |x_i| <= radius / sqrt(d)
-            for (std::size_t i = 0; i < x.size(); ++i)
-                y[i] = (1 - far) * x[i] + far * y[i] * radius / std::sqrt(double(x.size()));
-            row[0] = std::uint32_t(n % 6);
-            std::vector<double> a(x.size()), b(x.size());
-            f.batch_gradient(row, x, a);
-            f.batch_gradient(row, y, b);
-            CHECK(distance(a, b) <= bound * distance(x, y));
-        }
-    }
-
-    // At 0 all outputs are equal, so the slopes have the norm sqrt(1/2) for two classes, and the Hessian moves W' b
-    // against W a: s / sqrt 2 of the bound 1/2 + sqrt 2 s.
-    dataset<> one{"one", {}, {1}};
-    one.rows.resize(1, 1);
-    one.rows.insert(0, 0) = 7;
-    tanh_net const g(one, 1, 0, {0, 1});
-    double const s = std::sqrt(50.), bound = g.smoothness_within(0);
-    CHECK(bound == doctest::Approx(0.5 + std::sqrt(2.) * s).epsilon(1e-14));
-    double const t = 1e-6;
-    std::vector<double> const up{t * 7 / s, t / s, t / std::sqrt(2.), -t / std::sqrt(2.), 0, 0}, zero(6);
-    double const bend = distance(drawn::gradient(g, up), drawn::gradient(g, zero)) / distance(up, zero);
-    CHECK(bend == doctest::Approx(s / std::sqrt(2.)).epsilon(1e-6));
-    CHECK(bend <= bound);
 }
 
 TEST_CASE("perceptron: workers that lack a class agree with the whole") {

@@ -18,15 +18,12 @@ concept Activation = requires(Eigen::MatrixXd& h, Eigen::MatrixXd const& there, 
     A::multiply_by_slope(h, there);
     A::multiply_by_bend(h, there);
     { A::first_weight(inputs, outputs) } -> std::same_as<double>;
-    { A::smooth } -> std::convertible_to<bool>;
 };
 
 namespace activation {
 
 /// max(u, 0); NaN stays NaN. The slope at 0 is taken as 0.
 struct relu {
-    static constexpr bool smooth = false;
-
     template <class H>
     static void apply(Eigen::MatrixBase<H>& h) {
         h = (h.array() < typename H::Scalar(0)).select(typename H::Scalar(0), h);
@@ -43,12 +40,8 @@ struct relu {
     static double first_weight(double inputs, double) { return std::sqrt(6 / inputs); }
 };
 
-/// The hyperbolic tangent. Its slope is 1 - tanh^2 <= 1, and its second derivative is at most 4 / (3 sqrt 3) in
-/// magnitude, where tanh^2 = 1/3.
+/// The hyperbolic tangent. Its slope is 1 - tanh^2.
 struct tanh {
-    static constexpr bool smooth = true;
-    static constexpr double largest_slope = 1, largest_bend = 0.76980035891950105;
-
     template <class H>
     static void apply(Eigen::MatrixBase<H>& h) {
         h = h.array().tanh().matrix();

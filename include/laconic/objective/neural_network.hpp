@@ -191,9 +191,6 @@ class neural_network {
         write_mean(sums, samples(), v, out);
     }
 
-  protected:
-    shared_rows<T> const& rows() const { return rows_; }
-
   private:
     using block = detail::network_block<T>;
     using matrix = typename block::matrix;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "laconic/core/contract.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/objective/activation.hpp"
 #include "laconic/objective/dataset.hpp"
@@ -41,21 +39,6 @@ class perceptron : public neural_network<class_output<T>, T, Act> {
     std::size_t hidden() const { return base::matrices()[0].rows; }
     /// The labels of the outputs, increasing.
     std::vector<T> const& classes() const { return base::loss().classes(); }
-
-    /// A bound on the smoothness of every f_j, and so of f, where |x| <= radius: f has none everywhere. Only for smooth
-    /// activations: with relu the gradient jumps.
-    ///
-    /// Let s^2 = 1 + max |a_j|^2 and move (W, b) by p and (W', b') by q in norm, p^2 + q^2 = 1. As |act u| <= |u| and
-    /// act' <= 1, the outputs z move by at most q sqrt(1 + s^2 |(W, b)|^2) + p s |W'| <= sqrt(1 + s^2 radius^2), and
-    /// their second derivative is at most 2 s p q + c s^2 radius p^2 with c = max |act''|: the largest eigenvalue of
-    /// ((c s^2 radius, s), (s, 0)). The loss has slopes of norm at most sqrt 2 in z, and a second derivative of at most
-    /// 1/2.
-    double smoothness_within(double radius) const requires(Act::smooth) {
-        LACONIC_EXPECTS(radius >= 0);
-        double const square = 1 + base::rows().largest_square(), c = Act::largest_bend * square * radius;
-        return (1 + square * radius * radius) / 2 + (c + std::sqrt(c * c + 4 * square)) / std::sqrt(2.0) +
-               base::lambda();
-    }
 
   private:
     perceptron(class_output<T> loss, dataset<T>& data, std::size_t hidden, double lambda)
