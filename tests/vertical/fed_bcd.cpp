@@ -152,7 +152,8 @@ TEST_CASE("samples with two outputs") {
     CHECK(one.reached);
     CHECK(two.rounds == one.rounds);
     CHECK(within(one.x, 1e-12)(two.x));
-    auto const batches = run_until(fed_bcd<>{.step = .2, .batch = 20}, pairs, within(least_squares(det6::data()), .05), 200);
+    auto const batches =
+        run_until(fed_bcd<>{.step = .2, .batch = 20}, pairs, within(least_squares(det6::data()), .05), 200);
     CHECK(batches.reached);
 }
 
@@ -314,13 +315,14 @@ std::vector<std::byte> as_sent(auto const& message) {
     return {bytes.begin(), bytes.end()};
 }
 
-// Runs three parties for four rounds and calls check(rank, sent, x of all before each exchange), where `sent` has an
-// entry for each collective call in which the rank sent something, after the first three, which compare settings.
-template <class M, class P, class Check>
-void on_the_wire(M const& method, std::vector<P> const& parties, Check check) {
+using messages_sent = std::vector<std::vector<std::byte>>;
+// Runs three parties for four rounds and holds what a rank sends in each exchange, after the first three calls, which
+// compare settings, against expected(rank, x of all before it).
+template <class M, class P, class Expected>
+void on_the_wire(M const& method, std::vector<P> const& parties, Expected expected) {
     std::vector<std::vector<vec>> history;
     std::vector<vec> blocks(3);
-    std::vector<std::vector<std::vector<std::byte>>> sent(3);
+    std::vector<messages_sent> sent(3);
     fibers::run(3, [&](fibers::member& inner) {
         auto const r = std::size_t(inner.rank());
         recorded log(inner);
@@ -344,7 +346,12 @@ void on_the_wire(M const& method, std::vector<P> const& parties, Check check) {
         for (auto const& e : log.log()) logged += e.bytes;
         CHECK(logged == comm.on_the_way);
     });
-    for (std::size_t r = 0; r < 3; ++r) check(r, sent[r], history);
+    for (std::size_t r = 0; r < 3; ++r) {
+        messages_sent all;
+        for (auto const& x : history)
+            for (auto const& m : expected(r, x)) all.push_back(m);
+        CHECK(sent[r] == all);
+    }
 }
 
 vec embedding_of(linear_party<squared_loss, double> const& p, vec const& x) {
@@ -354,79 +361,70 @@ vec embedding_of(linear_party<squared_loss, double> const& p, vec const& x) {
     return z;
 }
 
+std::vector<std::byte> in_full(vec const& v) {
+    messages::full_vector<double, host> m;
+    m.values.assign(v.begin(), v.end());
+    CHECK(as_sent(m).size() == 48 * 8);
+    return as_sent(m);
+}
+
 TEST_CASE("nothing but the embeddings is on the wire") {
+    using blocks = std::vector<vec>;
     auto const all = split<squared_loss>(det6::data(), {0, 2, 3, 4}, .1, 2);
-    on_the_wire(fed_bcd<>{.local_steps = 3, .step = .4}, all, [&](std::size_t r, auto const& sent, auto const& x) {
-        REQUIRE(sent.size() == 5);
-        for (std::size_t n = 0; n < 5; ++n) {
-            messages::full_vector<double, host> z;
-            for (double const v : embedding_of(all[r], x[n][r])) z.values.push_back(v);
-            CHECK(sent[n] == as_sent(z));
-            CHECK(sent[n].size() == 48 * 8);
-        }
-    });
+    on_the_wire(fed_bcd<>{.local_steps = 3, .step = .4}, all,
+                [&](std::size_t r, blocks const& x) { return messages_sent{in_full(embedding_of(all[r], x[r]))}; });
+    std::vector<vec> known(3, vec(48));
     on_the_wire(fed_bcd<party_order::sequential>{.local_steps = 3, .step = .4}, all,
-                [&](std::size_t r, auto const& sent, auto const& x) {
-                    REQUIRE(sent.size() == 5);
-                    vec known(48);
-                    for (std::size_t n = 0; n < 5; ++n) {
-                        auto const now = embedding_of(all[r], x[n][r]);
-                        messages::full_vector<double, host> move;
-                        for (std::size_t i = 0; i < 48; ++i) {
-                            move.values.push_back(now[i] - known[i]);
-                            known[i] += move.values[i];
-                        }
-                        CHECK(sent[n] == as_sent(move));
+                [&](std::size_t r, blocks const& x) {
+                    auto move = embedding_of(all[r], x[r]);
+                    for (std::size_t i = 0; i < 48; ++i) {
+                        move[i] -= known[r][i];
+                        known[r][i] += move[i];
                     }
+                    return messages_sent{in_full(move)};
                 });
+    known.assign(3, vec(48));
     using compressed = fed_bcd<party_order::parallel, ef21_shift<top_k<>>>;
     on_the_wire(compressed{.local_steps = 3, .step = .2, .send = {top_k<>{5}}}, all,
-                [&](std::size_t r, auto const& sent, auto const& x) {
-                    REQUIRE(sent.size() == 5);
-                    vec known(48);
-                    for (std::size_t n = 0; n < 5; ++n) {
-                        auto delta = embedding_of(all[r], x[n][r]);
-                        for (std::size_t i = 0; i < 48; ++i) delta[i] -= known[i];
-                        auto const m = compress(top_k<>{5}, delta, key{});
-                        CHECK(sent[n] == as_sent(m));
-                        CHECK(sent[n].size() < 50);
-                        host on;
-                        add_message(on, std::span(known), 1., m);
-                    }
+                [&](std::size_t r, blocks const& x) {
+                    auto delta = embedding_of(all[r], x[r]);
+                    for (std::size_t i = 0; i < 48; ++i) delta[i] -= known[r][i];
+                    auto const m = compress(top_k<>{5}, delta, key{});
+                    CHECK(as_sent(m).size() < 50);
+                    host on;
+                    add_message(on, std::span(known[r]), 1., m);
+                    return messages_sent{as_sent(m)};
                 });
-    using star = fed_bcd<party_order::parallel, plain<identity, served<identity>>>;
-    on_the_wire(star{.local_steps = 3, .step = .4}, all, [&](std::size_t r, auto const& sent, auto const& x) {
-        REQUIRE(sent.size() == (r == 0 ? 10 : 5));
-        for (std::size_t n = 0; n < 5; ++n) {
-            messages::full_vector<double, host> z, mean;
-            mean.values.resize(48);
-            for (double const v : embedding_of(all[r], x[n][r])) z.values.push_back(v);
-            CHECK(sent[r == 0 ? 2 * n : n] == as_sent(z));
-            if (r > 0) continue;
-            for (std::size_t k = 0; k < 3; ++k)
-                for (std::size_t i = 0; i < 48; ++i) mean.values[i] += 1. / 3 * embedding_of(all[k], x[n][k])[i];
-            CHECK(sent[2 * n + 1] == as_sent(mean));
+    // The server answers with the mean, or with the slopes of the sums.
+    auto const mean_of = [](blocks const& x, auto embedding) {
+        vec mean(48);
+        for (std::size_t k = 0; k < 3; ++k) {
+            vec const z = embedding(k, x[k]);
+            for (std::size_t i = 0; i < 48; ++i) mean[i] += 1. / 3 * z[i];
         }
+        return mean;
+    };
+    using star = fed_bcd<party_order::parallel, plain<identity, served<identity>>>;
+    on_the_wire(star{.local_steps = 3, .step = .4}, all, [&](std::size_t r, blocks const& x) {
+        auto const of = [&](std::size_t k, vec const& at) { return embedding_of(all[k], at); };
+        messages_sent sent{in_full(of(r, x[r]))};
+        if (r == 0) sent.push_back(in_full(mean_of(x, of)));
+        return sent;
     });
     auto const first = split<squared_loss>(det6::data(), {0, 2, 3, 4}, .1, 0);
-    on_the_wire(fed_bcd<party_order::frozen>{.step = .4}, first, [&](std::size_t r, auto const& sent, auto const& x) {
-        REQUIRE(sent.size() == (r == 0 ? 10 : 5));
-        for (std::size_t n = 0; n < 5; ++n) {
-            messages::full_vector<double, host> z, slopes;
-            vec sums(48);
-            for (std::size_t k = 0; k < 3; ++k) {
-                vec its(48);
-                first[k].embedding(row_choice::all(48), x[n][k], its);
-                for (std::size_t i = 0; i < 48; ++i) sums[i] += 1. / 3 * its[i];
-                if (k == r) z.values.assign(its.begin(), its.end());
-            }
-            CHECK(sent[r == 0 ? 2 * n : n] == as_sent(z));
-            if (r > 0) continue;
-            for (double& v : sums) v *= 3;
-            slopes.values.resize(48);
-            first[0].slopes(row_choice::all(48), sums, std::span<double>(slopes.values));
-            CHECK(sent[2 * n + 1] == as_sent(slopes));
-        }
+    on_the_wire(fed_bcd<party_order::frozen>{.step = .4}, first, [&](std::size_t r, blocks const& x) {
+        auto const of = [&](std::size_t k, vec const& at) {
+            vec z(48);
+            first[k].embedding(row_choice::all(48), at, z);
+            return z;
+        };
+        messages_sent sent{in_full(of(r, x[r]))};
+        if (r > 0) return sent;
+        vec sums = mean_of(x, of), slopes(48);
+        for (double& v : sums) v *= 3;
+        first[0].slopes(row_choice::all(48), sums, slopes);
+        sent.push_back(in_full(slopes));
+        return sent;
     });
 }
 
