@@ -8,7 +8,6 @@
 #include <span>
 #include <string_view>
 
-#include "laconic/core/contract.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 

@@ -9,16 +9,27 @@
 #include <limits>
 #include <type_traits>
 
-#include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic::detail {
+
+/// A number's binary form, as an integer.
+template <Scalar T>
+using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+/// |x| as an integer with the same order; every NaN is above infinity.
+template <Scalar T>
+constexpr bits_of<T> magnitude_bits(T x) {
+    return std::bit_cast<bits_of<T>>(x) & (~bits_of<T>{0} >> 1);
+}
+template <Scalar T>
+inline constexpr bits_of<T> infinite_bits = magnitude_bits(std::numeric_limits<T>::infinity());
 
 /// The `by`-th number of T above x >= 0, or below it. Where `by` is whether something holds, there is no branch, which
 /// nobody could foretell.
 template <Scalar T>
 constexpr T neighbour(T x, int by) {
-    using bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    using bits = std::make_signed_t<bits_of<T>>;
     return std::bit_cast<T>(static_cast<bits>(std::bit_cast<bits>(x) + by));
 }
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
+#include "laconic/backend/scales.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic::detail {
@@ -91,7 +91,7 @@ constexpr char const* name_of(short_format f) {
 /// The number that a code means, exactly; NaN for all codes that are not finite.
 template <Scalar T>
 constexpr T short_value(short_layout f, std::uint16_t code) {
-    using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    using bits = detail::bits_of<T>;
     constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
     constexpr bits nan = std::bit_cast<bits>(std::numeric_limits<T>::quiet_NaN());
     // The fields in the place of T's mean the number times a power of two, subnormal numbers too.

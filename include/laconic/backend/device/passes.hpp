@@ -21,6 +21,7 @@
 #include <type_traits>
 
 #include "laconic/backend/device/memory.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/backend/settle.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/term.hpp"
@@ -50,16 +51,7 @@ LACONIC_HOST_DEVICE T product(T a, T b) {
 #endif
 }
 
-template <Scalar T>
-using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-
-/// |x| as an integer with the same order; every NaN is above infinity.
-template <Scalar T>
-constexpr bits_of<T> magnitude_bits(T x) {
-    return static_cast<bits_of<T>>(std::bit_cast<bits_of<T>>(x) << 1) >> 1;
-}
-template <Scalar T>
-inline constexpr bits_of<T> infinite_bits = magnitude_bits(std::numeric_limits<T>::infinity());
+using detail::bits_of, detail::infinite_bits, detail::magnitude_bits;
 
 LACONIC_HOST_DEVICE inline std::uint32_t ones_in(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)

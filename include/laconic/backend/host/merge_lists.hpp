@@ -5,36 +5,21 @@
 #include <bit>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <tuple>
-#include <type_traits>
 
 #include "laconic/backend/arguments.hpp"
 #include "laconic/backend/host/impl/instruction_set.hpp"
-#include "laconic/backend/host/impl/merge_place.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic::detail {
 
-/// Whether merge_by_registers does anything: for float, with AVX-512.
+/// Whether merge_eights() of impl/x86/ makes sums of such lists: of floats, with AVX-512.
 template <class T, class Set = instruction_set::chosen>
 inline constexpr bool merges_by_registers = std::same_as<T, float>&& std::derived_from<Set, instruction_set::avx512>;
-
-/// Goes on with the sum of two lists of terms with ascending coordinates, a with the values x and b with the values y,
-/// into `at` and `values`: about `most` terms more, or fewer where a list, or the room in `at`, comes to an end.
-template <class Set = instruction_set::chosen>
-merge_place merge_by_registers(merge_place p, [[maybe_unused]] std::size_t most,
-                               [[maybe_unused]] std::span<coordinate const> a, [[maybe_unused]] float const* x,
-                               [[maybe_unused]] std::span<coordinate const> b, [[maybe_unused]] float const* y,
-                               [[maybe_unused]] std::span<coordinate> at, [[maybe_unused]] float* values) {
-    if constexpr (std::derived_from<Set, instruction_set::avx512>)
-        return merge_eights<Set>(p, most, a, x, b, y, at, values);
-    else
-        return p;
-}
 
 /// The sum of two lists of terms with ascending coordinates, none twice, in one pass over both, without a jump that
 /// depends on the coordinates. By registers where there is a kernel for it; else the lower half of the sum and the
@@ -113,8 +98,8 @@ class merge {
         constexpr std::size_t least = 4 * run, most = 64 * run;
         for (std::size_t terms = least;;) {
             while (take_run(p)) terms = least;
-            auto const place = merge_by_registers<Set>({p.i, p.j, p.n}, terms, a_.at, a_.values.data(), b_.at,
-                                                       b_.values.data(), at_, values_.data());
+            auto const place = merge_eights<Set>({p.i, p.j, p.n}, terms, a_.at, a_.values.data(), b_.at,
+                                                 b_.values.data(), at_, values_.data());
             if (place.n == p.n) return;
             p.i = place.i, p.j = place.j, p.n = place.n;
             terms = std::min(2 * terms, most);
@@ -146,7 +131,7 @@ class merge {
     }
     // Else -0, which changes no sum; by bits, as compilers like to make a jump of it.
     static T only_if(bool condition, T v) {
-        using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+        using bits = bits_of<T>;
         bits const mask = bits(0) - condition;
         return std::bit_cast<T>(
             static_cast<bits>((std::bit_cast<bits>(v) & mask) | (std::bit_cast<bits>(T(-0.0)) & ~mask)));

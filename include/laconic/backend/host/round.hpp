@@ -17,6 +17,7 @@
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/round_at_random.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/backend/short_format.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/core/key.hpp"
@@ -83,21 +84,20 @@ template <class A, Scalar T>
 void round_to_powers(random_windows<A>& draws, std::span<T const> x, std::uint64_t first,
                      std::span<std::uint16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size());
-    using format = detail::bits_of<T>;
-    using bits = typename format::type;
+    using bits = detail::bits_of<T>;
+    constexpr int mantissa = std::numeric_limits<T>::digits - 1;
     constexpr auto n = rounded_together;
-    constexpr std::uint32_t exponents = (1u << (int{sizeof(T) * 8} - 1 - format::mantissa)) - 1;
+    constexpr std::uint32_t exponents = detail::largest_exponent<T> + 1;
     auto const together = [](T const* v, std::uint16_t const* windows, std::uint16_t* out) {
         detail::fetch_ahead<n * sizeof(T)>(v);
         return detail::round_to_powers_together<A>(instruction_set::chosen{}, v, windows, out);
     };
     auto const exactly = [](T v, std::uint32_t chance) {
         auto const b = std::bit_cast<bits>(v);
-        auto const fraction = static_cast<std::uint64_t>(b & ((bits{1} << format::mantissa) - 1))
-                              << (64 - format::mantissa);
-        auto const below = static_cast<std::uint32_t>(b >> format::mantissa);
+        auto const fraction = static_cast<std::uint64_t>(b & ((bits{1} << mantissa) - 1)) << (64 - mantissa);
+        auto const below = static_cast<std::uint32_t>(b >> mantissa);
         bool const up = (fraction >> 32) + chance > ~std::uint32_t{0};
-        return static_cast<std::uint16_t>(below + (up && (below & exponents) < format::largest_exponent));
+        return static_cast<std::uint16_t>(below + (up && (below & exponents) < detail::largest_exponent<T>));
     };
     // Made faster than memory takes them: what of it is spared, counts.
     bool const past_caches = codes.size_bytes() >= detail::bytes_past_caches;
@@ -127,8 +127,8 @@ void round_to_halvings(random_windows<A>& draws, std::span<T const> x, T top, in
         return;
     }
     constexpr auto n = rounded_together;
-    constexpr int mantissa = detail::bits_of<T>::mantissa;
-    using bits = std::make_signed_t<typename detail::bits_of<T>::type>;
+    constexpr int mantissa = std::numeric_limits<T>::digits - 1;
+    using bits = std::make_signed_t<detail::bits_of<T>>;
     auto const top_bits = std::bit_cast<bits>(top);
     int const most = std::clamp(static_cast<int>(top_bits >> mantissa) - 1, 0, levels - 1);
     // Normal numbers are halved, exactly, in their exponent field.
@@ -224,7 +224,7 @@ double pack_signs_and_sum(basic_host<A>& on, std::span<T const> x, std::span<std
 template <class A, Scalar T>
 void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, std::span<std::uint16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size());
-    using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    using bits = detail::bits_of<T>;
     constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
     constexpr bits infinity = static_cast<bits>(2 * bias + 1) << mantissa;
     auto const exponent = [](int field) { return static_cast<bits>(field) << mantissa; };

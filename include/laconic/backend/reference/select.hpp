@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +9,6 @@
 #include <limits>
 #include <numeric>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "laconic/backend/reference/memory.hpp"
@@ -28,9 +26,7 @@ void select_largest(reference& on, std::span<T const> x, std::size_t k, std::vec
     auto& order = on.scratch.order;
     order.resize(x.size());
     std::iota(order.begin(), order.end(), coordinate{0});
-    // As integers, magnitudes have the same order, and a NaN is above infinity.
-    using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    auto const magnitude = [&](coordinate i) { return std::bit_cast<bits>(std::abs(x[i])); };
+    auto const magnitude = [&](coordinate i) { return detail::magnitude_bits(x[i]); };
     auto const last = order.begin() + static_cast<std::ptrdiff_t>(k);
     std::nth_element(order.begin(), last, order.end(), [&](coordinate a, coordinate b) {
         return magnitude(a) == magnitude(b) ? a < b : magnitude(a) > magnitude(b);
@@ -70,12 +66,11 @@ inline void sample_each(reference&, key from, std::size_t d, double p, std::vect
 template <Scalar T>
 void select_about(reference& on, std::span<T const> x, std::size_t least, std::size_t k, std::size_t most,
                   std::vector<coordinate>& out) {
-    using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     // Thresholds on coarser and finer grids: how many numbers are at or above the lowest that leaves no more than most?
-    for (int shift = std::numeric_limits<bits>::digits - 12;; shift = std::max(0, shift - 11)) {
+    for (int shift = std::numeric_limits<detail::bits_of<T>>::digits - 12;; shift = std::max(0, shift - 11)) {
         auto& grid = on.scratch.grid;
         grid.clear();
-        for (T const v : x) grid.push_back(std::bit_cast<bits>(std::abs(v)) >> shift);
+        for (T const v : x) grid.push_back(detail::magnitude_bits(v) >> shift);
         auto const above = [&](std::uint64_t t) {
             return static_cast<std::size_t>(
                 std::count_if(grid.begin(), grid.end(), [t](std::uint64_t g) { return g >= t; }));

@@ -11,15 +11,12 @@
 #include <span>
 
 #include "laconic/backend/host/impl/positions.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/core/view.hpp"
 
 /// The k-th largest of many magnitudes, without sorting them: a sample bounds it by two numbers, one pass
 /// counts what is above and takes what is between, and there it is looked for in the same way.
 namespace laconic::detail {
-
-/// |x| as an integer with the same order; every NaN is above infinity.
-inline std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffu; }
-inline std::uint64_t magnitude_bits(double x) { return std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffffu; }
 
 /// The largest number below the magnitude x, which is no NaN; -1 for 0.
 template <Scalar T>

@@ -6,8 +6,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "laconic/backend/host/impl/instruction_sets.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/core/view.hpp"
 
 /// What all forms of rounding many values at a time have in common.
@@ -53,37 +55,25 @@ template <class A, class Code>
 std::uint64_t round_to_grid(instruction_set::generic, float const* v, float least, int most, near_quotient<float> q,
                             std::uint16_t const* windows, Code* out) = delete;
 
+/// The exponent field of the largest finite numbers.
 template <Scalar T>
-struct bits_of;
-template <>
-struct bits_of<float> {
-    using type = std::uint32_t;
-    static constexpr int mantissa = 23;
-    static constexpr std::uint32_t largest_exponent = 254;
-};
-template <>
-struct bits_of<double> {
-    using type = std::uint64_t;
-    static constexpr int mantissa = 52;
-    static constexpr std::uint32_t largest_exponent = 2046;
-};
+inline constexpr std::uint32_t largest_exponent = 2 * std::numeric_limits<T>::max_exponent - 2;
 
 /// Codes of rounded_together values: what round_to_powers does.
 template <class A, Scalar T>
 [[gnu::always_inline]] inline std::uint64_t round_to_powers_together(instruction_set::generic, T const* v,
                                                                      std::uint16_t const* windows, std::uint16_t* out) {
-    using format = bits_of<T>;
-    using bits = typename format::type;
-    constexpr std::uint32_t exponents = (1u << (int{sizeof(T) * 8} - 1 - format::mantissa)) - 1;
+    constexpr int mantissa = std::numeric_limits<T>::digits - 1;
+    constexpr std::uint32_t exponents = largest_exponent<T> + 1;
     std::array<std::uint16_t, kernels::rounded_together> below, cut;
     for (std::size_t j = 0; j < kernels::rounded_together; ++j) {
-        auto const b = std::bit_cast<bits>(v[j]);
-        below[j] = static_cast<std::uint16_t>(b >> format::mantissa);
-        cut[j] = static_cast<std::uint16_t>(b >> (format::mantissa - 16));
+        auto const b = std::bit_cast<bits_of<T>>(v[j]);
+        below[j] = static_cast<std::uint16_t>(b >> mantissa);
+        cut[j] = static_cast<std::uint16_t>(b >> (mantissa - 16));
     }
     std::uint16_t open = 0;
     for (std::size_t j = 0; j < kernels::rounded_together; ++j) {
-        bool const up = goes_up(cut[j], windows[j]) && (below[j] & exponents) < format::largest_exponent;
+        bool const up = goes_up(cut[j], windows[j]) && (below[j] & exponents) < largest_exponent<T>;
         open |= is_open(cut[j], windows[j]);
         below[j] = static_cast<std::uint16_t>(below[j] + up);
     }

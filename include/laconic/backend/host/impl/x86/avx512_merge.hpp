@@ -6,15 +6,21 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/backend/host/impl/merge_place.hpp"
 #include "laconic/backend/host/impl/x86/avx512f.hpp"
 #include "laconic/core/term.hpp"
 
 namespace laconic::detail {
 
-// What merge_by_registers does. Eight terms at a time are sorted among the eight that are left of those before, by a
-// bitonic network (Batcher, AFIPS 1968; for merges: Chhugani et al., VLDB 2008): in 64 bits, the coordinate above the
-// value, which for equal coordinates does not matter, as a sum of two does not depend on their order.
+/// How far a sum of two lists has come: i terms of the one and j of the other make its n first.
+struct merge_place {
+    std::size_t i, j, n;
+};
+
+// Goes on with the sum of two lists of terms with ascending coordinates, a with the values x and b with the values y,
+// into `at` and `values`: about `most` terms more, or fewer where a list, or the room in `at`, comes to an end. Eight
+// terms at a time are sorted among the eight that are left of those before, by a bitonic network (Batcher, AFIPS 1968;
+// for merges: Chhugani et al., VLDB 2008): in 64 bits, the coordinate above the value, which for equal coordinates does
+// not matter, as a sum of two does not depend on their order.
 template <class Set>
 merge_place merge_eights(merge_place p, std::size_t most, std::span<coordinate const> a, float const* x,
                          std::span<coordinate const> b, float const* y, std::span<coordinate> at, float* values) {
