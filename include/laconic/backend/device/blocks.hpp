@@ -18,7 +18,7 @@
 #include "laconic/core/view.hpp"
 
 /// Blocks of consecutive coordinates, of which the last may be shorter; and how what is found at places is taken from
-/// a vector and put back.
+/// a vector and put back. Contracts stand at the host's forms.
 namespace laconic::detail::on_device {
 
 // Divided by the largest magnitude where that is finite, for with a NaN its block is to come first: not all shall be.

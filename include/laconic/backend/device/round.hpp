@@ -17,7 +17,8 @@
 #include "laconic/core/key.hpp"
 #include "laconic/core/view.hpp"
 
-/// Values to short codes, one by one. None waits. Element i draws the chance of the key numbered first + i.
+/// Values to short codes, one by one. None waits. Element i draws the chance of the key numbered first + i. Contracts
+/// stand at the host's forms.
 namespace laconic::detail::on_device {
 
 // The two codes that a value may become, the upper one where the fraction of the way that is behind it and its chance,
