@@ -57,22 +57,23 @@ struct one_number {
         for (double& v : out) v += w * m.value;
     }
 };
-template <bool Careful>
-struct always_three_halves {
+// Sends a message of this kind with 1.5 in it.
+template <class M>
+struct always {
     template <Scalar, class>
-    using message = one_number<Careful>;
+    using message = M;
 
     void check(std::size_t) const {}
-    template <class B, class M>
+    template <class B>
     void operator()(B&, std::span<double const> x, key, M& m) const {
         m = {x.size(), 1.5};
     }
-    template <class B, class M>
+    template <class B>
     void blank(B&, std::size_t d, key, M& m) const {
-        m = {d, 0};
+        m = {d};
     }
-    bool operator==(always_three_halves const&) const = default;
-    friend std::string to_string(always_three_halves const&) { return "always_three_halves"; }
+    bool operator==(always const&) const = default;
+    friend std::string to_string(always const&) { return "always"; }
 };
 
 // A message with a kind of its own, for files: every coordinate is a parameter.
@@ -103,24 +104,6 @@ struct one_parameter {
         for (double& v : out) v += w * m.value;
     }
 };
-template <file_fault F>
-struct always_one_parameter {
-    template <Scalar, class>
-    using message = one_parameter<F>;
-
-    void check(std::size_t) const {}
-    template <class B, class M>
-    void operator()(B&, std::span<double const> x, key, M& m) const {
-        m = {x.size()};
-    }
-    template <class B, class M>
-    void blank(B&, std::size_t d, key, M& m) const {
-        m = {d};
-    }
-    bool operator==(always_one_parameter const&) const = default;
-    friend std::string to_string(always_one_parameter const&) { return "always_one_parameter"; }
-};
-
 // top_k, whose text or with() forgets the rest.
 enum class rest_fault { none, no_text, no_rest };
 template <rest_fault F, class Rest = identity>
@@ -200,19 +183,19 @@ TEST_CASE("a sparsifier of your own whose text or with() forgets the rest is rep
 }
 
 TEST_CASE("a message of your own, and one that accepts damaged bytes") {
-    auto const careful = check_compressor(always_three_halves<true>{}),
-               trusting = check_compressor(always_three_halves<false>{});
+    auto const careful = check_compressor(always<one_number<true>>{}),
+               trusting = check_compressor(always<one_number<false>>{});
     CHECK(careful == list{});
     CHECK(reports(trusting, "double: a damaged message is accepted, and then: a number that is not finite; x = {"));
     CHECK(trusting.size() == 1);
 }
 
 TEST_CASE("a message with a kind of your own is tried in the self-describing form") {
-    CHECK(check_compressor(always_one_parameter<file_fault::none>{}) == list{});
-    CHECK(reports(check_compressor(always_one_parameter<file_fault::forgets>{}),
+    CHECK(check_compressor(always<one_parameter<file_fault::none>>{}) == list{});
+    CHECK(reports(check_compressor(always<one_parameter<file_fault::forgets>>{}),
                   "double: in the self-describing form, it is read as another message; x = {"));
-    CHECK(reports(check_compressor(always_one_parameter<file_fault::throws_>{}),
+    CHECK(reports(check_compressor(always<one_parameter<file_fault::throws_>>{}),
                   "double: in the self-describing form, a damaged one throws another type than wire_error: too much"));
-    CHECK(reports(check_compressor(always_one_parameter<file_fault::refuses>{}),
+    CHECK(reports(check_compressor(always<one_parameter<file_fault::refuses>>{}),
                   "double: in the self-describing form, it is refused: at bit 88 of a message: not this one"));
 }

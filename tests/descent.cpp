@@ -27,22 +27,13 @@ problem constants_of(std::vector<any_objective<>> const& f) {
 // Threads or one thread for all, so that one loop is compiled for both. It keeps what this rank hands over, and damages
 // it where a flag is set.
 struct line {
-    threads::member* threaded = nullptr;
-    replayed_rank* played = nullptr;
+    any_communicator inner;
     std::vector<bytes>* log = nullptr;
     bool damages_message = false, damages_answer = false, loses_answer = false;
     bytes damaged{};
 
-    template <class Use>
-    auto with(Use use) const {
-        return threaded ? use(*threaded) : use(*played);
-    }
-    int rank() const {
-        return with([](auto& c) { return c.rank(); });
-    }
-    int size() const {
-        return with([](auto& c) { return c.size(); });
-    }
+    int rank() const { return inner.rank(); }
+    int size() const { return inner.size(); }
     payload handed_over(payload mine, bool damages) {
         if (log) log->emplace_back(mine.bytes.begin(), mine.bytes.end());
         if (!damages) return mine;
@@ -50,19 +41,13 @@ struct line {
         damaged.push_back(std::byte{1});
         return {damaged, mine.is_error};
     }
-    void all_gather(payload mine) {
-        with([&](auto& c) { c.all_gather(handed_over(mine, damages_message)); });
-    }
-    void gather(int root, payload mine) {
-        with([&](auto& c) { c.gather(root, handed_over(mine, damages_message)); });
-    }
+    void all_gather(payload mine) { inner.all_gather(handed_over(mine, damages_message)); }
+    void gather(int root, payload mine) { inner.gather(root, handed_over(mine, damages_message)); }
     void broadcast(int root, payload mine) {
         if (loses_answer) throw comm_error(-1, "the line is cut");
-        with([&](auto& c) { c.broadcast(root, rank() == root ? handed_over(mine, damages_answer) : mine); });
+        inner.broadcast(root, rank() == root ? handed_over(mine, damages_answer) : mine);
     }
-    payload from(int r) const {
-        return with([&](auto& c) { return c.from(r); });
-    }
+    payload from(int r) const { return inner.from(r); }
 };
 
 // Every method behind faces, so that one loop is compiled for all.
@@ -86,11 +71,12 @@ struct crew {
     std::vector<std::unique_ptr<loop>> ranks;
 
     crew(method_type const& method, std::vector<any_objective<>> const& f, double start, std::uint64_t seed)
-        : seats(f.size()), lines(f.size()), logs(f.size()), x(f.size(), vec(f.at(0).dimension(), start)) {
+        : seats(f.size()), logs(f.size()), x(f.size(), vec(f.at(0).dimension(), start)) {
         all.sent.resize(f.size());
+        lines.reserve(f.size());  // the loops refer to them
         for (std::size_t i = 0; i < f.size(); ++i) {
             seats[i] = {&all, static_cast<int>(i)};
-            lines[i].played = &seats[i];
+            lines.push_back({seats[i]});
             ranks.push_back(std::make_unique<loop>(method, f[i], lines[i], std::span<double>(x[i]), seed));
             lines[i].log = &logs[i];
         }
@@ -153,7 +139,7 @@ void goes_on_as_if_never(method_type const& method, std::vector<any_objective<>>
     std::array<bool, 3> refused{}, as_if_never{};
     threads::run(3, [&](threads::member& inner) {
         auto const me = static_cast<std::size_t>(inner.rank());
-        line comm{&inner};
+        line comm{inner};
         vec x(6, 1.0);
         loop run(method, f[me], comm, x, 5);
         bool right = true;
@@ -388,7 +374,7 @@ TEST_CASE("one seed, one run: the same bytes and iterates however many ranks com
             threads::run(5,
                          [&](threads::member& comm) {
                              auto const me = static_cast<std::size_t>(comm.rank());
-                             line over{&comm};
+                             line over{comm};
                              vec x(7, 1.0);
                              loop run(method, f[me], over, x, 3);
                              over.log = &logs[me];
@@ -469,7 +455,7 @@ TEST_CASE("an x or a compressor of the wrong size is refused before anything is 
     auto const start_with = [&](method_type const& method, std::size_t d) {
         threads::run(2, [&](threads::member& comm) {
             vec x(d, 1.0);
-            line over{&comm};
+            line over{comm};
             loop run(method, f[static_cast<std::size_t>(comm.rank())], over, x, 1);
         });
     };
@@ -490,7 +476,7 @@ TEST_CASE("after its first round a method allocates nothing over threads") {
         threads::run(3, [&](threads::member& comm) {
             auto const me = static_cast<std::size_t>(comm.rank());
             vec x(6, 1.0);
-            line over{&comm};
+            line over{comm};
             loop run(method, f[me], over, x, 5);
             last[me] = last_to_allocate(40, [&] { run.round(); });
         });

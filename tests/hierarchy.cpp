@@ -88,15 +88,15 @@ TEST_CASE("hierarchy: an estimate that the caller's numbers cannot hold fails th
 }
 
 TEST_CASE("hierarchy: a layer that one rank of a node alone does not start is an error that names both") {
-    for (auto const what : {absent::raise, absent::skip})
+    for (auto const what : {on_missing_layer::raise, on_missing_layer::skip})
         on_nodes(2, 2, [&](auto& both, fibers::member& comm) {
-            reducer reduce(plain{}, both, std::vector<layer>{{"a", 8}, {"b", 8}}, {.not_started = what});
+            reducer reduce(plain{}, both, std::vector<layer>{{"a", 8}, {"b", 8}}, {.missing_layer = what});
             std::vector<float> a(8), b(8);
             reduce.start(0, a);
             if (comm.rank() != 1) reduce.start(1, b);
             CHECK(error_of([&] { reduce.finish(); }) ==
-                  (what == absent::raise ? "rank 1, round 0: layer b was not started"
-                                         : "rank 1, round 0: layer b was not started, unlike on rank 0"));
+                  (what == on_missing_layer::raise ? "rank 1, round 0: layer b was not started"
+                                                   : "rank 1, round 0: layer b was not started, unlike on rank 0"));
         });
 }
 

@@ -80,7 +80,7 @@ struct model {
 };
 
 struct variant {
-    absent what;
+    on_missing_layer what;
     bool rates, scales, vary;  // step sizes and loss scales that change; weights and dense steps
 };
 
@@ -89,20 +89,21 @@ void compare_with_model(How const& how, form const& f, Comm&& nodes, fibers::mem
                         variant const& v) {
     reducer reduce(
         how, nodes, layers,
-        {.not_started = v.what, .share_below = v.rates ? 8u : 4096u, .steps_vary = v.vary, .verify_every = 1});
+        {.missing_layer = v.what, .share_below = v.rates ? 8u : 4096u, .steps_vary = v.vary, .verify_every = 1});
     std::vector<model> models;
     for (auto const& l : layers) models.emplace_back(f, l.size, m, n);
     int const ranks = int(m * n), rank = comm.rank();
     vectors mine(count);
     for (std::size_t l = 0; l < count; ++l) {
         mine[l].resize(layers[l].size);
-        if (v.what == absent::zero) reduce.bind(l, std::span(mine[l]));
+        if (v.what == on_missing_layer::zero) reduce.bind(l, std::span(mine[l]));
     }
     int taken = 0;
     for (int step = 0; step < 30; ++step) {
         double const rate = v.rates ? 0.5 / double(1 + vary(step, 1, 4)) : 0,
                      scale = v.scales ? double(1 << vary(step, 2, 4)) : 1;
-        bool const dense = v.vary && vary(step, 3, 4) == 0, alike = v.what == absent::skip && vary(step, 4, 5) != 0;
+        bool const dense = v.vary && vary(step, 3, 4) == 0,
+                   alike = v.what == on_missing_layer::skip && vary(step, 4, 5) != 0;
         numbers weights(std::size_t(ranks), 1.0);
         if (v.vary && f.weights)
             for (std::size_t r = 0; r < weights.size(); ++r) weights[r] = double((r + std::size_t(step)) % 3);
@@ -114,8 +115,8 @@ void compare_with_model(How const& how, form const& f, Comm&& nodes, fibers::mem
                 auto const g = gradient(r, step, l);
                 auto& a = all[l].emplace_back(g.size());
                 if (!missing(r, l)) a.assign(g.begin(), g.end());
-                fails = fails || (v.what == absent::raise && missing(r, l)) ||
-                        (v.what == absent::skip && missing(r, l) != missing(0, l));
+                fails = fails || (v.what == on_missing_layer::raise && missing(r, l)) ||
+                        (v.what == on_missing_layer::skip && missing(r, l) != missing(0, l));
             }
         step_options const options{.loss_scale = scale,
                                    .step_size = rate > 0 ? std::optional(rate) : std::nullopt,
@@ -144,7 +145,7 @@ void compare_with_model(How const& how, form const& f, Comm&& nodes, fibers::mem
         if (fails) continue;
         ++taken;
         for (std::size_t l = 0; l < count; ++l) {
-            if (v.what == absent::skip && missing(rank, l)) {
+            if (v.what == on_missing_layer::skip && missing(rank, l)) {
                 CHECK(mine[l] == before[l]);
                 continue;
             }
@@ -175,19 +176,19 @@ void compare_with_model(How const& how, form const& f, Comm&& nodes, fibers::mem
                 CHECK(models[l].arrived[i] + sum[i] == doctest::Approx(models[l].brought[i]).epsilon(1e-4));
         }
     }
-    CHECK(taken >= (v.what == absent::raise ? 0 : 10));
-    CHECK((v.what == absent::zero) == (taken == 30));
+    CHECK(taken >= (v.what == on_missing_layer::raise ? 0 : 10));
+    CHECK((v.what == on_missing_layer::zero) == (taken == 30));
 }
 
 template <class How>
 void on_all_variants(How const& how, form const& f, bool skips = true) {
     CAPTURE(to_string(how));
-    for (variant const v : {variant{absent::raise, false, false, false},
-                            {absent::zero, false, false, false},
-                            {absent::zero, f.decay > 0, true, f.weights},
-                            {absent::skip, false, false, false},
-                            {absent::skip, f.decay > 0, true, f.weights}}) {
-        if (v.what == absent::skip && !skips) continue;
+    for (variant const v : {variant{on_missing_layer::raise, false, false, false},
+                            {on_missing_layer::zero, false, false, false},
+                            {on_missing_layer::zero, f.decay > 0, true, f.weights},
+                            {on_missing_layer::skip, false, false, false},
+                            {on_missing_layer::skip, f.decay > 0, true, f.weights}}) {
+        if (v.what == on_missing_layer::skip && !skips) continue;
         CAPTURE(int(v.what));
         CAPTURE(v.scales);
         fibers::run(4, [&](fibers::member& comm) { compare_with_model(how, f, comm, comm, 4, 1, v); });
@@ -213,7 +214,7 @@ TEST_CASE(
 
 TEST_CASE("absent layers, zero: a layer without a bound vector is an error on all ranks, and the next steps go on") {
     on_ranks_and_nodes([](auto& nodes, fibers::member& comm) {
-        reducer reduce(error_feedback{top_k{k}}, nodes, layers, {.not_started = absent::zero});
+        reducer reduce(error_feedback{top_k{k}}, nodes, layers, {.missing_layer = on_missing_layer::zero});
         vectors g(count);
         auto const step = [&](bool without) {
             for (std::size_t l = count; l-- > 0;) g[l] = gradient(comm.rank(), 0, l);
@@ -251,7 +252,7 @@ TEST_CASE("absent layers, zero: a layer without a bound vector is an error on al
 TEST_CASE("absent layers, zero: what finish() is given is for a step without a layer, and layers share their options") {
     fibers::run(2, [](fibers::member& comm) {
         reducer reduce(plain{}, comm, std::vector<layer>{{"a", 1}, {"b", 1}},
-                       {.not_started = absent::zero, .steps_vary = true});
+                       {.missing_layer = on_missing_layer::zero, .steps_vary = true});
         std::vector<float> a(1), b(1);
         reduce.bind(0, a), reduce.bind(1, b);
         for (int step = 0; step < 3; ++step) {
@@ -282,7 +283,7 @@ TEST_CASE("absent layers, zero: what finish() is given is for a step without a l
 TEST_CASE("absent layers, zero: not a number makes all vectors NaN, those that are bound, too") {
     on_ranks_and_nodes([](auto& nodes, fibers::member& comm) {
         reducer reduce(error_feedback{top_k{k}}, nodes, layers,
-                       {.non_finite = on_non_finite::propagate, .not_started = absent::zero});
+                       {.non_finite = on_non_finite::propagate, .missing_layer = on_missing_layer::zero});
         vectors g(count);
         for (std::size_t l = 0; l < count; ++l) g[l] = gradient(comm.rank(), 0, l), reduce.bind(l, g[l]);
         if (comm.rank() == 3) g[1][2] = std::numeric_limits<float>::quiet_NaN();
@@ -307,7 +308,7 @@ TEST_CASE("propagate over nodes leaves a vector of another length as it is") {
 
 TEST_CASE("absent layers, zero: ranks lack different layers in the first step, after a restore and after a rebind") {
     fibers::run(3, [](fibers::member& comm) {
-        reducer reduce(error_feedback{top_k{k}}, comm, layers, {.not_started = absent::zero});
+        reducer reduce(error_feedback{top_k{k}}, comm, layers, {.missing_layer = on_missing_layer::zero});
         vectors g(count);
         for (std::size_t l = 0; l < count; ++l) g[l].resize(layers[l].size), reduce.bind(l, g[l]);
         auto const step = [&](int number, bool lacks) {
@@ -330,7 +331,7 @@ TEST_CASE("absent layers, skip: one that start() refuses keeps its numbers, what
     for (std::size_t const length : {3u, 4u, 9u})
         fibers::run(2, [&](fibers::member& comm) {
             reducer reduce(error_feedback{top_k{1}}, comm, std::vector<layer>{{"a", 4}, {"b", 2}},
-                           {.not_started = absent::skip});
+                           {.missing_layer = on_missing_layer::skip});
             std::vector<float> a{1, 2, 3, 4}, b{1, 2}, late(length, 7.0f);
             reduce.start(0, a), reduce.start(1, b), reduce.finish();
             reduce.start(1, b);
@@ -348,7 +349,7 @@ TEST_CASE("absent layers, skip: what is wrong on another rank is named, over nod
             on_nodes(2, 2, [&](auto& nodes, fibers::member& comm) {
                 reducer reduce(error_feedback{top_k{1}}, nodes, layers,
                                {.non_finite = propagates ? on_non_finite::propagate : on_non_finite::raise,
-                                .not_started = absent::skip});
+                                .missing_layer = on_missing_layer::skip});
                 vectors g(count);
                 for (std::size_t l = 0; l < count; ++l) g[l] = gradient(comm.rank(), 0, l);
                 auto const before = g;
@@ -368,7 +369,7 @@ TEST_CASE("absent layers, skip: what is wrong on another rank is named, over nod
             });
     // A node that starts nothing is named, in a step that is dense and has weights, too.
     on_nodes(2, 2, [](auto& nodes, fibers::member& comm) {
-        reducer reduce(plain{}, nodes, std::size_t{4}, {.not_started = absent::skip, .steps_vary = true});
+        reducer reduce(plain{}, nodes, std::size_t{4}, {.missing_layer = on_missing_layer::skip, .steps_vary = true});
         std::vector<float> x(4, 1.0f);
         step_options const now{.weight = 2, .dense = true};
         if (comm.rank() < 2) reduce.start(0, x, now);
@@ -378,7 +379,7 @@ TEST_CASE("absent layers, skip: what is wrong on another rank is named, over nod
     // Flat: a mistake on one rank, where others skip the first layer.
     fibers::run(3, [](fibers::member& comm) {
         reducer reduce(plain{}, comm, std::vector<layer>{{"a", 1}, {"b", 1}},
-                       {.not_started = absent::skip, .steps_vary = true});
+                       {.missing_layer = on_missing_layer::skip, .steps_vary = true});
         std::vector<float> a(1), b(1);
         for (int step = 0; step < 2; ++step) {
             std::string why;

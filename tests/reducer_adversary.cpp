@@ -51,7 +51,7 @@ TEST_CASE("a compressor that fails on an absent layer's zeros is an error on all
     for (std::size_t const share_below : {std::size_t{0}, std::size_t{4096}})
         fibers::run(3, [&](fibers::member& comm) {
             reducer reduce(unproved{plain{fussy{top_k{2}}}}, comm, sizes,
-                           {.not_started = absent::zero, .share_below = share_below});
+                           {.missing_layer = on_missing_layer::zero, .share_below = share_below});
             auto g = gradients(comm.rank(), 0, sizes);
             whole_step(reduce, g);
             auto const step = [&](bool without) {
@@ -192,7 +192,8 @@ TEST_CASE(
 TEST_CASE("probes and comparisons leave out layers that are skipped") {
     std::vector<std::size_t> const sizes{9, 8, 7};
     fibers::run(2, [&](fibers::member& comm) {
-        reducer reduce(plain{}, comm, sizes, {.not_started = absent::skip, .probe_every = 1, .verify_every = 1});
+        reducer reduce(plain{}, comm, sizes,
+                       {.missing_layer = on_missing_layer::skip, .probe_every = 1, .verify_every = 1});
         for (int k = 0; k < 3; ++k) {
             auto g = gradients(comm.rank(), k, sizes);
             if (k == 1) {
@@ -500,7 +501,7 @@ TEST_CASE("weights, absent layers and a drop together: the estimates are those o
         std::vector<vectors> all(27);
         fibers::run(3, [&](fibers::member& comm) {
             reducer reduce(error_feedback{top_k{2}}, comm, sizes,
-                           {.not_started = absent::zero, .dense_rounds = 2, .steps_vary = true});
+                           {.missing_layer = on_missing_layer::zero, .dense_rounds = 2, .steps_vary = true});
             for (int k = 0; k < 9; ++k) {
                 auto g = gradients(comm.rank(), k, sizes);
                 step_options const how{.weight = double(1 + (comm.rank() + k) % 3), .dense = k % 4 == 3};

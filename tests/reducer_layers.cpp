@@ -102,85 +102,43 @@ TEST_CASE("small or sensitive layers travel in full and without a memory: dense_
     });
 }
 
-// What the estimates are then, is in reducer_absent.cpp.
-TEST_CASE("a layer that is not started: an error that names it") {
-    auto const without_bias = [](auto& reduce, vectors& g) {
-        reduce.bind(1, g[1]);
-        reduce.start(2, g[2]);
-        reduce.start(0, g[0]);
-        reduce.finish();
+// What the estimates are where layers are absent, is in reducer_absent.cpp.
+TEST_CASE("layers that one rank starts in another order, twice or not at all are named on all ranks") {
+    using list = std::vector<std::size_t>;
+    std::string const misplaced = "layer conv.weight is started where layer conv.bias was in the first step",
+                      lacks = "layer conv.bias was not started";
+    struct row {
+        int steps;  // of all ranks, before
+        on_missing_layer missing_layer;
+        list usual, odd;  // the layers that all ranks start, and rank 1
+        std::string text;
     };
-    CHECK(error_of_all(3,
-                       [&](fibers::member& comm) {
-                           reducer reduce(error_feedback{top_k{4}}, comm, three);
-                           auto g = gradients(comm.rank(), 0);
-                           whole_step(reduce, g);
-                           comm.rank() == 1 ? without_bias(reduce, g) : whole_step(reduce, g);
-                       }) ==
-          "rank 1, round 1: layer conv.weight is started where layer "
-          "conv.bias was in the first step");
-    CHECK(error_of_all(3, [&](fibers::member& comm) {
-              reducer reduce(error_feedback{top_k{4}}, comm, three);
-              auto g = gradients(comm.rank(), 0);
-              whole_step(reduce, g);
-              reduce.start(2, g[2]);
-              if (comm.rank() != 2) reduce.start(1, g[1]), reduce.start(0, g[0]);
-              reduce.finish();
-          }) == "rank 2, round 1: layer conv.bias was not started");
-    CHECK(error_of_all(2, [&](fibers::member& comm) {
-              reducer reduce(error_feedback{top_k{4}}, comm, three);
-              auto g = gradients(comm.rank(), 0);
-              without_bias(reduce, g);
-          }) == "rank 0, round 0: layer conv.bias was not started");
-
-    CHECK(error_of_all(3, [&](fibers::member& comm) {
-              reducer reduce(error_feedback{top_k{4}}, comm, three, {.not_started = absent::skip});
-              auto g = gradients(comm.rank(), 0);
-              whole_step(reduce, g);
-              comm.rank() == 2 ? without_bias(reduce, g) : whole_step(reduce, g);
-          }) == "rank 2, round 1: layer conv.bias was not started");
-    CHECK_THROWS_AS(
-        fibers::run(1,
-                    [](fibers::member& comm) {
-                        reducer(error_feedback{top_k{4}, 1, ring{}}, comm, three, {.not_started = absent::skip});
-                    }),
-        argument_error);
+    for (row const& is :
+         {row{0,
+              on_missing_layer::raise,
+              backwards,
+              {0, 1, 2},
+              "ranks disagree: rank 0 has \"the order of layers: head.weight, conv.bias, conv.weight\", rank 1 has "
+              "\"the order of layers: conv.weight, conv.bias, head.weight\""},
+          row{1, on_missing_layer::raise, backwards, {2, 0, 1}, "rank 1, round 1: " + misplaced},
+          row{1, on_missing_layer::raise, backwards, {2, 0}, "rank 1, round 1: " + misplaced},
+          row{1,
+              on_missing_layer::raise,
+              backwards,
+              {2, 2, 1, 0},
+              "rank 1, round 1: layer head.weight is started twice"},
+          row{1, on_missing_layer::raise, backwards, {2}, "rank 1, round 1: " + lacks},
+          row{0, on_missing_layer::raise, {2, 0}, {2, 0}, "rank 0, round 0: " + lacks},
+          row{1, on_missing_layer::skip, backwards, {2, 0}, "rank 1, round 1: " + lacks}})
+        CHECK(error_of_all(3, [&](fibers::member& comm) {
+                  reducer reduce(error_feedback{top_k{4}}, comm, three, {.missing_layer = is.missing_layer});
+                  auto g = gradients(comm.rank(), 0);
+                  for (int k = 0; k < is.steps; ++k) whole_step(reduce, g);
+                  whole_step(reduce, g, comm.rank() == 1 ? is.odd : is.usual);
+              }) == is.text);
 }
 
-TEST_CASE("ranks that start layers in different orders fail on all ranks, by name, in the first step and later") {
-    CHECK(error_of_all(3,
-                       [](fibers::member& comm) {
-                           reducer reduce(error_feedback{top_k{4}}, comm, three);
-                           auto g = gradients(comm.rank(), 0);
-                           whole_step(reduce, g, comm.rank() == 2 ? std::vector<std::size_t>{0, 1, 2} : backwards);
-                       }) ==
-          "ranks disagree: rank 0 has \"the order of layers: head.weight, conv.bias, conv.weight\", rank 2 has "
-          "\"the order of layers: conv.weight, conv.bias, head.weight\"");
-    CHECK(error_of_all(3,
-                       [](fibers::member& comm) {
-                           reducer reduce(error_feedback{top_k{4}}, comm, three);
-                           auto g = gradients(comm.rank(), 0);
-                           whole_step(reduce, g);
-                           whole_step(reduce, g, comm.rank() == 2 ? std::vector<std::size_t>{2, 0, 1} : backwards);
-                       }) ==
-          "rank 2, round 1: layer conv.weight is started where layer "
-          "conv.bias was in the first step");
-    CHECK(error_of_all(2, [](fibers::member& comm) {
-              reducer reduce(error_feedback{top_k{4}}, comm, three);
-              auto g = gradients(comm.rank(), 0);
-              whole_step(reduce, g);
-              reduce.start(2, g[2]);
-              if (comm.rank() == 1) reduce.start(2, g[2]);
-              reduce.start(1, g[1]), reduce.start(0, g[0]), reduce.finish();
-          }) == "rank 1, round 1: layer head.weight is started twice");
-    CHECK(error_of_all(2,
-                       [](fibers::member& comm) {
-                           auto mine = three;
-                           if (comm.rank() == 1) mine[1].size = 7;
-                           reducer(error_feedback{top_k{4}}, comm, mine);
-                       }) ==
-          "ranks disagree: rank 0 has \"layer conv.bias: 6 numbers, error_feedback(top_k(4))\", rank 1 has "
-          "\"layer conv.bias: 7 numbers, error_feedback(top_k(4))\"");
+TEST_CASE("layers that are not there, or have one name, are refused at once") {
     fibers::run(1, [](fibers::member& comm) {
         reducer reduce(plain{}, comm, three);
         std::vector<float> x(6);

@@ -194,49 +194,6 @@ TEST_CASE("vectors of no numbers and of one, all zeros, and numbers of one magni
     check(error_feedback{top_k{0.5} | natural{}});
 }
 
-TEST_CASE("weights: the estimate is of sum w_i g_i / sum w_i, and a rank of weight 0 need not have numbers") {
-    std::vector<double> const weights{3, 0, 1};
-    auto const nan = std::nan("");
-    fibers::run(3, [&](fibers::member& comm) {
-        auto const r = std::size_t(comm.rank());
-        reducer reduce(plain{}, comm, std::vector<double>(d), {.steps_vary = true});
-        for (int k = 0; k < 3; ++k) {
-            auto x = r == 1 ? std::vector<double>(d, nan) : gradient(comm.rank(), k);
-            reduce(x, {.weight = weights[r]});
-            for (std::size_t i = 0; i < d; ++i)
-                CHECK(x[i] == doctest::Approx((3 * gradient(0, k)[i] + gradient(2, k)[i]) / 4).epsilon(1e-14));
-        }
-        // With a residual nothing is lost: what was applied and what waits add up to the weighted means.
-        reducer corrected(error_feedback{top_k{5}}, comm, std::vector<double>(d), {.steps_vary = true});
-        std::vector<double> applied(d), right(d);
-        for (int k = 0; k < 8; ++k) {
-            auto x = gradient(comm.rank(), k);
-            auto const w = k % 2 == 0 ? weights : std::vector<double>{0.25, 0.5, 1.25};
-            corrected(x, {.weight = w[r]});
-            for (std::size_t i = 0; i < d; ++i) {
-                applied[i] += x[i];
-                for (int q = 0; q < 3; ++q) right[i] += w[std::size_t(q)] * gradient(q, k)[i] / (w[0] + w[1] + w[2]);
-            }
-        }
-        reducer exact(plain{}, comm, std::vector<double>(d));
-        auto const e = corrected.layers()[0].feedback().residual();
-        std::vector<double> waits(e.begin(), e.end());
-        exact(waits);
-        for (std::size_t i = 0; i < d; ++i) CHECK(applied[i] + waits[i] == doctest::Approx(right[i]).epsilon(1e-12));
-    });
-    // Equal weights are none, bit for bit.
-    fibers::run(3, [&](fibers::member& comm) {
-        reducer one(error_feedback{top_k{5}}, comm, std::vector<double>(d), {.steps_vary = true});
-        reducer other(error_feedback{top_k{5}}, comm, std::vector<double>(d));
-        for (int k = 0; k < 5; ++k) {
-            auto x = gradient(comm.rank(), k), y = x;
-            one(x, {.weight = k % 2 == 0 ? 7 : 0.25});
-            other(y);
-            CHECK(x == y);
-        }
-    });
-}
-
 TEST_CASE("weights that cannot be: refused on all ranks, by name, and nothing has changed") {
     auto const with = [](auto const& how, bool vary, std::vector<double> const& weights) {
         return error_of_all(2, [&](fibers::member& comm) {
@@ -301,24 +258,6 @@ TEST_CASE("small layers share one message, and the estimates are those of messag
     check(plain{quantize{4}});
 }
 
-TEST_CASE("what is wrong in a shared message names the layer, and the coordinate in it") {
-    std::vector<layer> const layers{{"a", 5}, {"b", 6}, {"c", 7}};
-    auto const with = [&](std::size_t l, std::size_t i) {
-        return error_of_all(3, [&](fibers::member& comm) {
-            reducer reduce(error_feedback{top_k{2}}, comm, layers);
-            std::vector<std::vector<float>> g;
-            for (auto const& one : layers) g.push_back(gradient<float>(comm.rank(), 1, one.size));
-            if (comm.rank() == 1) g[l][i] = std::numeric_limits<float>::infinity();
-            for (std::size_t j = 0; j < 3; ++j) reduce.start(j, g[j]);
-            reduce.finish();
-        });
-    };
-    CHECK(with(0, 4) == "rank 1, round 0: the gradient is not finite at coordinate 4 of layer a");
-    CHECK(with(1, 0) == "rank 1, round 0: the gradient is not finite at coordinate 0 of layer b");
-    CHECK(with(1, 5) == "rank 1, round 0: the gradient is not finite at coordinate 5 of layer b");
-    CHECK(with(2, 6) == "rank 1, round 0: the gradient is not finite at coordinate 6 of layer c");
-}
-
 TEST_CASE("each layer its own reduction, by a rule") {
     std::vector<layer> const layers{{"embedding", 60}, {"head", 20}};
     fibers::run(2, [&](fibers::member& comm) {
@@ -336,13 +275,6 @@ TEST_CASE("each layer its own reduction, by a rule") {
         CHECK(waits(0) <= 58);
         CHECK(waits(1) <= 10);
     });
-    CHECK(error_of_all(2,
-                       [&](fibers::member& comm) {
-                           reducer([&](layer const&) { return error_feedback{top_k{comm.rank() == 0 ? 1.0 : 2.0}}; },
-                                   comm, layers);
-                       }) ==
-          "ranks disagree: rank 0 has \"layer embedding: 60 numbers, error_feedback(top_k(1))\", rank 1 has \"layer "
-          "embedding: 60 numbers, error_feedback(top_k(2))\"");
 }
 
 TEST_CASE("a level follows the steps: top-k that sends fewer and fewer, and a step that fails is no step") {

@@ -92,16 +92,16 @@ class reducer {
     }
 
     /// Binds x, whose numbers must stay for as long as the reducer is used, to this layer on this rank: in steps that
-    /// do not start the layer here, with absent::zero, finish() sets x to the estimate. Without it such a step is a
-    /// compression_error on all ranks. Throws argument_error for a layer that does not exist, shape_error for a vector
-    /// of another length. Sends nothing.
+    /// do not start the layer here, with on_missing_layer::zero, finish() sets x to the estimate. Without it such a
+    /// step is a compression_error on all ranks. Throws argument_error for a layer that does not exist, shape_error for
+    /// a vector of another length. Sends nothing.
     template <class X>
     void bind(std::size_t l, X&& x) {
         if constexpr (detail::takes<T, X>()) step_.bind(l, detail::caller_vector(detail::view(x)));
     }
 
-    /// Replaces every started layer's numbers by the estimate, and with absent::zero those that are bound to the
-    /// others. `options` are those of a step in which this rank starts no layer. Throws, the same on every rank,
+    /// Replaces every started layer's numbers by the estimate, and with on_missing_layer::zero those that are bound to
+    /// the others. `options` are those of a step in which this rank starts no layer. Throws, the same on every rank,
     /// non_finite_error, also where the estimate times the loss scale is beyond the caller's numbers, compression_error
     /// where a rank's message cannot be made (a vector of another length, an option out of range, a layer that is
     /// started twice, out of order or not at all, a compressor that throws), agreement_error where the first step has

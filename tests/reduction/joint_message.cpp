@@ -26,7 +26,7 @@ TEST_CASE("layers below the limit that are next to each other share a message, u
     CHECK(joined({5, 6, 7, 50, 8}, {0, 1, 2, 3, 4}, {.share_below = 50}) == counts{3, 1, 1});
     CHECK(joined({5, 6, 7, 50, 8}, {3, 0, 4, 1, 2}, {.share_below = 50}) == counts{1, 4});
     CHECK(joined({5, 6}, {0, 1}, {.share_below = 0}) == counts{1, 1});
-    CHECK(joined({5, 6}, {0, 1}, {.not_started = absent::skip}) == counts{1, 1});
+    CHECK(joined({5, 6}, {0, 1}, {.missing_layer = on_missing_layer::skip}) == counts{1, 1});
     CHECK(joined(counts(40, 9),
                  [] {
                      counts order(40);

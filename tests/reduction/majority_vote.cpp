@@ -46,7 +46,7 @@ TEST_CASE("majority vote: ranks vote by their weights, and one of weight 0 or wi
     auto const check = [](auto const& how, votes const& v, fibers::member& comm) {
         reducer<std::decay_t<decltype(how)>, fibers::member> reduce(
             how, comm, std::vector<layer>{{"a", 3}, {"none", 0}, {"b", 70}},
-            {.not_started = absent::zero, .steps_vary = true});
+            {.missing_layer = on_missing_layer::zero, .steps_vary = true});
         auto const me = std::size_t(comm.rank());
         std::vector<float> a(3), none, b(70, v.gradients[me]);
         reduce.bind(0, a), reduce.bind(1, none);

@@ -9,7 +9,8 @@ using namespace laconic;
 
 // A rank of one node: all have the same number of a node.
 struct one_node : detail::node_sum<fibers::member, fibers::member, double> {
-    one_node(fibers::member& comm, fibers::member alone, std::vector<layer> const& layers, reducer_options const& options)
+    one_node(fibers::member& comm, fibers::member alone, std::vector<layer> const& layers,
+             reducer_options const& options)
         : node_sum(comm, alone, layers, options) {}
     using node_sum::at, node_sum::sum, node_sum::compare, node_sum::gather, node_sum::end_step;
     using node_sum::own_error_, node_sum::weight_, node_sum::now_;
@@ -25,7 +26,7 @@ struct one_node : detail::node_sum<fibers::member, fibers::member, double> {
 TEST_CASE("each rank of a node adds up its share, and all gather what becomes of them") {
     fibers::run(3, [](fibers::member& comm) {
         one_node node(comm, comm.split(comm.rank(), 0), {{"a", 7}, {"b", 2}},
-                      {.not_started = absent::skip, .dense_below = 5});
+                      {.missing_layer = on_missing_layer::skip, .dense_below = 5});
         CHECK(node.shares()[0].size == (comm.rank() == 0 ? 2u : comm.rank() == 1 ? 2u : 3u));
         CHECK(node.shares()[1].size == 1);
         CHECK(!node.shares()[0].in_full);

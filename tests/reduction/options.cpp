@@ -46,8 +46,8 @@ TEST_CASE("every option is among what ranks must agree on") {
     auto const text = [](reducer_options const& o) { return detail::described(o).lines(); };
     auto const is_described = [&](reducer_options const& o) { return text(o) != text({}); };
     CHECK(is_described({.non_finite = on_non_finite::propagate}));
-    CHECK(is_described({.not_started = absent::zero}));
-    CHECK(text({.not_started = absent::skip}) != text({.not_started = absent::zero}));
+    CHECK(is_described({.missing_layer = on_missing_layer::zero}));
+    CHECK(text({.missing_layer = on_missing_layer::skip}) != text({.missing_layer = on_missing_layer::zero}));
     CHECK(is_described({.dense_below = 1}));
     CHECK(is_described({.in_full = {"a"}}));
     CHECK(text({.in_full = {"a, b"}}) != text({.in_full = {"a", "b"}}));
@@ -59,13 +59,13 @@ TEST_CASE("layers of one step share weight and dense, and where some may count a
     auto const goes = [](step_options const& one, step_options const& other, reducer_options const& all) {
         return detail::trouble_between(one, other, all) == nullptr;
     };
-    for (absent const what : {absent::raise, absent::zero, absent::skip}) {
-        reducer_options const all{.not_started = what, .steps_vary = true};
+    for (on_missing_layer const what : {on_missing_layer::raise, on_missing_layer::zero, on_missing_layer::skip}) {
+        reducer_options const all{.missing_layer = what, .steps_vary = true};
         CHECK(goes({.step_size = 1}, {.step_size = 1}, all));
         CHECK_FALSE(goes({.weight = 2}, {}, all));
         CHECK_FALSE(goes({}, {.dense = true}, all));
-        CHECK(goes({.step_size = 1}, {.step_size = 2}, all) == (what != absent::zero));
-        CHECK(goes({.loss_scale = 2}, {}, all) == (what != absent::zero));
+        CHECK(goes({.step_size = 1}, {.step_size = 2}, all) == (what != on_missing_layer::zero));
+        CHECK(goes({.loss_scale = 2}, {}, all) == (what != on_missing_layer::zero));
     }
 }
 

@@ -63,19 +63,6 @@ TEST_CASE("nothing is remembered before commit, and the caller's numbers change 
     });
 }
 
-TEST_CASE("a message that cannot be made is an error on all ranks, which names the layer where it has a name") {
-    for (auto const& [name, of_layer] : {std::pair{"", ""}, {"w", "layer w: "}})
-        fibers::run(2, [name = name, of_layer = of_layer](fibers::member& comm) {
-            one_layer one(comm, {name, 3});
-            std::vector<double> x(comm.rank() == 1 ? 2 : 3);
-            CHECK_THROWS_WITH_AS(
-                one.exchange(8, &x),
-                detail::concat({"rank 1, round 8: ", of_layer, "a vector of 2 numbers, where the reducer has 3"})
-                    .c_str(),
-                compression_error);
-        });
-}
-
 TEST_CASE("a layer that all ranks skip keeps what it remembers, and one that some ranks skip is an error") {
     fibers::run(2, [](fibers::member& comm) {
         one_layer one(comm, {"w", 3});

@@ -68,7 +68,7 @@ TEST_CASE("what does not suit a layer is refused") {
                          "top_k(3): k = 3 is above the dimension d = 2", argument_error);
     layers({}, always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {.dense_below = 3});  // sent in full
     using around = detail::reduction_step<plain<identity, ring>, fibers::member>;
-    CHECK_THROWS_AS(around({}, always(plain<identity, ring>{}), {{"a", 3}}, {.not_started = absent::skip}),
+    CHECK_THROWS_AS(around({}, always(plain<identity, ring>{}), {{"a", 3}}, {.missing_layer = on_missing_layer::skip}),
                     argument_error);
 }
 

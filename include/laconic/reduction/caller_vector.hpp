@@ -14,9 +14,7 @@
 #include "laconic/core/text.hpp"
 #include "laconic/reduction/accepted.hpp"
 
-namespace laconic {
-
-namespace detail {
+namespace laconic::detail {
 
 /// The largest float that is still finite as an E.
 template <class E>
@@ -114,7 +112,8 @@ class caller_vector {
     void (*write_)(std::span<float const>, void*) = nullptr;
 };
 
-/// The caller's vector of one layer: in a step the one that it starts or, for absent::zero, the one that is bound.
+/// The caller's vector of one layer: in a step the one that it starts or, for on_missing_layer::zero, the one that is
+/// bound.
 class layer_vector {
   public:
     /// For all steps. Throws shape_error unless it has d numbers.
@@ -134,7 +133,8 @@ class layer_vector {
     [[gnu::noinline]] void require(std::size_t d) const {
         if (!held_.is_there())
             throw argument_error(
-                "not started, and no vector is bound that would take its estimate, as absent::zero needs: call "
+                "not started, and no vector is bound that would take its estimate, as on_missing_layer::zero needs: "
+                "call "
                 "bind(layer, x) once on every rank");
         require_length(held_.size(), d);
     }
@@ -149,6 +149,4 @@ class layer_vector {
     bool is_started_ = false;
 };
 
-}  // namespace detail
-
-}  // namespace laconic
+}  // namespace laconic::detail

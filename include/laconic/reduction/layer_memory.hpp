@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "laconic/backend/array.hpp"
 #include "laconic/collective/agreement.hpp"
@@ -81,14 +80,7 @@ class layer_memory {
     }
     /// A digest of the part of the estimate that was sent, and of the mean shift: both must be the same on all ranks.
     std::uint64_t digest_with(B& on, std::span<T const> mean) const {
-        auto const of = [&](std::span<T const> x) {
-            std::vector<T> here(OnHost<B> ? 0 : x.size());
-            if constexpr (!OnHost<B>) {
-                copy_to_host(on, x, std::span(here));
-                x = here;
-            }
-            return fingerprint(std::as_bytes(x));
-        };
+        auto const of = [&](std::span<T const> x) { return fingerprint(std::as_bytes(on_host(on, x))); };
         if constexpr (HasShift<F, B>)
             return of(mean) ^ (3 * of(feedback_.mean_shift()));
         else

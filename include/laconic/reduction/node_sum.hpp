@@ -96,8 +96,8 @@ class node_sum : protected step_state {
     /// Records that this rank cannot take the step, and why.
     void refuse(std::string why) { refuse(number_of(rank_), failure::no_message(std::move(why))); }
     /// In a step after `round` others: finds out which layers the node starts, those that its ranks have started, all
-    /// alike, or with absent::zero all. Compares these among its ranks, and their step numbers, options and whether the
-    /// step is dense.
+    /// alike, or with on_missing_layer::zero all. Compares these among its ranks, and their step numbers, options and
+    /// whether the step is dense.
     void agree(std::uint64_t round) {
         auto const& step = now_.given;
         if (!(step.weight >= 0 && std::isfinite(step.weight))) refuse(impossible_weight(step.weight));
@@ -105,13 +105,13 @@ class node_sum : protected step_state {
         whole_step mine{step.weight, round, step.dense ? 1u : 0u};
         sent_.clear();
         for (auto& l : layers_) {
-            bool const starts = options_.not_started == absent::zero || l.x.is_started();
+            bool const starts = options_.missing_layer == on_missing_layer::zero || l.x.is_started();
             if (!l.x.is_started()) l.given = step;
             if (starts) {
                 l.x.hold_bound();
                 check(l);
                 mine.options = fingerprint({mine.options, step_digest(l.given, l.x.held().largest())});
-            } else if (options_.not_started == absent::raise) {
+            } else if (options_.missing_layer == on_missing_layer::raise) {
                 refuse(concat({title_of(l.is), " was not started"}));
             }
             sent_.push_back(std::byte{starts});

@@ -75,7 +75,7 @@ enum class on_non_finite {
     propagate  ///< every rank's numbers become NaN, which a loss scaler looks for
 };
 /// What finish() does with a layer that was not started on this rank.
-enum class absent {
+enum class on_missing_layer {
     raise,  ///< it is an error: compression_error on every rank
     zero,   ///< its gradient counts as zeros: part of the residual may be sent, and the vector of reducer::bind() gets
             ///< the estimate, as on the ranks that have started it. All layers of a step have the same options then
@@ -89,7 +89,7 @@ struct reducer_options {
     /// and saved states have it. Give one for a run that can be repeated bit for bit.
     std::optional<std::uint64_t> seed{};
     on_non_finite non_finite = on_non_finite::raise;
-    absent not_started = absent::raise;
+    on_missing_layer missing_layer = on_missing_layer::raise;
     /// Layers of fewer numbers than this are sent in full and have no state, and so are those whose names match one of
     /// these patterns, in which * stands for any text, such as "*.bias". A pattern that matches none is an error.
     std::size_t dense_below = 0;
@@ -208,8 +208,10 @@ inline char const* trouble_between(step_options const& first, step_options const
     bool const same_weight = other.weight == first.weight || (std::isnan(other.weight) && std::isnan(first.weight));
     if (!same_weight || (all.steps_vary && other.dense != first.dense))
         return "the layers of one step have different weights, or are not all dense";
-    if (all.not_started == absent::zero && (other.loss_scale != first.loss_scale || other.step_size != first.step_size))
-        return "the layers of one step have different loss scales or step sizes, where absent::zero gives a layer that "
+    if (all.missing_layer == on_missing_layer::zero &&
+        (other.loss_scale != first.loss_scale || other.step_size != first.step_size))
+        return "the layers of one step have different loss scales or step sizes, where on_missing_layer::zero gives a "
+               "layer that "
                "is not started those of the step";
     return nullptr;
 }
@@ -220,7 +222,7 @@ inline char const* trouble_between(step_options const& first, step_options const
     for (auto const& p : o.in_full) patterns += concat({escaped(p, ","), ", "});
     char const* const absent_is[] = {"raises", "is zero", "is skipped"};
     return {{"what is not finite", o.non_finite == on_non_finite::raise ? "raises" : "propagates"},
-            {"what is not started", absent_is[static_cast<int>(o.not_started)]},
+            {"what is not started", absent_is[static_cast<int>(o.missing_layer)]},
             {"layers in full", concat({patterns, "those of fewer numbers than ", o.dense_below})},
             {"steps in full", o.dense_rounds},
             {"layers that share a message", concat({"those of fewer numbers than ", o.share_below})},

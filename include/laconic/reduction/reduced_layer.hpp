@@ -49,7 +49,7 @@ class reduced_layer final : public step_layer {
         : step_layer(std::move(is), options, sizeof(T)),
           with_(&with),
           how_(std::move(how)),
-          weights_differ_(options.steps_vary || options.not_started == absent::zero),
+          weights_differ_(options.steps_vary || options.missing_layer == on_missing_layer::zero),
           memory_(in_full_ ? feedback_type{} : checked_feedback(), in_full_ ? 0 : is_.size),
           means_(how_.over, is_.size, options.positions),
           full_means_({}, is_.size, options.positions),

@@ -77,6 +77,23 @@ constexpr auto over_field(X R::*member) {
     return std::convertible_to<gather_all, X> ? f : f.written();
 }
 
+/// finish_estimate(on, ranks, mean, spare) makes the estimate from the messages' mean, with a message as workspace.
+template <class R, class M, class T, class B>
+concept FinishesEstimate = requires(R const& r, B& on, int ranks, std::span<T> mean, M& spare) {
+    r.finish_estimate(on, ranks, mean, spare);
+};
+/// weigh(on, weight, m) makes a message count by this weight, where it is not by the size of its numbers; it also makes
+/// a blank message one that has a weight.
+template <class R, class M, class T, class B>
+concept WeighsMessages = requires(R const& r, B& on, T weight, M& m) {
+    r.weigh(on, weight, m);
+};
+/// compressor_at(step) is the compressor of the step with that number.
+template <class R>
+concept FollowsSteps = requires(R const& r, std::uint64_t step) {
+    r.compressor_at(step);
+};
+
 // A collective as the second value of error_feedback{...}.
 template <class X>
 struct over_in_place_of_decay {
@@ -234,31 +251,6 @@ struct scheduled : R {
         return detail::concat({"scheduled(", to_string(static_cast<R const&>(r)), ", ", r.name, ")"});
     }
 };
-
-}  // namespace laconic
-
-namespace laconic::detail {
-
-/// finish_estimate(on, ranks, mean, spare) makes the estimate from the messages' mean, with a message as workspace.
-template <class R, class M, class T, class B>
-concept FinishesEstimate = requires(R const& r, B& on, int ranks, std::span<T> mean, M& spare) {
-    r.finish_estimate(on, ranks, mean, spare);
-};
-/// weigh(on, weight, m) makes a message count by this weight, where it is not by the size of its numbers; it also makes
-/// a blank message one that has a weight.
-template <class R, class M, class T, class B>
-concept WeighsMessages = requires(R const& r, B& on, T weight, M& m) {
-    r.weigh(on, weight, m);
-};
-/// compressor_at(step) is the compressor of the step with that number.
-template <class R>
-concept FollowsSteps = requires(R const& r, std::uint64_t step) {
-    r.compressor_at(step);
-};
-
-}  // namespace laconic::detail
-
-namespace laconic {
 
 /// One of the reductions above, or a type of your own with the same members; those of FinishesEstimate,
 /// WeighsMessages and FollowsSteps are optional.

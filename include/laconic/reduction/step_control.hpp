@@ -169,7 +169,7 @@ class step_control : public step_layers, step_state {
         if (order_.is_known()) messages_ = joined(list_, order_.all(), options_, uses_collective_);
     }
     [[gnu::cold]] void pass_over(std::size_t l) {
-        if (options_.not_started != absent::raise && order_.is_later(l))
+        if (options_.missing_layer != on_missing_layer::raise && order_.is_later(l))
             for (; !failed_ && !own_error_ && order_.due() != l; advance()) make_absent(*list_[order_.due()]);
         if (!failed_ && !own_error_ && (order_.is_over() || order_.due() != l)) fail_as_out_of_order(l);
     }
@@ -179,8 +179,9 @@ class step_control : public step_layers, step_state {
         fail(failure::no_message(concat({list_[l]->title(), " is started ", where})));
     }
     [[gnu::cold]] void make_absent(step_layer& l) {
-        auto const why = options_.not_started == absent::raise ? failure::no_message : failure::left_out;
-        if (options_.not_started != absent::zero) return l.fail(own_failure(why(l.was_not_started())), is_dense());
+        auto const why = options_.missing_layer == on_missing_layer::raise ? failure::no_message : failure::left_out;
+        if (options_.missing_layer != on_missing_layer::zero)
+            return l.fail(own_failure(why(l.was_not_started())), is_dense());
         timed const time(statistics_.seconds_compressing);
         l.vector().hold_bound();
         l.make_message(round_, now_.share, now_.given, is_dense());
@@ -222,8 +223,8 @@ class step_control : public step_layers, step_state {
         now_.sent = now_.received = 1;  // for ranks whose order is known this meets their first message
         tagged_texts texts(comm(), round_, tagged::order);
         if (own_error_) own_error_ = own_failure(own_error_);
-        options_.not_started == absent::raise ? require_order(texts, order_, *this, round_, own_error_)
-                                              : learn_if_complete(texts, order_, progress(round_));
+        options_.missing_layer == on_missing_layer::raise ? require_order(texts, order_, *this, round_, own_error_)
+                                                          : learn_if_complete(texts, order_, progress(round_));
         may_differ_ = false, now_.sent = now_.received = 0;
         if (order_.is_learned() || messages_.empty())
             messages_ = joined(list_, order_.all(), options_, uses_collective_);
@@ -257,7 +258,7 @@ class step_control : public step_layers, step_state {
         } catch (non_finite_error const&) {
             if (options_.non_finite == on_non_finite::raise) throw;
             for (auto* const l : list_) {
-                if (options_.not_started == absent::zero) l->vector().hold_bound();
+                if (options_.missing_layer == on_missing_layer::zero) l->vector().hold_bound();
                 l->write_nan();
             }
         }

@@ -114,8 +114,8 @@ class step_layers {
     /// To be called once list_ has them all. Throws argument_error where the options do not suit them.
     [[gnu::cold, gnu::noinline]] void check(std::vector<layer> const& layers) {
         uses_collective_ = std::any_of(list_.begin(), list_.end(), [](auto const* l) { return l->uses_collective(); });
-        if (options_.not_started == absent::skip && uses_collective_)
-            throw argument_error("absent::skip goes with messages that are gathered, not with a collective");
+        if (options_.missing_layer == on_missing_layer::skip && uses_collective_)
+            throw argument_error("on_missing_layer::skip goes with messages that are gathered, not with a collective");
         require_matches(layers, options_);
         common_.add(described(options_));
     }
