@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "data.hpp"
-#include "laconic/comm/retransmission.hpp"
+#include "laconic/comm/packet_machine.hpp"
 #include "laconic/comm/udp.hpp"
 #include "laconic/core/partition.hpp"
 #include "laconic/packet/omni_machine.hpp"

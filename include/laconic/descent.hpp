@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "laconic/collective/composition.hpp"
+#include "laconic/collective/agreement.hpp"
 #include "laconic/loop_base.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/transport/broken_round.hpp"

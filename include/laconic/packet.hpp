@@ -5,7 +5,6 @@
 #include "laconic/packet/omni_aggregator.hpp"
 #include "laconic/packet/omni_blocks.hpp"
 #include "laconic/packet/omni_machine.hpp"
-#include "laconic/packet/omni_packet.hpp"
 #include "laconic/packet/omni_stream.hpp"
 #include "laconic/packet/omni_worker.hpp"
 #include "laconic/packet/switch_integers.hpp"

@@ -18,7 +18,6 @@
 #include "laconic/collective/agreement.hpp"
 #include "laconic/collective/automatic.hpp"
 #include "laconic/collective/shared_failure.hpp"
-#include "laconic/collective/summable.hpp"
 #include "laconic/collective/terms/addend_lists.hpp"
 #include "laconic/collective/terms/sparse_vector.hpp"
 #include "laconic/collective/whole_sum.hpp"

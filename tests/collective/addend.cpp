@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of the words of numbers mean the sums of the numbers, and what is outside their range is refused.
+// Which vectors sum() takes; what the compiler says of the rest is in tests/must_not_compile/sum.cpp.
 #include "laconic/collective/addend.hpp"
 
 #include "support/everything.hpp"
 
 using namespace laconic;
+using detail::can_be_summed, detail::is_sparse, detail::number_of;
 
 static_assert(detail::Addend<float> && detail::Addend<double> && detail::Addend<Eigen::half> &&
               detail::Addend<Eigen::bfloat16>);
@@ -61,3 +63,12 @@ TEST_CASE("numbers of 16 bits are added up in float and rounded once") {
     CHECK(detail::addend<Eigen::half>::name() == "half");
     CHECK(detail::addend<Eigen::bfloat16>::name() == "bfloat16");
 }
+
+static_assert(can_be_summed<std::vector<float>&>() && can_be_summed<std::array<std::int32_t, 3>&>());
+static_assert(can_be_summed<std::span<double>>() && can_be_summed<std::vector<Eigen::half>&>());
+static_assert(can_be_summed<Eigen::Map<Eigen::VectorXf>>() && can_be_summed<Eigen::MatrixXf&>());
+static_assert(can_be_summed<sparse_vector<float>>() && can_be_summed<sparse_vector<std::int64_t> const&>());
+static_assert(can_be_summed<sparse_view<double, std::int64_t>>());
+static_assert(is_sparse<sparse_view<double, int> const&> && !is_sparse<std::vector<double>&>);
+static_assert(std::same_as<number_of<Eigen::VectorXf const&>, float>);
+static_assert(std::same_as<number_of<sparse_view<double, int>>, double>);

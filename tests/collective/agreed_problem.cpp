@@ -8,8 +8,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 // What an objective knows of itself.
 struct constants_of_7 {
     double l, mu;
@@ -17,8 +15,6 @@ struct constants_of_7 {
     double smoothness() const { return l; }
     double strong_convexity() const { return mu; }
 };
-
-}  // namespace
 
 TEST_CASE("the constants of the mean, from those of each rank") {
     std::vector<problem> found(3);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that differ in anything agreed on all throw the first difference.
+// `composition_of` lists every part and number of a recursion by name, parts without a text included.
 #include "laconic/collective/agreement.hpp"
 
 #include "support/everything.hpp"
 #include "support/toys.hpp"
 
 using namespace laconic;
-
 using namespace toys;
-
-namespace {
 
 // The error that each rank throws when it calls require_agreement with its items, or "agreed".
 std::vector<std::string> agreement_errors(std::vector<agreed_items> const& items) {
@@ -54,8 +52,6 @@ void make_loop(threads::member& comm, R const& method, std::size_t d = 4, std::u
 void check_disagreement(std::vector<std::string> const& received, std::string const& what) {
     for (auto const& h : received) CHECK(h == "ranks disagree: " + what);
 }
-
-}  // namespace
 
 TEST_CASE("fingerprints of known bytes") {
     auto const of = [](std::string const& s) { return detail::digest(std::as_bytes(std::span(s.data(), s.size()))); };
@@ -169,4 +165,22 @@ TEST_CASE("different items have different texts, also where a name or a value ha
     CHECK(two.lines() == "a: 1\nb: 2\n");
     CHECK(one.lines() != two.lines());
     CHECK(one.lines() != other.lines());
+}
+
+struct named {
+    friend std::string to_string(named) { return "a name"; }
+};
+struct nameless {};
+struct composed_of {
+    named compressor, feedback, step, level;
+    nameless estimator;
+    named over;
+    double scale = 0.5;
+};
+
+TEST_CASE("every part and number by its name, and a part that has none") {
+    CHECK(detail::composition_of(composed_of{}).lines() ==
+          "the compressor: a name\nthe feedback: a name\nthe scale: 0.5\n"
+          "the step: a name\nthe level: a name\nthe estimator: of the user's own making\n"
+          "the transport: a name\n");
 }

@@ -9,38 +9,32 @@
 using namespace laconic;
 namespace sv = sparse_vectors;
 
-namespace {
-
 // Exchanges of your own, and what lacks something.
 struct nothing_to_add {  // of one rank
     template <Communicator C>
-    void operator()(host&, C&, std::span<float>, std::uint64_t) {}
+    void operator()(host&, C&, std::span<float>, sum_round const&) {}
 };
 struct lists_only {
     template <PointToPoint C>
-    void operator()(host&, C&, sparse_sum<float>&, std::uint64_t) {}
+    void operator()(host&, C&, sparse_sum<float>&, sum_round const&) {}
     sparse_sum<float> const& leftover() const { return back; }
     sparse_sum<float> back;
 };
 struct integers_only {
     template <Communicator C>
-    void operator()(host&, C&, std::span<int>, std::uint64_t) {}
+    void operator()(host&, C&, std::span<int>, sum_round const&) {}
 };
 template <class Sum>
 struct own {
     void check(std::size_t) const {}
     template <Scalar T, class B>
-    Sum make(std::size_t, position_code) const {
-        return {};
-    }
+    using adder = Sum;
     friend std::string to_string(own) { return "own"; }
 };
 template <class Sum>
 struct unchecked {
     template <Scalar T, class B>
-    Sum make(std::size_t, position_code) const {
-        return {};
-    }
+    using adder = Sum;
     friend std::string to_string(unchecked) { return "unchecked"; }
 };
 struct meets_only {
@@ -82,8 +76,6 @@ std::size_t kept_of(std::size_t d, X const& x) {
     });
     return kept;
 }
-
-}  // namespace
 
 TEST_CASE("a share of the numbers, and so many of them") {
     CHECK(kept_of(200, recursive_doubling{}) == 200);

@@ -7,8 +7,6 @@
 
 using namespace collective_sums;
 
-namespace {
-
 template <class... X>
 std::vector<std::string> names_of(detail::type_list<X...>) {
     static_assert((detail::Described<X> && ...));
@@ -35,8 +33,6 @@ constexpr row exact[] = {{"ring"},
                          {"ok_top_k(all)"},
                          {"auto(latency=2e-05, seconds_per_bit=1e-09, every=1)", false},
                          {"auto(seconds_per_bit=1e-09, per_term=1, every=1)", false}};
-
-}  // namespace
 
 TEST_CASE("each collective stands in the list once, with its parameters, and those that sum exactly in the table") {
     std::vector<std::string> const names = names_of(detail::library_collectives{});

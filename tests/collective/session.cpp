@@ -8,8 +8,6 @@
 using namespace laconic;
 namespace sv = sparse_vectors;
 
-namespace {
-
 // All ranks send a number to all, round the ring; what each has received, in its order.
 template <class C>
 std::vector<std::uint64_t> go_round(session& schedule, C& comm, std::uint64_t mine) {
@@ -23,8 +21,6 @@ std::vector<std::uint64_t> go_round(session& schedule, C& comm, std::uint64_t mi
 }
 
 sparse_sum<float> const fine = sv::of<float>(9, {{3, 1}, {4, 2}}), infinite = sv::of<float>(9, {{3, 1}, {4, INFINITY}});
-
-}  // namespace
 
 TEST_CASE("what is sent is received") {
     threads::run(4, [](auto& comm) {

@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 constexpr int ranks = 4;
 
 // The sum of what the ranks send, a byte each.
@@ -35,8 +33,6 @@ struct question {
     }
 };
 constexpr auto nothing_else = [] {};
-
-}  // namespace
 
 TEST_CASE("shared_failure: the least of all ranks' failures is on all, and of none of them nothing") {
     for (int const first : {0, 1, 3}) {

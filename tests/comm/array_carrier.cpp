@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 struct carrier : threads::member {
     using threads::member::member;
     template <class B>
@@ -24,8 +22,6 @@ struct carrier : threads::member {
     template <class E>
     void receive(int, std::span<E>) {}
 };
-
-}  // namespace
 
 static_assert(detail::ArrayCarrier<carrier, laconic_test::apart>);
 static_assert(!detail::ArrayCarrier<carrier, host>);

@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // A communicator of your own: one rank, alone.
 struct alone {
     payload sent;
@@ -87,8 +85,6 @@ struct adds_floats : alone {
 static_assert(AllReducer<adds_floats, float> && AllReducer<metered<adds_floats>, float>);
 static_assert(!AllReducer<adds_floats, double> && !AllReducer<alone, float> && !AllReducer<metered<alone>, float>);
 static_assert(!Communicator<unsigned_rank> && !Communicator<int>);
-
-}  // namespace
 
 TEST_CASE("a payload is a message unless it is marked as an error frame") {
     payload const nothing;

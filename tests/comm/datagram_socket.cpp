@@ -8,8 +8,6 @@ using namespace laconic;
 using detail::datagram_socket;
 using detail::find_place;
 
-namespace {
-
 std::vector<std::byte> numbered(std::size_t length) {
     std::vector<std::byte> bytes(length);
     for (std::size_t i = 0; i < length; ++i) bytes[i] = std::byte(i * 7 % 251);
@@ -31,8 +29,6 @@ std::vector<std::vector<std::byte>> packets_at(datagram_socket& socket, std::siz
     }
     return all;
 }
-
-}  // namespace
 
 TEST_CASE("packets arrive as they were, together or alone, each of its length") {
     datagram_socket from("127.0.0.1:0", 1 << 20), to("127.0.0.1:0", 1 << 20);

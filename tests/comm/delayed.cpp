@@ -10,8 +10,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // In powers of two, so that the formulas hold to the last bit: alpha = 1 + 1/4, and 1/16 a byte.
 network const net{1, 0x1p-7, 0.25};
 constexpr double alpha = 1.25, a_byte = 0x1p-4;
@@ -36,8 +34,6 @@ payload of(std::size_t bytes) { return {std::span(zeros).first(bytes)}; }
 
 static_assert(PointToPoint<delayed<fibers::member>> && Overlapping<metered<delayed<fibers::member>>> &&
               PointToPoint<metered<delayed<metered<threads::member>>>>);
-
-}  // namespace
 
 TEST_CASE("one message takes alpha and its bits, and moves its receiver's clock alone") {
     auto const ends = clocks(3, [](auto& comm) {

@@ -14,14 +14,9 @@ using namespace laconic;
 
 static_assert(PointToPoint<fibers::member> && Overlapping<fibers::member> && Splitting<fibers::member>);
 
-namespace {
-
 std::vector<std::byte> payload_of(int rank, int turn) {
     return std::vector<std::byte>(static_cast<std::size_t>((3 * rank + 5 * turn) % 11), std::byte(rank + 16 * turn));
 }
-
-
-}  // namespace
 
 TEST_CASE("every rank receives from all, in one thread, for any number of ranks") {
     for (int const n : {1, 7, 300}) {

@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using ranks_of_a_graph = std::vector<int>;
 
 ranks_of_a_graph neighbours_in(graph const& g, int rank) {
@@ -22,8 +20,6 @@ std::string refusal_of_graph(auto make) {
     }
     return "";
 }
-
-}  // namespace
 
 TEST_CASE("a chain in an order of ranks: the first is a head, then they alternate") {
     auto const g = graph::chain(ranks_of_a_graph{2, 0, 3, 1});

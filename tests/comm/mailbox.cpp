@@ -8,15 +8,11 @@
 using namespace laconic;
 using schedules::test_message;
 
-namespace {
-
 void post(detail::mailbox& box, int from, int n) {
     auto const message = test_message(from, 0, n);
     box.next(from, message.bytes.size()).assign(message.as_payload());
     box.post(from);
 }
-
-}  // namespace
 
 TEST_CASE("each sender's queue is first in first out, and knows nothing of the others'") {
     detail::mailbox box;

@@ -6,60 +6,56 @@
 
 using namespace laconic;
 
-TEST_CASE("it counts what this rank sends and what it receives, to the byte") {
-    std::array<std::uint64_t, 3> sent{}, received{};
-    std::array<bool, 3> same{};
-    threads::run(3, [&](threads::member& comm) {
+// Sent, received, broadcast and gathered, in bytes.
+using counts = std::array<std::uint64_t, 4>;
+template <class C>
+counts of(metered<C> const& c) {
+    return {c.bytes_sent(), c.bytes_received(), c.bytes_broadcast(), c.bytes_gathered()};
+}
+// What each rank has counted after body(counted, rank).
+template <class Body>
+std::vector<counts> counted_of(int ranks, Body body) {
+    std::vector<counts> all(static_cast<std::size_t>(ranks));
+    threads::run(ranks, [&](threads::member& comm) {
         metered counted(comm);
-        auto const me = static_cast<std::size_t>(counted.rank());
-        std::vector<std::byte> const mine(5 * me, std::byte{7});  // 0, 5 and 10 bytes
-        counted.all_gather({mine});
-        counted.all_gather({mine, true});  // error frames count as what they are: bytes
-        same[me] = counted.from(2).bytes.size() == 10 && counted.from(2).is_error && counted.from(0).bytes.empty();
-        counted.inner().all_gather({mine});
-        sent[me] = counted.bytes_sent();
-        received[me] = counted.bytes_received();
+        auto const me = static_cast<std::size_t>(comm.rank());
+        body(counted, me);
+        all[me] = of(counted);
     });
-    CHECK(sent == std::array<std::uint64_t, 3>{0, 10, 20});
-    CHECK(received == std::array<std::uint64_t, 3>{30, 20, 10});
-    CHECK(same == std::array<bool, 3>{true, true, true});
+    return all;
+}
+
+TEST_CASE("it counts what this rank sends and what it receives, to the byte") {
+    CHECK(counted_of(3, [&](auto& counted, std::size_t me) {
+              std::vector<std::byte> const mine(5 * me, std::byte{7});  // 0, 5 and 10 bytes
+              counted.all_gather({mine});
+              counted.all_gather({mine, true});  // error frames count as what they are: bytes
+              CHECK(counted.from(2).bytes.size() == 10);
+              CHECK((counted.from(2).is_error && counted.from(0).bytes.empty()));
+              counted.inner().all_gather({mine});
+          }) == std::vector<counts>{{0, 30}, {10, 20}, {20, 10}});
 }
 
 TEST_CASE("what is started is counted when it is finished, as if it had been waited for") {
-    std::array<std::uint64_t, 3> sent{}, received{}, early{};
-    threads::run(3, [&](threads::member& comm) {
-        metered counted(comm);
-        auto const me = static_cast<std::size_t>(counted.rank());
-        std::vector<std::byte> const mine(5 * me, std::byte{7});  // 0, 5 and 10 bytes
-        counted.start_all_gather({mine});
-        early[me] = counted.bytes_sent();
-        counted.finish();
-        sent[me] = counted.bytes_sent();
-        received[me] = counted.bytes_received();
-    });
-    CHECK(early == std::array<std::uint64_t, 3>{0, 0, 0});
-    CHECK(sent == std::array<std::uint64_t, 3>{0, 5, 10});
-    CHECK(received == std::array<std::uint64_t, 3>{15, 10, 5});
+    CHECK(counted_of(3, [&](auto& counted, std::size_t me) {
+              std::vector<std::byte> const mine(5 * me, std::byte{7});  // 0, 5 and 10 bytes
+              counted.start_all_gather({mine});
+              CHECK(counted.bytes_sent() == 0);
+              counted.finish();
+          }) == std::vector<counts>{{0, 15}, {5, 10}, {10, 5}});
 }
 
 TEST_CASE("what is in flight in several lanes is counted when each is finished") {
-    std::array<std::vector<std::uint64_t>, 2> sent, received;
-    threads::run(2, [&](threads::member& comm) {
-        metered counted(comm);
-        auto const me = static_cast<std::size_t>(counted.rank());
+    counted_of(2, [&](auto& counted, std::size_t me) {
         std::vector<std::byte> const mine(200);
         for (int lane = 0; lane < 3; ++lane)
             counted.start_all_gather({std::span(mine).first((me + 1) * (std::size_t{1} << 2 * lane))}, lane);
         for (int lane = 0; lane < 3; ++lane) {
+            std::uint64_t const own = std::array{1u, 5u, 21u}[std::size_t(lane)];  // rank 0's so far, half of rank 1's
             counted.finish(lane);
-            sent[me].push_back(counted.bytes_sent());
-            received[me].push_back(counted.bytes_received());
+            CHECK(of(counted) == counts{(me + 1) * own, (2 - me) * own});
         }
     });
-    CHECK(sent[0] == std::vector<std::uint64_t>{1, 5, 21});
-    CHECK(sent[1] == std::vector<std::uint64_t>{2, 10, 42});
-    CHECK(received[0] == sent[1]);
-    CHECK(received[1] == sent[0]);
 }
 
 TEST_CASE("a collective call that fails is not counted") {
@@ -80,23 +76,12 @@ TEST_CASE("a collective call that fails is not counted") {
 }
 
 TEST_CASE("a server's part is counted apart: what it gathers, and what it broadcasts, once for all") {
-    std::array<std::uint64_t, 3> sent{}, received{}, broadcast{}, collected{};
-    threads::run(3, [&](threads::member& comm) {
-        metered counted(comm);
-        auto const me = static_cast<std::size_t>(counted.rank());
-        std::vector<std::byte> const mine(5 * (me + 1)), from_server(7 + me);  // 5, 10 and 15 bytes; 7, 8 and 9
-        counted.gather(0, {mine});
-        counted.broadcast(0, {from_server});
-        counted.gather(2, {mine, true});
-        sent[me] = counted.bytes_sent();
-        received[me] = counted.bytes_received();
-        broadcast[me] = counted.bytes_broadcast();
-        collected[me] = counted.bytes_gathered();
-    });
-    CHECK(sent == std::array<std::uint64_t, 3>{10, 20, 30});
-    CHECK(received == std::array<std::uint64_t, 3>{0, 7, 7});
-    CHECK(broadcast == std::array<std::uint64_t, 3>{7, 0, 0});
-    CHECK(collected == std::array<std::uint64_t, 3>{25, 0, 15});
+    CHECK(counted_of(3, [&](auto& counted, std::size_t me) {
+              std::vector<std::byte> const mine(5 * (me + 1)), from_server(7 + me);  // 5, 10 and 15 bytes; 7, 8 and 9
+              counted.gather(0, {mine});
+              counted.broadcast(0, {from_server});
+              counted.gather(2, {mine, true});
+          }) == std::vector<counts>{{10, 0, 7, 25}, {20, 7, 0, 0}, {30, 7, 0, 15}});
 }
 
 TEST_CASE("innermost() gives the communicator under all counters") {
@@ -110,20 +95,14 @@ TEST_CASE("innermost() gives the communicator under all counters") {
 }
 
 TEST_CASE("what goes between two ranks is counted at both, and what a rank sends itself nowhere") {
-    std::array<std::uint64_t, 3> sent{}, received{};
-    threads::run(3, [&](threads::member& comm) {
-        metered counted(comm);
-        int const me = counted.rank(), next = (me + 1) % 3, last = (me + 2) % 3;
-        std::vector<std::byte> const mine(static_cast<std::size_t>(5 * me + 1));  // 1, 6 and 11 bytes
-        auto const from_last = counted.exchange(next, {mine, true}, last);
-        counted.exchange(next, from_last, no_rank);  // handed on
-        counted.exchange(no_rank, {mine}, last);
-        counted.exchange(me, {mine}, me);
-        sent[static_cast<std::size_t>(me)] = counted.bytes_sent();
-        received[static_cast<std::size_t>(me)] = counted.bytes_received();
-    });
-    CHECK(sent == std::array<std::uint64_t, 3>{1 + 11, 6 + 1, 11 + 6});
-    CHECK(received == std::array<std::uint64_t, 3>{11 + 6, 1 + 11, 6 + 1});
+    CHECK(counted_of(3, [&](auto& counted, std::size_t rank) {
+              int const me = int(rank), next = (me + 1) % 3, last = (me + 2) % 3;
+              std::vector<std::byte> const mine(5 * rank + 1);  // 1, 6 and 11 bytes
+              auto const from_last = counted.exchange(next, {mine, true}, last);
+              counted.exchange(next, from_last, no_rank);  // handed on
+              counted.exchange(no_rank, {mine}, last);
+              counted.exchange(me, {mine}, me);
+          }) == std::vector<counts>{{1 + 11, 11 + 6}, {6 + 1, 1 + 11}, {11 + 6, 6 + 1}});
 }
 
 TEST_CASE("what an engine adds up is counted as the numbers that it takes and gives back") {

@@ -7,47 +7,14 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "decentralized/bowl.hpp"
-#include "laconic/any/communicator.hpp"
-#include "laconic/collective/dense/engine_all_reduce.hpp"
-#include "laconic/collective/dense/ring.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/decentralized/gadmm.hpp"
-#include "laconic/decentralized/gossip.hpp"
-#include "laconic/ensemble/adanet.hpp"
-#include "laconic/hierarchy.hpp"
-#include "laconic/method/diana.hpp"
-#include "laconic/method/ef_sgd.hpp"
-#include "laconic/objective/linear_party.hpp"
-#include "laconic/objective/ridge.hpp"
-#include "laconic/reducer.hpp"
-#include "laconic/second_order/ds_lsr1.hpp"
-#include "laconic/second_order/fednl.hpp"
-#include "laconic/transport/in_background.hpp"
-#include "laconic/vertical/fed_bcd.hpp"
 #include "support/end_of_a_run.hpp"
+#include "support/everything.hpp"
 #include "support/schedules.hpp"
 #include "support/subgroups.hpp"
 

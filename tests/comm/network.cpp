@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // A port that counts whole seconds: which of them it has given away.
 struct by_the_second {
     std::vector<bool> taken = std::vector<bool>(2000);
@@ -22,8 +20,6 @@ struct by_the_second {
         return at;
     }
 };
-
-}  // namespace
 
 TEST_CASE("a message keeps a port busy for its overhead and its bits") {
     network const links{1, 0x1p-7, 0.25};

@@ -7,8 +7,6 @@
 using laconic::detail::mapped_stack;
 using laconic::detail::paused_stack;
 
-namespace {
-
 // makecontext hands over ints only.
 struct pair_of_stacks {
     paused_stack first;
@@ -32,8 +30,6 @@ void in_the_second() {
     }
     paused_stack::end(stacks.first);
 }
-
-}  // namespace
 
 TEST_CASE("two stacks run by turns, one of them in memory of its own") {
     REQUIRE(stacks.second.map(100000));

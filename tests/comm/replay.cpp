@@ -10,8 +10,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using times = std::vector<double>;
 using logs = std::vector<std::vector<log_entry>>;
 constexpr int none = no_rank, all = log_entry::everyone;
@@ -48,8 +46,6 @@ logs recorded_in(int ranks, Body body) {
     });
     return all_logs;
 }
-
-}  // namespace
 
 TEST_CASE("without racks the times are those of delayed") {
     for (bool const radio : {false, true}) {

@@ -14,8 +14,6 @@ using namespace std::chrono_literals;
 
 static_assert(PointToPoint<threads::member> && Overlapping<threads::member> && Splitting<threads::member>);
 
-namespace {
-
 using failed_threads = failed_schedule_over<threads>;
 
 int threads_of_this_process() {
@@ -24,8 +22,6 @@ int threads_of_this_process() {
         if (line.starts_with("Threads:")) return std::stoi(line.substr(8));
     return -1;
 }
-
-}  // namespace
 
 TEST_CASE("what is received stays until this rank's next collective, however far ahead others would like to be") {
     std::atomic<int> wrong = 0;

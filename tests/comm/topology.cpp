@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using ranks = std::vector<int>;
 
 ranks chain_of(chain_by how, std::vector<position> const& at, key from = {}) {
@@ -21,8 +19,6 @@ bool holds_all(ranks order) {
         if (order[i] != static_cast<int>(i)) return false;
     return true;
 }
-
-}  // namespace
 
 TEST_CASE("nearest: from rank 0 on, the nearest that is left; of equal distances the lower rank") {
     CHECK(chain_of(chain_by::nearest, {{0, 0}, {9, 0}, {2, 0}, {0, 3}}) == ranks{0, 2, 3, 1});

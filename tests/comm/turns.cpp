@@ -6,8 +6,6 @@
 
 using laconic::detail::turns;
 
-namespace {
-
 // Which of the states may compute, one letter each.
 std::string computing(std::array<turns::rank_state, 4> const& states) {
     std::string text;
@@ -15,8 +13,6 @@ std::string computing(std::array<turns::rank_state, 4> const& states) {
         if (states[i].may_compute) text += static_cast<char>('a' + i);
     return text;
 }
-
-}  // namespace
 
 TEST_CASE("at most so many compute, the others in the order in which they could go on") {
     std::array<turns::rank_state, 4> states;

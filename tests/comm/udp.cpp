@@ -15,8 +15,6 @@
 using namespace laconic;
 using std::chrono::milliseconds;
 
-namespace {
-
 // Results wait for the slowest of processes that share a few cores, and at heavy loss for what others send again: waits
 // that follow them grow as long as they may.
 constexpr retransmission impatient{.first = 0.005, .least = 0.001, .most = 0.01};
@@ -243,27 +241,19 @@ std::string as_a_stranger(std::vector<std::string> const& all, M machine, std::s
     return refused == 4 ? "refused" : "accepted";
 }
 
-}  // namespace
-
-TEST_CASE("SwitchML between processes, with loss") {
+TEST_CASE("SwitchML and OmniReduce between processes, with loss") {
     std::size_t const d = 20000;
-    for (double const loss : {0.0, 0.05, 0.2}) {
-        switch_layout const apart{.d = d, .workers = 4, .slot_count = 16};
-        CHECK(processes(5, {.loss = loss}, [&](udp& socket, int node) {
-                  switch_machine<float> machine(apart, node, impatient);
+    auto const right = [&](int nodes, double loss, auto make) {
+        CHECK(processes(nodes, {.loss = loss}, [&](udp& socket, int node) {
+                  auto machine = make(node);
                   return sums(socket, machine, node, 4, d);
-              }) == std::vector<std::string>(5, "right"));
-    }
-}
-
-TEST_CASE("OmniReduce between processes, with loss") {
-    std::size_t const d = 20000;
+              }) == std::vector<std::string>(std::size_t(nodes), "right"));
+    };
+    switch_layout const apart{.d = d, .workers = 4, .slot_count = 16};
+    omni_stream const stream{.d = d, .workers = 4, .aggregators = 2, .block = 64, .fused = 4};
     for (double const loss : {0.0, 0.05, 0.2}) {
-        omni_stream const stream{.d = d, .workers = 4, .aggregators = 2, .block = 64, .fused = 4};
-        CHECK(processes(6, {.loss = loss}, [&](udp& socket, int node) {
-                  omni_machine<float> machine(stream, node, impatient);
-                  return sums(socket, machine, node, 4, d);
-              }) == std::vector<std::string>(6, "right"));
+        right(5, loss, [&](int node) { return switch_machine<float>(apart, node, impatient); });
+        right(6, loss, [&](int node) { return omni_machine<float>(stream, node, impatient); });
     }
 }
 

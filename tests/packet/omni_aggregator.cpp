@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 constexpr std::uint32_t no_more = detail::no_block;
 
 // Three workers, one slot of one column, blocks of 2.
@@ -50,8 +48,6 @@ struct fixture {
     }
     std::uint32_t half(std::size_t i) const { return detail::load_half(sent.at(0).second.data() + 24 + 4 * i); }
 };
-
-}  // namespace
 
 TEST_CASE("an aggregator sends sums when all have taken the turn, added in the order of workers") {
     fixture f;

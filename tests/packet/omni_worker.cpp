@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 constexpr std::uint32_t none = detail::no_block;
 
 // One aggregator, node 2, one slot of one column, blocks of 2: blocks 0, 1, 2, .. one after another.
@@ -52,8 +50,6 @@ struct fixture {
         return take(now, omni_kind::sums, turn, 1, [&](auto& p) { p.half(next).numbers(std::span<float const>(sum)); });
     }
 };
-
-}  // namespace
 
 TEST_CASE("a worker sends its blocks when their turn comes, and nothing in others' turns") {
     fixture f({0, 0, 1, 2, 0, 0, 3, 0});

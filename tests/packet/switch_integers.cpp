@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // What a switch makes of the workers' blocks, one number each.
 template <class T>
 T sum_of(std::vector<T> const& x, std::int64_t* exact = nullptr) {
@@ -29,8 +27,6 @@ T sum_of(std::vector<T> const& x, std::int64_t* exact = nullptr) {
     CHECK(finite == std::isfinite(out));
     return out;
 }
-
-}  // namespace
 
 TEST_CASE("the exponent of a block is the least whose power of two is above all magnitudes") {
     auto const e = [&](std::vector<float> const& x) { return detail::exponent_of(std::span<float const>(x)); };

@@ -11,8 +11,6 @@ using namespace laconic;
 
 static_assert(PacketMachine<switch_machine<float>>);
 
-namespace {
-
 template <class T>
 using vectors = std::vector<std::vector<T>>;
 
@@ -106,8 +104,6 @@ std::uint64_t sums_are_right(switch_layout how, packet_faults faults, int spread
     }
     return all.network.packets();
 }
-
-}  // namespace
 
 TEST_CASE("over a network that loses, repeats, overtakes and damages packets the sums are those of the integers") {
     static_assert(PacketMachine<switch_machine<double>>);

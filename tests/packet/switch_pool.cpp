@@ -9,8 +9,6 @@ using namespace laconic;
 using detail::switch_header;
 using detail::switch_kind;
 
-namespace {
-
 // A switch for two workers, with one slot and blocks of two; keeps its replies, and to whom they go.
 struct bench {
     switch_layout how{.d = 7, .workers = 2, .block = 2, .slot_count = 1};
@@ -52,8 +50,6 @@ struct bench {
         return std::int32_t(detail::load_half(replies.at(i).second.data() + 32 + 4 * j));
     }
 };
-
-}  // namespace
 
 TEST_CASE("one slot by hand: four blocks, of which three are full") {
     bench b;

@@ -9,8 +9,6 @@ using namespace laconic;
 using detail::switch_header;
 using detail::switch_kind;
 
-namespace {
-
 // Two workers and their switch, among whom the test carries packets.
 struct bench {
     switch_layout how{.d = 5, .workers = 2, .block = 2, .slot_count = 2};
@@ -55,8 +53,6 @@ struct bench {
         }
     }
 };
-
-}  // namespace
 
 TEST_CASE("hello, blocks, bye; what is not answered is sent again, ever more rarely") {
     bench b;

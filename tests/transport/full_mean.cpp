@@ -6,8 +6,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // What each of three ranks gets, or what it throws, of which rank 1 brings `change` to its part; and the bytes it sent.
 struct mean_outcome {
     std::vector<double> x;
@@ -66,8 +64,6 @@ void mean_is_right(X over) {
         CHECK(worse[r].x == all[0].x);
     }
 }
-
-}  // namespace
 
 TEST_CASE("full_mean: by each transport, and when a rank has none") {
     mean_is_right(gather_all{});

@@ -9,8 +9,6 @@
 using namespace laconic;
 using namespace toys;
 
-namespace {
-
 vec random_vector(std::size_t d, std::uint64_t seed) {
     vec x(d);
     for (std::size_t j = 0; j < d; ++j) x[j] = key{seed}.uniform(j) - .5;
@@ -86,8 +84,6 @@ void same_mean_on_all_ranks(C const& c) {
         for (auto const& m : means) CHECK(m == expected);
     }
 }
-
-}  // namespace
 
 TEST_CASE("the mean is added in the order of ranks, the same bits everywhere") {
     same_mean_on_all_ranks(identity{});

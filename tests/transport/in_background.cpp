@@ -11,8 +11,6 @@
 
 using namespace laconic;
 
-namespace {
-
 using ranks = metered<threads::member>;
 
 std::vector<double> numbers(int rank, int round) {
@@ -132,8 +130,6 @@ bool comes_to(std::atomic<int> const& count, int most) {
     while (count < most && std::chrono::steady_clock::now() < end) std::this_thread::yield();
     return count >= most;
 }
-
-}  // namespace
 
 TEST_CASE("means are the same, bit for bit and byte for byte, of numbers in full and of terms") {
     for (int const at_once : {0, 1}) {

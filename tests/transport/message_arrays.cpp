@@ -8,8 +8,6 @@
 
 using namespace laconic;
 
-namespace {
-
 struct found {
     std::size_t values = 0, arrays = 0, bytes = 0;
     bool operator==(found const&) const = default;
@@ -32,8 +30,6 @@ auto sent(C const& compressor, std::vector<float> const& x) {
     compressor(on, std::span<float const>(x), key{3}, m);
     return m;
 }
-
-}  // namespace
 
 TEST_CASE("a walk comes to all that a message sends, and to no more") {
     std::vector<float> x(100, 1);

@@ -8,8 +8,6 @@
 using namespace laconic;
 using laconic::detail::message_tag;
 
-namespace {
-
 // What every rank sees where rank r sends `text` and, behind it, this tag, of which bit `flipped` is not as it was.
 std::string seen(std::vector<std::uint32_t> const& tags, int flipped = -1) {
     std::vector<std::string> all(tags.size());
@@ -40,8 +38,6 @@ std::string seen(std::vector<std::uint32_t> const& tags, int flipped = -1) {
     for (auto const& t : all) CHECK(t == all[0]);
     return all[0];
 }
-
-}  // namespace
 
 TEST_CASE("tags of one step and of the same settings are one, and those of an unknown setting go with any") {
     for (std::uint64_t step = 0; step < 600; step += 97) {

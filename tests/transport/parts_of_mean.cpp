@@ -3,6 +3,7 @@
 #include "laconic/transport/parts_of_mean.hpp"
 
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
 
 using namespace laconic;
 
@@ -61,18 +62,12 @@ TEST_CASE("parts_of_mean: what a rank cannot bring all ranks throw, and go on") 
 }
 
 TEST_CASE("parts_of_mean: damaged bytes are one rank's to tell") {
-    struct damaged {
-        threads::member* inner;
+    struct damaged : passed_on<threads::member> {
         std::vector<std::byte> nan = std::vector<std::byte>(16, std::byte{0xff});
-        int rank() const { return inner->rank(); }
-        int size() const { return inner->size(); }
-        void all_gather(payload mine) { inner->all_gather(mine); }
         void gather(int root, payload mine) { inner->gather(root, rank() == 1 && root == 0 ? payload{nan} : mine); }
-        void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
-        payload from(int r) const { return inner->from(r); }
     };
     threads::run(2, [&](threads::member& comm) {
-        damaged wire{&comm};
+        damaged wire{{&comm}};
         host on;
         parts_of_mean<double> parts(4, 1);
         std::vector<double> x(4, 1.);

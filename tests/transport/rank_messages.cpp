@@ -3,6 +3,7 @@
 
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
 
 using namespace laconic;
 using laconic::detail::finish_all_gather;
@@ -41,15 +42,7 @@ TEST_CASE("each message by itself, in the order of ranks, and the mean of all of
 }
 
 TEST_CASE("an all-gather in two halves: where the communicator carries them, in lanes; else the first is all of it") {
-    struct in_one_half {
-        fibers::member* engine;
-        int rank() const { return engine->rank(); }
-        int size() const { return engine->size(); }
-        void all_gather(payload mine) { engine->all_gather(mine); }
-        void gather(int root, payload mine) { engine->gather(root, mine); }
-        void broadcast(int root, payload mine) { engine->broadcast(root, mine); }
-        payload from(int r) const { return engine->from(r); }
-    };
+    using in_one_half = passed_on<fibers::member>;
     static_assert(Overlapping<fibers::member> && !Overlapping<in_one_half>);
     fibers::run(2, [](fibers::member& comm) {
         std::vector<std::byte> const bytes(std::size_t(2 + comm.rank()));

@@ -4,11 +4,10 @@
 
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
 #include "support/states.hpp"
 
 using namespace laconic;
-
-namespace {
 
 using vec = std::vector<double>;
 using message = detail::message_of<identity, double, host>;
@@ -101,25 +100,20 @@ struct trial {
     int sends_error = -1, damages = -1;
     bool answer_fails = false, answer_damaged = false, unreadable = false;
 
-    struct damaging {
-        threads::member* inner;
+    struct damaging : passed_on<threads::member> {
         bool sent, answer, unreadable;
         std::vector<std::byte> bytes{};
 
-        int rank() const { return inner->rank(); }
-        int size() const { return inner->size(); }
         payload damaged(payload c) {
             bytes.assign(c.bytes.begin(), c.bytes.end());
             bytes.resize(bytes.size() - 3);
             return {bytes, c.is_error};
         }
-        void all_gather(payload mine) { inner->all_gather(mine); }
         void gather(int root, payload mine) { inner->gather(root, sent ? damaged(mine) : mine); }
         void broadcast(int root, payload mine) {
             if (unreadable && rank() == root) mine = {mine.bytes.first(5), true};
             inner->broadcast(root, answer && rank() == root ? damaged(mine) : mine);
         }
-        payload from(int r) const { return inner->from(r); }
     };
 
     std::array<std::string, 3> run() const {
@@ -136,7 +130,7 @@ struct trial {
             if (sends_error == inner.rank() || (sends_error >= 0 && inner.rank() == 2))
                 wrong = detail::failure::no_message(std::to_string(inner.rank()) + " sends it").by(inner.rank(), 5);
             try {
-                damaging comm{&inner, damages == inner.rank(), answer_damaged, unreadable};
+                damaging comm{{&inner}, damages == inner.rank(), answer_damaged, unreadable};
                 estimate_by(server, comm, own, wrong, blank, mean);
                 errors[me] = "no error";
             } catch (wire_error const& e) {
@@ -159,8 +153,6 @@ struct trial {
 };
 
 std::array<std::string, 3> all_three(std::string const& text) { return {text, text, text}; }
-
-}  // namespace
 
 TEST_CASE("the server's message is compressed, and what it leaves out is sent later") {
     std::vector<vec> residual(2);

@@ -6,10 +6,9 @@
 
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
 
 using namespace laconic;
-
-namespace {
 
 // Counts the numbers that are added to a vector.
 struct counting_host : host {
@@ -23,15 +22,7 @@ void add_terms(counting_host& on, std::span<T> out, T w, Terms terms) {
 
 // An engine that hides where its ranks are.
 template <class C>
-struct anywhere {
-    C* engine;
-    int rank() const { return engine->rank(); }
-    int size() const { return engine->size(); }
-    void all_gather(payload mine) { engine->all_gather(mine); }
-    void gather(int root, payload mine) { engine->gather(root, mine); }
-    void broadcast(int root, payload mine) { engine->broadcast(root, mine); }
-    payload from(int r) const { return engine->from(r); }
-};
+using anywhere = passed_on<C>;
 // An engine that damages what some ranks hand over.
 struct damaging : threads::member {
     std::vector<std::byte> copy{};
@@ -107,8 +98,6 @@ void is_shared(int n, std::size_t d) {
         CHECK(c.received == 2 * d * sizeof(T) * std::size_t(n - 1));
     }
 }
-
-}  // namespace
 
 TEST_CASE("in one process a rank adds up its part of full vectors: the same bits, and the same bytes counted") {
     is_shared<double>(2, 70001);

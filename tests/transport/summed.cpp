@@ -8,10 +8,6 @@
 
 using namespace laconic;
 
-namespace tests_of_summed {
-
-namespace {
-
 using vec = std::vector<double>;
 using message = detail::message_of<top_k<>, double, host>;
 constexpr auto smallest = position_code::smallest;
@@ -32,7 +28,7 @@ struct opaque {
 };
 
 template <class By, class Comm, class M>
-void sum_round(By& by, Comm& comm, M const& mine, std::uint64_t round, vec& mean) {
+void run_round(By& by, Comm& comm, M const& mine, std::uint64_t round, vec& mean) {
     host on;
     round_context now;
     now.round = round;
@@ -46,7 +42,7 @@ std::vector<vec> mean_by(X const& x, Message message_about) {
     fibers::run(4, [&](fibers::member& comm) {
         auto const mine = message_about(brought(comm.rank()));
         summed<X, std::remove_const_t<decltype(mine)>, double> mean(x, 5, smallest);
-        sum_round(mean, comm, mine, 0, all[std::size_t(comm.rank())]);
+        run_round(mean, comm, mine, 0, all[std::size_t(comm.rank())]);
     });
     return all;
 }
@@ -58,6 +54,7 @@ struct failing {
 
     void check(std::size_t) const {}
     struct sum {
+        sum(failing const& how, std::size_t, position_code) : what(how.what) {}
         fault* what;
         double rounds = 0;
         template <class Archive>
@@ -65,17 +62,15 @@ struct failing {
             archive(rounds);
         }
         template <Communicator C>
-        void operator()(host&, C&, std::span<double> x, std::uint64_t round) {
+        void operator()(host&, C&, std::span<double> x, sum_round const& round) {
             x[0] += rounds++;
             if (*what == fault::wire) throw wire_error(0, "damaged");
             if (*what == fault::comm) throw comm_error(2, "rank 2 left");
-            if (*what == fault::input) throw non_finite_error(1, round, 3);
+            if (*what == fault::input) throw non_finite_error(1, round.number, 3);
         }
     };
     template <Scalar T, class B>
-    sum make(std::size_t, position_code) const {
-        return {what, 0};
-    }
+    using adder = sum;
     friend std::string to_string(failing) { return "failing"; }
 };
 
@@ -85,8 +80,6 @@ std::vector<double> numbers(int rank) {
     x[std::size_t(rank)] = 3 * (rank + 1);
     return x;
 }
-
-}  // namespace
 
 static_assert(Transport<detail::transport_for<ring, message>, fibers::member, message, memory<>>);
 
@@ -147,7 +140,7 @@ TEST_CASE("what is not applied goes to the feedbacks of those that cut it") {
         auto const v = brought(comm.rank());
         auto const sent = compress(top_k{1}, v, key{});
         vec out(5);
-        sum_round(mean, comm, sent, 0, out);
+        run_round(mean, comm, sent, 0, out);
         CHECK(out == vec{1, 3, 0, 0, 0});
         errors.update(on, std::span<double const>(v), sent);
         mean.give_back(on, errors);
@@ -183,7 +176,7 @@ TEST_CASE("what breaks off leaves ranks apart; an error that all ranks get leave
         fault what = fault::none;
         summed<failing, opaque, double> mean(failing{&what}, 2, smallest);
         vec out(2);
-        auto const round = [&](std::uint64_t k) { sum_round(mean, comm, opaque{{1, 2}}, k, out); };
+        auto const round = [&](std::uint64_t k) { run_round(mean, comm, opaque{{1, 2}}, k, out); };
         round(0);
         CHECK(out == vec{1, 2});
         mean.require_consistent();
@@ -191,7 +184,7 @@ TEST_CASE("what breaks off leaves ranks apart; an error that all ranks get leave
         CHECK(out == vec{2, 2});
         summed<failing, opaque, double> restored(failing{&what}, 2, smallest);
         restore_from(mean, restored);
-        sum_round(restored, comm, opaque{{1, 2}}, 2, out);
+        run_round(restored, comm, opaque{{1, 2}}, 2, out);
         CHECK(out == vec{3, 2});  // what it remembers has come along
         what = fault::input;
         CHECK_THROWS_AS(round(1), non_finite_error);
@@ -231,5 +224,3 @@ TEST_CASE("a rank without a message for a vector of no numbers is an error on al
     with(ring{});
     with(gathered_sum{});
 }
-
-}  // namespace tests_of_summed

@@ -7,8 +7,6 @@
 
 using namespace laconic;
 
-namespace {
-
 // One of the user's own: gathered, and counts its rounds.
 template <class M, class T, class B>
 struct counting : gathered<M, T, B> {
@@ -45,8 +43,6 @@ struct halved {
     friend std::string to_string(halved) { return "halved"; }
 };
 
-}  // namespace
-
 TEST_CASE("a transport of the user's own carries a reducer's messages, and makes its estimate") {
     threads::run(2, [](threads::member& comm) {
         reducer reduce(plain<identity, halved>{}, comm, std::size_t{3});
@@ -67,13 +63,9 @@ TEST_CASE("a transport of the user's own carries a method's messages") {
 }
 
 // What a recursion carries has one class that works, each of them a transport.
-namespace {
-
 using list_message = detail::message_of<top_k<>, double, host>;
 using any_kind = any_message<double, host>;
 using one_rank = threads::member;
-
-}  // namespace
 
 static_assert(std::same_as<detail::transport_for<gather_all, list_message>, gathered<list_message, double>>);
 static_assert(std::same_as<detail::transport_for<gtop_k, list_message>, summed<gtop_k, list_message, double>>);

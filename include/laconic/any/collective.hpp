@@ -9,7 +9,6 @@
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/holder.hpp"
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/sum_round.hpp"
 #include "laconic/core/contract.hpp"
 
 /// Collectives that are chosen at run time; each is compiled once, for any_communicator, which the ranks' own
@@ -35,17 +34,20 @@ struct sum_model final : model<sum_face<T, B>, held_value<S>> {
     bool wants_terms() const override { return terms; }
     void operator()(B& on, any_communicator& comm, sparse_sum<T, B>& v, sum_round const& round) override {
         LACONIC_EXPECTS(terms);
-        if constexpr (terms) call_sum(*this->inside, on, comm, v, round);
+        if constexpr (terms) (*this->inside)(on, comm, v, round);
     }
     void operator()(B& on, any_communicator& comm, std::span<T> x, sum_round const& round) override {
         LACONIC_EXPECTS(!terms);
-        if constexpr (!terms) call_sum(*this->inside, on, comm, x, round);
+        if constexpr (!terms) (*this->inside)(on, comm, x, round);
     }
     sparse_sum<T, B> const* leftover() const override {
         if constexpr (GivesBack<S, T, B>) return &this->inside->leftover();
         return nullptr;
     }
 };
+
+template <class T, class B>
+struct collective_face;
 
 }  // namespace detail
 
@@ -56,6 +58,8 @@ class any_sum {
     template <class S>
     requires(!std::same_as<S, any_sum>) explicit any_sum(S sum)
         : inside_(new detail::sum_model<S, T, B>(std::move(sum))) {}
+    any_sum(detail::collective_face<T, B> const& of, std::size_t d, position_code positions)
+        : any_sum(of.make(d, positions)) {}
 
     /// Only one of the two may be called: the first where wants_terms(), else the second.
     template <Communicator C>
@@ -92,8 +96,7 @@ struct collective_face : face {
     virtual void check(std::size_t d) const = 0;
     virtual any_sum<T, B> make(std::size_t d, position_code positions) const = 0;
     template <Scalar S, class On>
-    requires(std::same_as<S, T>&& std::same_as<On, B>) any_sum<T, B> make(std::size_t d, position_code positions)
-    const { return make(d, positions); }
+    requires(std::same_as<S, T>&& std::same_as<On, B>) using adder = any_sum<S, On>;
 
     friend bool operator==(collective_face const& a, collective_face const& b) { return a.name() == b.name(); }
 };
@@ -103,7 +106,6 @@ struct collective_model : model<collective_face<T, B>, Holder> {
                           gathering = std::same_as<held_by<Holder>, gather_all>;
 
     using model<collective_face<T, B>, Holder>::model;
-    using collective_face<T, B>::make;
     bool gathers() const override {
         if constexpr (is_face) return this->inside->gathers();
         return gathering;

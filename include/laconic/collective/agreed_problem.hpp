@@ -7,10 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "laconic/comm/communicator.hpp"
 #include "laconic/comm/from_all.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/objective/problem.hpp"
 #include "laconic/objective/weighted.hpp"

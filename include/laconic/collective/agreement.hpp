@@ -10,10 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "laconic/comm/communicator.hpp"
 #include "laconic/comm/from_all.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/wire/failure.hpp"
 
 namespace laconic::detail {
@@ -42,6 +39,23 @@ struct agreed_item {
     detail::text_piece name, value;
 };
 
+inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
+    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+// That the text of a rank differs from that of the first one, with the first line in which it does.
+[[gnu::cold, gnu::noinline]] inline failure disagreement_of(std::string_view of_0, std::string_view of_rank, int rank,
+                                                            int first = 0) {
+    auto at = static_cast<std::size_t>(std::mismatch(of_0.begin(), of_0.end(), of_rank.begin(), of_rank.end()).first -
+                                       of_0.begin());
+    at = at == 0 ? 0 : of_0.rfind('\n', at - 1) + 1;  // npos + 1 is 0
+    auto const line = [&](std::string_view s) { return s.substr(std::min(at, s.size()), s.find('\n', at) - at); };
+    return {.kind = failure_kind::agreement,
+            .rank = rank,
+            .other = first,
+            .why = concat({"ranks disagree: rank ", failure::other_rank, " has \"", line(of_0), "\", rank ",
+                           failure::its_rank, " has \"", line(of_rank), "\""})};
+}
+
 }  // namespace laconic::detail
 
 namespace laconic {
@@ -69,31 +83,6 @@ class agreed_items {
     std::string lines_;
 };
 
-}  // namespace laconic
-
-namespace laconic::detail {
-
-inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
-    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
-}
-// That the text of a rank differs from that of the first one, with the first line in which it does.
-[[gnu::cold, gnu::noinline]] inline failure disagreement_of(std::string_view of_0, std::string_view of_rank, int rank,
-                                                            int first = 0) {
-    auto at = static_cast<std::size_t>(std::mismatch(of_0.begin(), of_0.end(), of_rank.begin(), of_rank.end()).first -
-                                       of_0.begin());
-    at = at == 0 ? 0 : of_0.rfind('\n', at - 1) + 1;  // npos + 1 is 0
-    auto const line = [&](std::string_view s) { return s.substr(std::min(at, s.size()), s.find('\n', at) - at); };
-    return {.kind = failure_kind::agreement,
-            .rank = rank,
-            .other = first,
-            .why = concat({"ranks disagree: rank ", failure::other_rank, " has \"", line(of_0), "\", rank ",
-                           failure::its_rank, " has \"", line(of_rank), "\""})};
-}
-
-}  // namespace laconic::detail
-
-namespace laconic {
-
 /// Throws agreement_error on every rank, naming the first item and rank that differs from rank 0, unless all ranks call
 /// it with the same items. Returns rank 0's `note`; the others' may differ. When the ranks agree it costs 16 bytes a
 /// rank, of which each compares all.
@@ -119,3 +108,19 @@ template <Communicator C>
 }
 
 }  // namespace laconic
+
+namespace laconic::detail {
+
+/// What ranks must agree on that run a recursion.
+template <class R>
+[[gnu::cold, gnu::noinline]] agreed_items composition_of(R const& method) {
+    return {{"the compressor", to_string(method.compressor)},
+            {"the feedback", described(method.feedback)},
+            {"the scale", method.scale},
+            {"the step", described(method.step)},
+            {"the level", described(method.level)},
+            {"the estimator", described(method.estimator)},
+            {"the transport", described(method.over)}};
+}
+
+}  // namespace laconic::detail

@@ -8,55 +8,22 @@
 #include <string>
 #include <utility>
 
-#include "laconic/backend/array.hpp"
-#include "laconic/backend/host.hpp"
 #include "laconic/collective/agreement.hpp"
-#include "laconic/collective/terms/sparse_sum.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/wire/kind.hpp"
-#include "laconic/wire/stream.hpp"
-
-namespace laconic {
-
-/// Messages go to all ranks as they are: over any communicator, and whatever the messages are.
-struct gather_all {
-    static constexpr void description(auto&& describe) {
-        describe("gather", "every rank, or a server, receives all messages", "");
-    }
-    bool operator==(gather_all const&) const = default;
-};
-
-}  // namespace laconic
+#include "laconic/collective/session.hpp"
 
 namespace laconic::detail {
 
 /// sum(on, comm, v, round) replaces every rank's sparse vector by the sum of all, or by what is to be applied of it.
-/// One that takes the round as a sum_round (collective/sum_round.hpp) learns why a rank brings nothing, and throws that
-/// on all ranks; to one that takes its number alone that rank brings a NaN.
+/// Where round.own is set this rank brings nothing, and all ranks throw that: session::start takes care of it.
 template <class S, class T, class B, class C>
-concept SumsTerms = requires(S& sum, B& on, C& comm, sparse_sum<T, B>& v) {
-    sum(on, comm, v, std::uint64_t{});
+concept SumsTerms = requires(S& sum, B& on, C& comm, sparse_sum<T, B>& v, sum_round const& round) {
+    sum(on, comm, v, round);
 };
 /// The same with vectors in full.
 template <class S, class T, class B, class C>
-concept SumsNumbers = requires(S& sum, B& on, C& comm, std::span<T> x) {
-    sum(on, comm, x, std::uint64_t{});
+concept SumsNumbers = requires(S& sum, B& on, C& comm, std::span<T> x, sum_round const& round) {
+    sum(on, comm, x, round);
 };
-
-}  // namespace laconic::detail
-
-namespace laconic {
-
-/// sum.leftover() has the terms that the last sum did not apply and that this rank must send again in a later round.
-template <class S, class T, class B>
-concept GivesBack = requires(S const& sum) {
-    { sum.leftover() } -> std::same_as<sparse_sum<T, B> const&>;
-};
-
-}  // namespace laconic
-
-namespace laconic::detail {
 
 /// A sum that is chosen at run time has all of these members; wants_terms() and gives_back() decide which of them may
 /// be called.
@@ -90,23 +57,21 @@ struct some_ranks {
 };
 
 template <class X, class T, class B>
-concept MakesSum = requires(X const& x) {
-    x.template make<T, B>(std::size_t{}, position_code::smallest);
-};
-template <class X, class T, class B>
-struct adder_of {};
-template <class X, class T, class B>
-requires(!MakesSum<X, T, B>) && requires { typename X::template adder<T, B>; }
-struct adder_of<X, T, B> {
-    using type = typename X::template adder<T, B>;
-};
-template <class X, class T, class B>
-requires MakesSum<X, T, B>
-struct adder_of<X, T, B> {
-    using type = decltype(std::declval<X const&>().template make<T, B>(std::size_t{}, position_code::smallest));
-};
-template <class X, class T, class B>
-using sum_of = typename adder_of<X, T, B>::type;
+using sum_of = typename X::template adder<T, B>;
+
+/// Whether a sum over such a communicator is given a list of terms; else it is given a vector in full. One that takes
+/// both is given what the caller has, one that is chosen at run time what it wants.
+template <class T, class B, class C, class S>
+bool sums_terms([[maybe_unused]] S const& sum, bool has_terms = true) {
+    static constexpr bool terms = SumsTerms<S, T, B, C>, numbers = SumsNumbers<S, T, B, C>;
+    static_assert(terms || numbers,
+                  "this collective is not for this communicator: most need one that is PointToPoint, with "
+                  "exchange(to, mine, from), or an AllReducer, whose engine adds up itself (comm/communicator.hpp)");
+    if constexpr (terms && numbers && ChosenSum<S>)
+        return sum.wants_terms();
+    else
+        return terms && (has_terms || !numbers);
+}
 
 /// Sums by what adds up the other form: of vectors in full as lists of their terms that are not 0, and of lists in
 /// full, without the terms that are 0 then. Reuses its memory.
@@ -140,31 +105,6 @@ void check_collective([[maybe_unused]] X const& x, [[maybe_unused]] std::size_t 
     if constexpr (requires { x.check(d); }) x.check(d);
 }
 
-}  // namespace laconic::detail
-
-namespace laconic {
-
-/// By what algorithm the ranks' messages are added up, as a recursion carries it: a small value such as
-/// gtop_k{0.01}. Satisfied iff
-///   X::adder<T, B>                is the type of the object that works, of which each rank makes one of (x, d,
-///                                 positions), or x.make<T, B>(d, positions) makes it; it SumsTerms or SumsNumbers, may
-///                                 give back, and reuses its memory from round to round; with state(archive)
-///                                 (wire/state.hpp) what else it remembers is saved;
-///   to_string(x)                  is what the ranks must agree on.
-/// Optional: x.check(d) throws argument_error where it does not suit vectors of d numbers. Where the adder is for one
-/// backend alone, as `template <Scalar T, OnHost B> class adder` is, so is the collective. Where it throws a wire_error
-/// or a comm_error, some ranks may have the sum; any other laconic::error is thrown on all.
-template <class X, class T = double, class B = host>
-concept Collective = std::copyable<X> && requires(X const& x) {
-    { to_string(x) } -> std::convertible_to<std::string>;
-    typename detail::sum_of<X, T, B>;
-} &&(detail::SumsTerms<detail::sum_of<X, T, B>, T, B, detail::some_ranks> ||
-     detail::SumsNumbers<detail::sum_of<X, T, B>, T, B, detail::some_ranks>);
-
-}  // namespace laconic
-
-namespace laconic::detail {
-
 /// Throws agreement_error on every rank unless all make the same collective for d numbers. Costs 16 bytes a rank.
 template <class T, Communicator C>
 void agree_on_collective(C& comm, std::size_t d, std::string const& what) {
@@ -178,16 +118,45 @@ void agree_on_collective(C& comm, std::size_t d, std::string const& what) {
 
 namespace laconic {
 
+/// Messages go to all ranks as they are: over any communicator, and whatever the messages are.
+struct gather_all {
+    static constexpr void description(auto&& describe) {
+        describe("gather", "every rank, or a server, receives all messages", "");
+    }
+    bool operator==(gather_all const&) const = default;
+};
+
+/// sum.leftover() has the terms that the last sum did not apply and that this rank must send again in a later round.
+template <class S, class T, class B>
+concept GivesBack = requires(S const& sum) {
+    { sum.leftover() } -> std::same_as<sparse_sum<T, B> const&>;
+};
+
+/// By what algorithm the ranks' messages are added up, as a recursion carries it: a small value such as
+/// gtop_k{0.01}. Satisfied iff
+///   X::adder<T, B>                is the type of the object that works, of which each rank makes one of (x, d,
+///                                 positions) for vectors of d numbers; it SumsTerms or SumsNumbers, may give back,
+///                                 and reuses its memory from round to round; it throws what session::finish does,
+///                                 and what was summed is unspecified then; with state(archive) (wire/state.hpp) what
+///                                 else it remembers is saved;
+///   to_string(x)                  is what the ranks must agree on.
+/// Optional: x.check(d) throws argument_error where it does not suit vectors of d numbers. Where the adder is for one
+/// backend alone, as `template <Scalar T, OnHost B> class adder` is, so is the collective. Where it throws a wire_error
+/// or a comm_error, some ranks may have the sum; any other laconic::error is thrown on all.
+template <class X, class T = double, class B = host>
+concept Collective = std::copyable<X> && requires(X const& x) {
+    { to_string(x) } -> std::convertible_to<std::string>;
+    typename detail::sum_of<X, T, B>;
+} &&(detail::SumsTerms<detail::sum_of<X, T, B>, T, B, detail::some_ranks> ||
+     detail::SumsNumbers<detail::sum_of<X, T, B>, T, B, detail::some_ranks>);
+
 /// The object that adds up vectors of d numbers by x on one rank, outside of a recursion or a reducer, where the ranks
 /// make the same. Throws argument_error for 2^32 numbers or more, and what x.check(d) does.
 template <Scalar T, class B = host, class X>
 detail::sum_of<X, T, B> make_sum(X const& x, std::size_t d, position_code positions = position_code::smallest) {
     check_dimension(d);
     detail::check_collective(x, d);
-    if constexpr (detail::MakesSum<X, T, B>)
-        return x.template make<T, B>(d, positions);
-    else
-        return {x, d, positions};
+    return {x, d, positions};
 }
 /// The same; throws agreement_error on all ranks where they do not make the same. Costs 16 bytes a rank.
 template <Scalar T, class B = host, class X, Communicator C>

@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
 #include "laconic/comm/from_all.hpp"
 #include "laconic/core/view.hpp"
 

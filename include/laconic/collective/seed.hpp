@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "laconic/collective/agreement.hpp"
-#include "laconic/comm/communicator.hpp"
 #include "laconic/wire/state.hpp"
 
 namespace laconic::detail {

@@ -8,19 +8,22 @@
 #include <string>
 #include <utility>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/collective/shared_failure.hpp"
-#include "laconic/collective/sum_round.hpp"
 #include "laconic/collective/terms/sparse_sum.hpp"
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/wire/failure.hpp"
-#include "laconic/wire/kind.hpp"
-#include "laconic/wire/number.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic {
+
+/// The number of a round, and why this rank brings nothing to its sum, if it does not: what it brings is then not read,
+/// and all ranks throw that. The failure must outlive the sum.
+struct sum_round {
+    std::uint64_t number = 0;
+    detail::failure const* own = nullptr;
+
+    sum_round(std::uint64_t round = 0, detail::failure const* of_this_rank = nullptr)
+        : number(round), own(of_this_rank) {}
+};
 
 /// One rank's part in a schedule of exchanges through which an error of any rank reaches all. Once something is wrong
 /// (a number that is not finite, a vector of another dimension, bytes that are no message) the rank goes on with the

@@ -6,14 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/terms/sparse_sum.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/partition.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/wire/kind.hpp"
 
 namespace laconic::detail {
 
@@ -50,7 +44,7 @@ class whole_sum {
     template <Communicator C>
     void operator()(host& on, C& comm, std::span<T> x, std::uint64_t round) {
         if constexpr (SumsNumbers<algorithm, T, host, C>)
-            if (!wants_terms<C>(false)) return sum_(on, comm, x, round);
+            if (!sums_terms<T, host, C>(sum_, false)) return sum_(on, comm, x, round);
         if constexpr (SumsTerms<algorithm, T, host, C> && (ChosenSum<algorithm> || !SumsNumbers<algorithm, T, host, C>))
             other_.as_terms(on, x, [&](sparse_sum<T>& v) { sum_(on, comm, v, round); });
     }
@@ -58,7 +52,7 @@ class whole_sum {
     template <Communicator C>
     void operator()(host& on, C& comm, sparse_sum<T>& v, std::uint64_t round) {
         if constexpr (SumsTerms<algorithm, T, host, C>)
-            if (wants_terms<C>(true)) return sum_(on, comm, v, round);
+            if (sums_terms<T, host, C>(sum_)) return sum_(on, comm, v, round);
         if constexpr (SumsNumbers<algorithm, T, host, C> && (ChosenSum<algorithm> || !SumsTerms<algorithm, T, host, C>))
             other_.in_full(on, v, [&](std::span<T> x) { sum_(on, comm, x, round); });
     }
@@ -87,19 +81,6 @@ class whole_sum {
     }
 
   private:
-    // Whether the collective is given a list: as the caller has one, where it takes both.
-    template <class C>
-    bool wants_terms([[maybe_unused]] bool has_terms) const {
-        static constexpr bool terms = SumsTerms<algorithm, T, host, C>, numbers = SumsNumbers<algorithm, T, host, C>;
-        static_assert(terms || numbers,
-                      "this collective is not for this communicator: it needs one whose engine adds up itself "
-                      "(AllReducer, comm/communicator.hpp)");
-        if constexpr (terms && numbers && ChosenSum<algorithm>)
-            return sum_.wants_terms();
-        else
-            return terms && (has_terms || !numbers);
-    }
-
     algorithm sum_;
     sparse_sum<T> list_;
     other_form<T> other_;

@@ -21,14 +21,17 @@ struct no_calls {  // nvcc takes a concept that contains a lambda for unsatisfie
 /// All ranks call together() right after the same collective call, with the same calls of spread() in the same order,
 /// and the spans of one transfer have one length: ranks that need to exchange lengths do so in that collective call.
 /// The arrays must stay as they are until the transfer is done, as for a kernel.
-template <class C, class B>
-concept ArrayCarrier = Communicator<C> && !OnHost<B> &&
-                       requires(C & comm, B& on, std::span<float const> mine, std::span<float> theirs, int r) {
-    comm.require_stream_of(on);
+template <class C>
+concept CarriesArrays = Communicator<C> &&
+    requires(C& comm, std::span<float const> mine, std::span<float> theirs, int r) {
     comm.together(detail::no_calls{});
     comm.spread(r, mine, theirs);
     comm.send(r, mine);
     comm.receive(r, theirs);
+};
+template <class C, class B>
+concept ArrayCarrier = CarriesArrays<C> && !OnHost<B> && requires(C & comm, B& on) {
+    comm.require_stream_of(on);
 };
 
 }  // namespace laconic::detail

@@ -40,18 +40,6 @@ concept Communicator = requires(C& comm, payload mine, int r) {
     { comm.from(r) } -> std::same_as<payload>;
 };
 
-}  // namespace laconic
-
-namespace laconic::detail {
-
-/// The bytes of a piece, where long vectors travel in pieces. Open MPI sends less than 2^16 bytes at once over TCP; for
-/// more, it first waits for a reply of the receiver, which may not have a core to make it.
-inline constexpr std::size_t longest_piece = 64000;
-
-}  // namespace laconic::detail
-
-namespace laconic {
-
 /// In place of a rank: this call sends nothing, or receives nothing.
 inline constexpr int no_rank = -1;
 
@@ -78,17 +66,6 @@ template <class C, class T>
 concept AllReducer = Communicator<C> && requires(C& comm, std::span<T> x) {
     comm.all_reduce(x);
 };
-
-}  // namespace laconic
-
-namespace laconic::detail {
-
-/// The number of all-gathers that a rank can have in flight at the same time: their lanes are 0 to most_in_flight - 1.
-inline constexpr int most_in_flight = 8;
-
-}  // namespace laconic::detail
-
-namespace laconic {
 
 /// A communicator that carries all-gathers while its rank computes, one in each lane. Satisfied iff C has
 ///   start_all_gather(mine, lane)   starts to send `mine` and does not wait; its bytes must stay as they are until
@@ -125,6 +102,13 @@ concept Splitting = Communicator<C> && requires(C& comm, int color, int key) {
 }  // namespace laconic
 
 namespace laconic::detail {
+
+/// The bytes of a piece, where long vectors travel in pieces. Open MPI sends less than 2^16 bytes at once over TCP; for
+/// more, it first waits for a reply of the receiver, which may not have a core to make it.
+inline constexpr std::size_t longest_piece = 64000;
+
+/// The number of all-gathers that a rank can have in flight at the same time: their lanes are 0 to most_in_flight - 1.
+inline constexpr int most_in_flight = 8;
 
 /// A communicator of an engine whose ranks may be in one process, so that one rank can compute what all need. Satisfied
 /// iff C also has

@@ -21,8 +21,6 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 

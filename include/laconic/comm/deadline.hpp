@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
@@ -41,6 +43,49 @@ class deadline {
 
   private:
     std::chrono::milliseconds longest_;
+};
+
+/// Why ranks cannot go on together: the rank at fault and the reason. The first reason stands, and every rank throws
+/// it. Not safe against concurrent use.
+class abort_reason {
+  public:
+    explicit operator bool() const { return known_; }
+    /// Sets the reason to `why`, unless there is one.
+    void is(int rank, std::string why) {
+        if (std::exchange(known_, true)) return;
+        rank_ = rank;
+        why_ = std::move(why);
+    }
+    /// Sets the reason: the body of this rank ended with the exception that is handled now.
+    [[gnu::cold, gnu::noinline]] void threw(int rank) {
+        try {
+            throw;
+        } catch (std::exception const& e) {
+            threw(rank, std::current_exception(), e.what());
+        } catch (...) {
+            threw(rank, std::current_exception(), "an exception that is no std::exception");
+        }
+    }
+    [[gnu::cold, gnu::noinline]] void threw(int rank, std::exception_ptr what, std::string const& why) {
+        if (!thrown_) thrown_ = what;
+        is(rank, concat({"rank ", rank, " failed: ", why}));
+    }
+    int rank() const { return rank_; }
+    std::string const& why() const { return why_; }
+    /// Throws the comm_error that every rank gets.
+    [[noreturn]] void raise() const { throw comm_error(rank_, why_); }
+    /// Throws the first exception that ended a body, if there was one.
+    void rethrow() const {
+        if (thrown_) std::rethrow_exception(thrown_);
+    }
+
+    static std::string left(int rank) { return concat({"rank ", rank, " left before the others were done"}); }
+
+  private:
+    bool known_ = false;
+    int rank_ = -1;
+    std::string why_;
+    std::exception_ptr thrown_;
 };
 
 }  // namespace laconic::detail

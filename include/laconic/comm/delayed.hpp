@@ -7,11 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/comm/network.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/kept.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -47,8 +45,7 @@ class delayed {
     double clock() const { return mine_.now; }
     /// Adds the time that this rank computes. Throws argument_error unless it is finite and at least 0.
     void compute(double seconds) {
-        if (!(seconds >= 0 && seconds <= 1e300))
-            throw argument_error(detail::concat({"a rank works for ", seconds, " seconds: at least 0, and finite"}));
+        detail::check_work(seconds);
         mine_.now += seconds;
     }
 
@@ -67,7 +64,7 @@ class delayed {
         under_way_.check_none();
         double const there = rank() == root ? mine_.now : mine_.send(net_, net_.busy(mine.bytes.size()));
         inner_->gather(root, {bytes_of(there)});
-        for (int r = 0; r < size() && rank() == root; ++r) read(r, inner_->from(r), arrival(r));
+        for (int r = 0; r < size() && rank() == root; ++r) arrival(r) = detail::value_from<double>(*inner_, r, times);
         inner_->gather(root, mine);
         for (int r = 0; r < size() && rank() == root; ++r)
             if (r != root) mine_.receive(arrival(r), net_.busy(from(r).bytes.size()));
@@ -78,8 +75,8 @@ class delayed {
             for (int r = 0; r < size(); ++r)
                 if (r != root) arrival(r) = mine_.send(net_, net_.busy(mine.bytes.size()));
         inner_->broadcast(root, {std::as_bytes(std::span(arrivals_))});
-        if (inner_->from(root).bytes.size() != arrivals_.size() * sizeof(double)) no_times_from(root);
-        std::memcpy(arrivals_.data(), inner_->from(root).bytes.data(), arrivals_.size() * sizeof(double));
+        auto const all = std::as_writable_bytes(std::span(arrivals_));
+        std::memcpy(all.data(), detail::bytes_from(*inner_, root, all.size(), times).data(), all.size());
         inner_->broadcast(root, mine);
         if (rank() != root) mine_.receive(arrival(rank()), net_.busy(from(root).bytes.size()));
     }
@@ -99,7 +96,8 @@ class delayed {
         auto const received = inner_->exchange(to, stamped, from);
         if (from == no_rank) return {};
         double there = 0;
-        if (received.bytes.size() < sizeof there) no_times_from(from);
+        if (received.bytes.size() < sizeof there)
+            throw comm_error(from, detail::concat({"rank ", from, " sends no times: its network is not delayed"}));
         std::memcpy(&there, received.bytes.data(), sizeof there);
         auto const bytes = received.bytes.subspan(sizeof there);
         mine_.receive(there, net_.busy(bytes.size()), from == rank());
@@ -110,6 +108,7 @@ class delayed {
     C& inner() const { return *inner_; }
 
   private:
+    static constexpr char const* times = "the times of a delayed network";
     struct stamp {
         detail::port_clock at;
         double busy = 0;
@@ -126,8 +125,7 @@ class delayed {
         inner_->gather(0, {bytes_of(begin)});
         if (rank() == 0) go_around();
         inner_->broadcast(0, {std::as_bytes(std::span(all_))});
-        auto const ended = inner_->from(0).bytes;
-        if (ended.size() != static_cast<std::size_t>(size()) * sizeof(stamp)) no_times_from(0);
+        auto const ended = detail::bytes_from(*inner_, 0, static_cast<std::size_t>(size()) * sizeof(stamp), times);
         double const now = mine_.now;
         std::memcpy(&mine_, ended.data() + static_cast<std::size_t>(rank()) * sizeof(stamp), sizeof mine_);
         mine_.now = std::max(mine_.now, now);
@@ -138,21 +136,13 @@ class delayed {
     static std::span<std::byte const> bytes_of(X const& x) {
         return std::as_bytes(std::span(&x, 1));
     }
-    [[noreturn]] static void no_times_from(int r) {
-        throw comm_error(r, detail::concat({"rank ", r, " sends no times: its network is not delayed"}));
-    }
-    template <class X>
-    static void read(int r, payload received, X& x) {
-        if (received.bytes.size() != sizeof x) no_times_from(r);
-        std::memcpy(&x, received.bytes.data(), sizeof x);
-    }
     double& arrival(int r) { return arrivals_[static_cast<std::size_t>(r)]; }
 
     // On rank 0: all_ <- the clocks at the end of the ring.
     void go_around() {
         auto const n = arrivals_.size();
         all_.resize(n);
-        for (std::size_t r = 0; r < n; ++r) read(static_cast<int>(r), inner_->from(static_cast<int>(r)), all_[r]);
+        for (std::size_t r = 0; r < n; ++r) all_[r] = detail::value_from<stamp>(*inner_, static_cast<int>(r), times);
         for (std::size_t step = 0; step + 1 < n; ++step) {
             // In this step r sends the message of rank r - step.
             auto const busy = [&](std::size_t r) { return all_[r < step ? r + n - step : r - step].busy; };

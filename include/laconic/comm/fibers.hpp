@@ -13,15 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
 #include "laconic/comm/deadline.hpp"
-#include "laconic/comm/abort_reason.hpp"
-#include "laconic/comm/local_group.hpp"
 #include "laconic/comm/local_member.hpp"
 #include "laconic/comm/paused_stack.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 

@@ -2,19 +2,119 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
-#include "laconic/comm/local_group.hpp"
-#include "laconic/comm/subgroup.hpp"
-#include "laconic/core/contract.hpp"
+#include "laconic/comm/from_all.hpp"
+#include "laconic/comm/mailbox.hpp"
 
 namespace laconic::detail {
+
+/// The messages between some ranks of one process, and how many collective calls each has entered. How ranks wait, and
+/// who may call when, is up to their engine.
+class local_group {
+  public:
+    /// One rank's part.
+    struct end {
+        // Two buffers for each lane, in turns: a rank that is one call ahead in the lane writes into the other one, and
+        // it cannot be two ahead. So what a rank reads stays until it starts this lane again.
+        per_lane<std::array<mailbox::slot, 2>> sent;
+        mailbox handed;             // sent to it, and not yet received
+        std::uint64_t arrived = 0;  // collective calls that it has entered
+        bool dropped = false;       // it has destroyed its part
+        // The last group that it has made for others. They fetch it before they enter the collective call after the
+        // next, where they may wait for this rank to make another.
+        std::shared_ptr<local_group> made;
+    };
+
+    /// For the ranks that have these numbers in the engine.
+    explicit local_group(std::vector<int> ranks) : ranks_(std::move(ranks)), ends_(ranks_.size()) {}
+
+    int size() const { return static_cast<int>(ranks_.size()); }
+    /// The engine's number of a rank, and all of them.
+    int number(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+    std::vector<int> const& numbers() const { return ranks_; }
+    end& at(int rank) { return ends_[static_cast<std::size_t>(rank)]; }
+    end const& at(int rank) const { return ends_[static_cast<std::size_t>(rank)]; }
+
+    /// This rank enters its next collective call; returns whether all have entered it now. Throws argument_error where
+    /// others have entered it in another lane.
+    bool arrive(int rank, int lane) {
+        auto& my = at(rank);
+        auto& now = open_[static_cast<int>(my.arrived % most_in_flight)];
+        if (now.ranks == 0) now.lane = lane;
+        if (now.lane != lane)
+            throw argument_error(concat({"rank ", number(rank), " starts an all-gather in lane ", lane,
+                                         " that another rank has started in lane ", now.lane}));
+        ++my.arrived;
+        if (++now.ranks < size()) return false;
+        now.ranks = 0;
+        complete_ = my.arrived;
+        return true;
+    }
+    /// The number of collective calls that all ranks have entered.
+    std::uint64_t complete() const { return complete_; }
+    /// This rank has destroyed its part: it enters no call any more and sends nothing.
+    void drop(int rank) { at(rank).dropped = true, ++dropped_; }
+    /// The number of ranks that have.
+    int dropped() const { return dropped_; }
+    /// The number of the first rank that has not entered so many calls and for which such(rank) holds; or no_rank.
+    template <class Such>
+    int missing(std::uint64_t calls, Such such) const {
+        for (int r = 0; r < size(); ++r)
+            if (at(r).arrived < calls && such(r)) return number(r);
+        return no_rank;
+    }
+    /// The least number of calls that a rank had entered for which left(rank) holds; computed anew where more have
+    /// left.
+    template <class Left>
+    std::uint64_t least_of_left(int how_many, Left left) {
+        if (std::exchange(left_, how_many) != how_many)
+            for (int r = 0; r < size(); ++r)
+                if (left(r)) least_of_left_ = std::min(least_of_left_, at(r).arrived);
+        return least_of_left_;
+    }
+
+  private:
+    struct collective_call {
+        int ranks = 0, lane = 0;
+    };
+
+    std::vector<int> const ranks_;
+    std::vector<end> ends_;
+    std::uint64_t complete_ = 0;
+    per_lane<collective_call> open_;  // the calls after the complete ones, as many as can be in flight
+    int left_ = 0, dropped_ = 0;
+    std::uint64_t least_of_left_ = ~std::uint64_t{0};
+};
+
+/// What a rank of a process waits for.
+struct local_wait {
+    static constexpr int everyone = -2;
+
+    local_group* in = nullptr;  ///< the group in which it waits,
+    int as = 0;                 ///< its own rank there,
+    int waits_for = no_rank;    ///< the rank there that it waits for, or everyone,
+    std::uint64_t awaited = 0;  ///< and the number of complete collective calls that it waits for
+    bool notified = false;      ///< whether it got the comm_error
+
+    /// Whether what it needs of this rank, or of everyone, is there.
+    bool has(int whom) const { return whom == everyone ? in->complete() >= awaited : in->at(as).handed.has(whom); }
+};
+
+/// The group of all ranks of an engine.
+[[gnu::cold, gnu::noinline]] inline std::shared_ptr<local_group> group_of_all(std::size_t ranks) {
+    std::vector<int> all(ranks);
+    std::iota(all.begin(), all.end(), 0);
+    return std::make_shared<local_group>(std::move(all));
+}
 
 /// An engine, as the parts of its groups refer to it: none once it has ended.
 template <class Engine>

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/contract.hpp"
 
 namespace laconic::detail {
 

@@ -9,11 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/core/clock.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/fitted_cost.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -60,15 +58,6 @@ std::vector<double> time_messages(C& comm, cost_measurement const& how, Now& clo
     return seconds;
 }
 
-// Reads the numbers that rank r sent in the last collective call, as many as `to` has.
-template <Communicator C, class N>
-void read_numbers(C& comm, int r, std::span<N> to) {
-    auto const received = comm.from(r);
-    if (received.is_error || received.bytes.size() != to.size_bytes())
-        throw agreement_error(r, concat({"rank ", r, " is not measuring the cost of messages"}));
-    std::memcpy(to.data(), received.bytes.data(), to.size_bytes());
-}
-
 }  // namespace detail
 
 /// Measures what a message costs in seconds when each rank sends one of its size to all, per_bit x bits + per_message:
@@ -76,23 +65,20 @@ void read_numbers(C& comm, int r, std::span<N> to) {
 /// Every rank calls it with the same `how`, while nothing else runs, and all get the same numbers, bit for bit. It
 /// makes 4 + 2 x sizes x repetitions collective calls; through metered their bytes count, through its inner() they do
 /// not. Throws argument_error where `how` is invalid or the clock stands still, agreement_error where ranks do not
-/// measure alike.
+/// measure alike, comm_error where one does something else.
 template <Communicator C, Clock Now = monotonic_clock>
 message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock = {}) {
     how.check();
     std::array<std::uint64_t, 3> const mine{how.least, how.most, static_cast<std::uint64_t>(how.repetitions)};
-    comm.all_gather({std::as_bytes(std::span(mine))});
-    for (int r = 0; r < comm.size(); ++r) {
-        std::array<std::uint64_t, 3> theirs;
-        detail::read_numbers(comm, r, std::span<std::uint64_t>(theirs));
+    detail::from_all(comm, mine, "how it measures", [&](int r, auto const& theirs) {
         if (theirs != mine) throw agreement_error(r, "ranks disagree on how to measure the cost of messages");
-    }
-
+    });
     auto slowest = detail::time_messages(comm, how, clock);
     std::vector<double> theirs(slowest.size());
     comm.all_gather({std::as_bytes(std::span(slowest))});
     for (int r = 0; r < comm.size(); ++r) {
-        detail::read_numbers(comm, r, std::span<double>(theirs));
+        std::span<double> const all(theirs);
+        std::memcpy(all.data(), detail::bytes_from(comm, r, all.size_bytes(), "its times").data(), all.size_bytes());
         for (std::size_t i = 0; i < theirs.size(); ++i) slowest[i] = std::max(slowest[i], theirs[i]);
     }
     auto const sizes = how.sizes();
@@ -108,7 +94,7 @@ message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock =
     auto const fitted = fit_cost(least);
     std::array<double, 2> numbers{fitted.per_bit, fitted.per_message};
     comm.broadcast(0, {std::as_bytes(std::span(numbers))});
-    detail::read_numbers(comm, 0, std::span<double>(numbers));
+    numbers = detail::value_from<std::array<double, 2>>(comm, 0, "the cost");
     return affine_cost(numbers[0], numbers[1]);
 }
 

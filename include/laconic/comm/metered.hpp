@@ -5,7 +5,7 @@
 #include <span>
 #include <type_traits>
 
-#include "laconic/comm/communicator.hpp"
+#include "laconic/comm/array_carrier.hpp"
 #include "laconic/core/kept.hpp"
 
 namespace laconic {
@@ -66,39 +66,28 @@ class metered {
 
     /// The transfers of an ArrayCarrier, counted as in all_gather and exchange.
     template <class Calls>
-    void together(Calls calls) requires requires(C& c) {
-        c.together(calls);
+    void together(Calls calls) requires detail::CarriesArrays<C> {
+        inner_->together(calls);
     }
-    { inner_->together(calls); }
     template <class E>
-    void spread(int root, std::span<E const> mine, std::span<E> theirs) requires requires(C& c) {
-        c.spread(root, mine, theirs);
-    }
-    {
+    void spread(int root, std::span<E const> mine, std::span<E> theirs) requires detail::CarriesArrays<C> {
         inner_->spread(root, mine, theirs);
         (root == rank() ? sent_ : received_) += theirs.size_bytes();
     }
     template <class E>
-    void send(int to, std::span<E const> mine) requires requires(C& c) {
-        c.send(to, mine);
-    }
-    {
+    void send(int to, std::span<E const> mine) requires detail::CarriesArrays<C> {
         inner_->send(to, mine);
         sent_ += mine.size_bytes();
     }
     template <class E>
-    void receive(int from, std::span<E> theirs) requires requires(C& c) {
-        c.receive(from, theirs);
-    }
-    {
+    void receive(int from, std::span<E> theirs) requires detail::CarriesArrays<C> {
         inner_->receive(from, theirs);
         received_ += theirs.size_bytes();
     }
     template <class B>
-    void require_stream_of(B const& on) const requires requires(C const& c) {
-        c.require_stream_of(on);
+    void require_stream_of(B const& on) const requires detail::CarriesArrays<C> {
+        inner_->require_stream_of(on);
     }
-    { inner_->require_stream_of(on); }
 
     /// As one of many: sent by all_gather, gather and all_reduce, and to another rank by exchange. In bytes, as all
     /// below.

@@ -14,15 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
-#include "laconic/comm/mpi_collectives.hpp"
-#include "laconic/comm/mpi_dropped.hpp"
+#include "laconic/comm/from_all.hpp"
 #include "laconic/comm/mpi_end.hpp"
-#include "laconic/comm/mpi_outbox.hpp"
-#include "laconic/comm/mpi_pieces.hpp"
-#include "laconic/comm/subgroup.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/view.hpp"
 
 namespace laconic {
 
@@ -68,8 +61,8 @@ class mpi {
         /// where MPI does not run.
         member(MPI_Comm all, settings how) : member(running(all), how, {}, std::make_shared<detail::mpi_dropped>()) {}
 
-        int rank() const { return collectives().rank(); }
-        int size() const { return collectives().size(); }
+        int rank() const { return end_->rank(); }
+        int size() const { return end_->size(); }
         /// Whether another thread may communicate while the one that started MPI does not: MPI_THREAD_SERIALIZED, or
         /// more.
         bool may_change_threads() const {
@@ -78,22 +71,22 @@ class mpi {
             return given >= MPI_THREAD_SERIALIZED;
         }
 
-        void all_gather(payload mine) { collectives().all_gather(mine); }
+        void all_gather(payload mine) { end_->all_gather(mine); }
         /// MPI need only make progress while a rank calls it: what travels between start and finish depends on the MPI
         /// library, on whether it has a thread of its own, and on the network; of long messages at most those to the
         /// first two ranks.
-        void start_all_gather(payload mine, int lane = 0) { collectives().start_all_gather(mine, lane); }
-        void finish(int lane = 0) { collectives().finish(lane); }
+        void start_all_gather(payload mine, int lane = 0) { end_->start_all_gather(mine, lane); }
+        void finish(int lane = 0) { end_->finish(lane); }
         /// Only the root waits for the others, but a long message waits until the root receives it.
-        void gather(int root, payload mine) { collectives().gather(root, mine); }
-        void broadcast(int root, payload mine) { collectives().broadcast(root, mine); }
-        payload from(int r) const { return collectives().from(r); }
+        void gather(int root, payload mine) { end_->gather(root, mine); }
+        void broadcast(int root, payload mine) { end_->broadcast(root, mine); }
+        payload from(int r) const { return end_->from(r); }
 
         /// x <- the sum of all ranks' x, by an algorithm that MPI chooses. Throws shape_error on all ranks where their
         /// lengths differ.
         template <Scalar T>
         void all_reduce(std::span<T> x) {
-            collectives().all_reduce(x);
+            end_->all_reduce(x);
         }
 
         payload exchange(int to, payload mine, int from) { return end_->exchange(to, mine, from); }
@@ -101,9 +94,9 @@ class mpi {
         /// As Splitting describes it.
         member split(int color, int key) {
             auto ranks = detail::subgroup(*this, color, key);  // they are all here: MPI's split need not wait
-            for (int& r : ranks) r = collectives().wait().name(r);
+            for (int& r : ranks) r = end_->wait().name(r);
             end_.get_deleter().to->look();  // a time to free ends, as communicators are few
-            detail::mpi_part const part(collectives().comm(), color, key);
+            detail::mpi_duplicate const part(end_->comm(), color, key);
             return member(part.all, how_, std::move(ranks), end_.get_deleter().to);
         }
         member duplicate() { return split(0, 0); }
@@ -115,12 +108,11 @@ class mpi {
               end_(new detail::mpi_end(all, how.longest, how.piece, how.deadline, std::move(names)),
                    detail::mpi_drop{std::move(dropped)}) {
             if (!how.abort_after_deadline)
-                collectives().wait().advice =
+                end_->wait().advice =
                     "; MPI_Finalize will wait for it: end the job with MPI_Abort, as mpi::run does with "
                     "mpi::settings::abort_after_deadline";
         }
 
-        detail::mpi_collectives& collectives() const { return end_->collectives(); }
         // The reason for which a deadline has passed, here or in a part that was destroyed; or "".
         std::string why_gave_up() const {
             auto const why = end_->why_gave_up();

@@ -12,11 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
 #include "laconic/comm/deadline.hpp"
-#include "laconic/comm/abort_reason.hpp"
 #include "laconic/comm/mpi_pieces.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 

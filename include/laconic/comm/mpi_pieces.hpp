@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -38,6 +36,34 @@ inline bool are_over(std::vector<MPI_Request>& requests) {
               "MPI_Testall");
     return over != 0;
 }
+
+/// A communicator that is freed here, and returns its errors: a duplicate of another, or its ranks that give the same
+/// color, in the order of their keys.
+struct mpi_duplicate {
+    MPI_Comm all = MPI_COMM_NULL;
+    explicit mpi_duplicate(MPI_Comm of) {
+        check_mpi(MPI_Comm_dup(of, &all), "MPI_Comm_dup");
+        MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    }
+    mpi_duplicate(MPI_Comm of, int color, int key) {
+        check_mpi(MPI_Comm_split(of, color, key, &all), "MPI_Comm_split");
+    }
+    mpi_duplicate(mpi_duplicate const&) = delete;
+    mpi_duplicate& operator=(mpi_duplicate const&) = delete;
+    ~mpi_duplicate() {
+        if (all != MPI_COMM_NULL) MPI_Comm_free(&all);
+    }
+    int rank() const {
+        int mine = 0;
+        check_mpi(MPI_Comm_rank(all, &mine), "MPI_Comm_rank");
+        return mine;
+    }
+    int size() const {
+        int ranks = 0;
+        check_mpi(MPI_Comm_size(all, &ranks), "MPI_Comm_size");
+        return ranks;
+    }
+};
 
 /// A payload between two ranks: MPI states the length of a piece, and the tag the rest. It is cut into pieces that MPI
 /// can carry, of at most `longest` bytes, all but the last as long as the first.

@@ -11,12 +11,7 @@
 #include <string>
 
 #include "laconic/comm/array_carrier.hpp"
-#include "laconic/comm/communicator.hpp"
 #include "laconic/comm/nccl_rounds.hpp"
-#include "laconic/comm/nccl_stream.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {

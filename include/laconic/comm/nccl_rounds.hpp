@@ -13,8 +13,6 @@
 #include "laconic/comm/communicator.hpp"
 #include "laconic/comm/mailbox.hpp"
 #include "laconic/comm/nccl_stream.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 

@@ -33,6 +33,12 @@ struct network {
 
 namespace detail {
 
+/// Throws argument_error unless it is finite and at least 0.
+inline void check_work(double seconds) {
+    if (!(seconds >= 0 && seconds <= 1e300))
+        throw argument_error(concat({"a rank works for ", seconds, " seconds: at least 0, and finite"}));
+}
+
 /// The times at which a port is busy, apart from each other; it keeps the last 32.
 class busy_times {
   public:

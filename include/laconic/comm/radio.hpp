@@ -28,7 +28,7 @@ struct radio {
     }
     /// Of one iteration over a chain of ranks, in this order, each of which sends a payload of so many bits.
     double chain(std::span<position const> at, std::span<int const> order, double bits, radio_pays how) const {
-        require(at.size(), 2);
+        require_two(at.size());
         double const hertz = band / (static_cast<double>(at.size()) / 2);
         double sum = 0, last = 0;
         for (std::size_t i = 0; i < order.size(); ++i) {
@@ -43,7 +43,7 @@ struct radio {
     /// bits to it over half the band that a rank of a chain has, and it answers with `down` bits over all of the band,
     /// which the farthest receives.
     double star(std::span<position const> at, position centre, double up, double down) const {
-        require(at.size(), 2);
+        require_two(at.size());
         std::size_t server = 0;
         for (std::size_t r = 1; r < at.size(); ++r)
             if (squared_distance(at[r], centre) < squared_distance(at[server], centre)) server = r;
@@ -59,9 +59,8 @@ struct radio {
 
   private:
     static position place(std::span<position const> at, int rank) { return at[static_cast<std::size_t>(rank)]; }
-    static void require(std::size_t n, std::size_t least) {
-        if (n < least)
-            throw argument_error(detail::concat({"radios of ", n, " ranks: at least ", least, " are needed"}));
+    static void require_two(std::size_t n) {
+        if (n < 2) throw argument_error(detail::concat({"radios of ", n, " ranks: at least 2 are needed"}));
     }
 };
 

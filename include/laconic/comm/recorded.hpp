@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
+#include "laconic/comm/network.hpp"
 #include "laconic/core/kept.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -43,8 +42,7 @@ class recorded {
 
     /// Records that this rank computes for so long. Throws argument_error unless that is finite and at least 0.
     void compute(double seconds) {
-        if (!(seconds >= 0 && seconds <= 1e300))
-            throw argument_error(detail::concat({"a rank works for ", seconds, " seconds: at least 0, and finite"}));
+        detail::check_work(seconds);
         if (under_way_)
             worked_ += seconds;
         else

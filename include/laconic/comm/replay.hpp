@@ -15,7 +15,6 @@
 
 #include "laconic/comm/network.hpp"
 #include "laconic/comm/recorded.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 

@@ -15,9 +15,7 @@
 
 #include "laconic/comm/graph.hpp"
 #include "laconic/core/description.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 

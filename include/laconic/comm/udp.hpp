@@ -11,13 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
 #include "laconic/comm/datagram_socket.hpp"
 #include "laconic/comm/mailbox.hpp"
 #include "laconic/comm/packet_machine.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 

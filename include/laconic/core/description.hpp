@@ -112,6 +112,11 @@ template <class Member>
 constexpr detail::described_field<Member> field(std::string_view name, Member member) {
     return {{name}, member};
 }
+/// The same of a member's member.
+template <class V, class Outer, class Inner>
+constexpr auto field(std::string_view name, Outer V::*outer, Inner Outer::*inner) {
+    return field(name, [outer, inner](auto& v) -> auto& { return v.*outer.*inner; });
+}
 
 template <detail::Described V>
 [[gnu::cold, gnu::noinline]] std::string to_string(V const& v);

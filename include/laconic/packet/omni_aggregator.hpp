@@ -9,8 +9,6 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/packet_machine.hpp"
-#include "laconic/comm/retransmission.hpp"
-#include "laconic/packet/omni_packet.hpp"
 #include "laconic/packet/omni_stream.hpp"
 
 namespace laconic {

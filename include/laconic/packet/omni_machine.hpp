@@ -10,11 +10,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/packet_machine.hpp"
-#include "laconic/comm/retransmission.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/packet/omni_aggregator.hpp"
-#include "laconic/packet/omni_packet.hpp"
 #include "laconic/packet/omni_stream.hpp"
 #include "laconic/packet/omni_worker.hpp"
 
@@ -56,25 +52,43 @@ class omni_machine {
     template <class Out>
     void start(double now, Out out) {
         started_ = true;
-        to_self to{this, &out};
-        if (worker_) worker_->start(now, to);
-        receive_own(now, to);
+        if (worker_) worker_->start(now, out);
     }
     template <class Out>
     bool take(double now, int from, std::span<std::byte const> packet, Out out) {
-        if (!started_ || from < 0 || from >= how_.nodes() || from == node_) return false;
-        to_self to{this, &out};
-        bool const nearer = receive(now, from, packet, to);
-        receive_own(now, to);
-        return nearer;
+        if (!started_ || from < 0 || from >= how_.nodes()) return false;
+        omni_header h;
+        if (!read_header(packet, h)) return false;
+        auto const ahead = static_cast<std::int32_t>(h.round - static_cast<std::uint32_t>(round_));
+        bool const to_aggregator =
+            h.kind == omni_kind::opening || h.kind == omni_kind::blocks || h.kind == omni_kind::leaving;
+        auto const a = how_.aggregator_at(from);
+        if (ahead < 0) {  // the sender has all its sums, and only needs the answer that it left
+            if (h.kind == omni_kind::leaving && aggregator_ && from < how_.workers) send_left(from, h, out);
+            return false;
+        }
+        if (ahead > 0) {  // the sender needs nothing of this round any more
+            if (aggregator_ && from < how_.workers && to_aggregator)
+                aggregator_->take_left(static_cast<std::size_t>(from));
+            if (worker_ && a != no_rank && !to_aggregator) worker_->take_left(now, static_cast<std::size_t>(a));
+            return false;
+        }
+        if (h.kind == omni_kind::refusal || h.digest != how_.digest<T>()) return note_difference(now, from, h, out);
+        if (differs_) {
+            if (from != node_) send_refusal(from, out);
+            return false;
+        }
+        auto const sent = packet.subspan(omni_header_bytes);
+        if (to_aggregator)
+            return aggregator_ && from < how_.workers &&
+                   aggregator_->take(on_, now, static_cast<std::size_t>(from), h, sent, out);
+        return worker_ && a != no_rank && worker_->take(on_, now, static_cast<std::size_t>(a), h, sent, out);
     }
     template <class Out>
     void wake(double now, Out out) {
-        to_self to{this, &out};
-        if (differs_) return send_refusals(now, to);
-        if (worker_) worker_->wake(now, to);
+        if (differs_) return send_refusals(now, out);
+        if (worker_) worker_->wake(now, out);
         if (aggregator_) aggregator_->wake(now);
-        receive_own(now, to);
     }
     double wakes_at() const {
         if (differs_) return resend_at_;
@@ -114,70 +128,16 @@ class omni_machine {
     }
 
   private:
-    // Packets of a node to itself, where it is both, need no network. They are received when all is sent, so that no
-    // call happens within another.
     template <class Out>
-    struct to_self {
-        omni_machine* me;
-        Out* out;
-        void operator()(int to, std::span<std::byte const> packet) const {
-            if (to != me->node_) return (*out)(to, packet);
-            if (me->own_count_ == me->own_.size()) me->own_.emplace_back();
-            me->own_[me->own_count_++].assign(packet.begin(), packet.end());
-        }
-    };
-    template <class Out>
-    to_self(omni_machine*, Out*) -> to_self<Out>;
-
-    template <class Out>
-    void receive_own(double now, to_self<Out>& to) {
-        for (std::size_t i = 0; i < own_count_; ++i) {
-            own_[i].swap(heard_);  // own_ may grow meanwhile, which would move the packet
-            receive(now, node_, heard_, to);
-            own_[i].swap(heard_);
-        }
-        own_count_ = 0;
-    }
-
-    template <class Out>
-    bool receive(double now, int from, std::span<std::byte const> packet, to_self<Out>& to) {
-        omni_header h;
-        if (!read_header(packet, h)) return false;
-        auto const ahead = static_cast<std::int32_t>(h.round - static_cast<std::uint32_t>(round_));
-        bool const to_aggregator =
-            h.kind == omni_kind::opening || h.kind == omni_kind::blocks || h.kind == omni_kind::leaving;
-        auto const a = how_.aggregator_at(from);
-        if (ahead < 0) {  // the sender has all its sums, and only needs the answer that it left
-            if (h.kind == omni_kind::leaving && aggregator_ && from < how_.workers) send_left(from, h, to);
-            return false;
-        }
-        if (ahead > 0) {  // the sender needs nothing of this round any more
-            if (aggregator_ && from < how_.workers && to_aggregator)
-                aggregator_->take_left(static_cast<std::size_t>(from));
-            if (worker_ && a != no_rank && !to_aggregator) worker_->take_left(now, static_cast<std::size_t>(a));
-            return false;
-        }
-        if (h.kind == omni_kind::refusal || h.digest != how_.digest<T>()) return note_difference(now, from, h, to);
-        if (differs_) {
-            send_refusal(from, to);
-            return false;
-        }
-        auto const sent = packet.subspan(omni_header_bytes);
-        if (to_aggregator)
-            return aggregator_ && from < how_.workers &&
-                   aggregator_->take(on_, now, static_cast<std::size_t>(from), h, sent, to);
-        return worker_ && a != no_rank && worker_->take(on_, now, static_cast<std::size_t>(a), h, sent, to);
-    }
-    template <class Out>
-    void send_left(int from, omni_header h, to_self<Out>& to) {
+    void send_left(int from, omni_header h, Out& out) {
         h.kind = omni_kind::left;
-        to(from, packet_.begin(h).finish());
+        out(from, packet_.begin(h).finish());
     }
 
     // A node that finds that nodes differ sends a refusal to all, some times, and to each node that did not know, until
     // all have sent one.
     template <class Out>
-    bool note_difference(double now, int from, omni_header const& h, to_self<Out>& to) {
+    bool note_difference(double now, int from, omni_header const& h, Out& out) {
         bool const is_new = !differs_;
         if (is_new) {
             differs_ = true;
@@ -188,25 +148,25 @@ class omni_machine {
         }
         refused_by_[static_cast<std::size_t>(from)] = h.kind == omni_kind::refusal;
         if (is_new)
-            send_refusals(now, to);
+            send_refusals(now, out);
         else if (h.kind != omni_kind::refusal)
-            send_refusal(from, to);
+            send_refusal(from, out);
         return is_new;
     }
     template <class Out>
-    void send_refusals(double now, to_self<Out>& to) {
+    void send_refusals(double now, Out& out) {
         for (int r = 0; r < how_.nodes(); ++r)
-            if (r != node_ && !refused_by_[static_cast<std::size_t>(r)]) send_refusal(r, to);
+            if (r != node_ && !refused_by_[static_cast<std::size_t>(r)]) send_refusal(r, out);
         resend_at_ = now + std::min(when_.most, when_.first * static_cast<double>(1 << std::min(refusals_sent_, 20)));
         ++refusals_sent_;
     }
     template <class Out>
-    void send_refusal(int r, to_self<Out>& to) {
-        to(r, packet_
-                  .begin({how_.digest<T>(), static_cast<std::uint32_t>(round_), omni_kind::refusal, 0,
-                          static_cast<std::uint32_t>(differs_between_[0]),
-                          static_cast<std::uint32_t>(differs_between_[1])})
-                  .finish());
+    void send_refusal(int r, Out& out) {
+        out(r, packet_
+                   .begin({how_.digest<T>(), static_cast<std::uint32_t>(round_), omni_kind::refusal, 0,
+                           static_cast<std::uint32_t>(differs_between_[0]),
+                           static_cast<std::uint32_t>(differs_between_[1])})
+                   .finish());
     }
     int nodes_without_refusal() const {
         int n = -1;
@@ -226,9 +186,6 @@ class omni_machine {
     std::vector<bool> refused_by_;  // for each node, whether it has sent a refusal
     int refusals_sent_ = 0;         // how often a refusal was sent to all
     double resend_at_ = never;
-    std::vector<std::vector<std::byte>> own_;  // packets to itself; the first own_count_ are in use
-    std::size_t own_count_ = 0;
-    std::vector<std::byte> heard_;
     omni_packet_writer packet_;
 };
 

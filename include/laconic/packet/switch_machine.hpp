@@ -10,9 +10,6 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/packet_machine.hpp"
-#include "laconic/comm/retransmission.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/packet/switch_pool.hpp"
 #include "laconic/packet/switch_worker.hpp"
 

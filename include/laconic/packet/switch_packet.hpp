@@ -11,11 +11,9 @@
 #include <string>
 
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/core/partition.hpp"
 #include "laconic/core/term.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/packet/switch_integers.hpp"
 #include "laconic/wire/checksum.hpp"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "laconic/comm/packet_machine.hpp"
-#include "laconic/comm/retransmission.hpp"
 #include "laconic/packet/switch_packet.hpp"
 
 namespace laconic::detail {

@@ -7,18 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "laconic/collective/collective.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/transport/gathered.hpp"
-#include "laconic/transport/rank_messages.hpp"
-#include "laconic/transport/transport.hpp"
-#include "laconic/wire/by_host.hpp"
-#include "laconic/wire/failure.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic {
 
@@ -44,13 +35,9 @@ struct turn_schedule {
     }
     bool sends(std::uint64_t exchange, int rank) const { return all_send(exchange) || rank == sender(exchange); }
     /// The number of the batch that the embeddings of an exchange are about.
-    std::uint64_t batch(std::uint64_t exchange) const {
-        return (exchange + per_round() - 1) / per_round() - late(exchange);
+    std::uint64_t batch(std::uint64_t exchange) const {  // before its last exchange a round is about its own batch
+        return (exchange + per_round() - 1) / per_round() - !ends_round(exchange);
     }
-
-  private:
-    // Before its last exchange a round is about its own batch.
-    std::uint64_t late(std::uint64_t exchange) const { return ends_round(exchange) ? 0 : 1; }
 };
 
 /// The memory of a party that sends in turns: in others' turns its message is zero, and nothing changes. The shift is

@@ -4,19 +4,9 @@
 #include <cstddef>
 #include <span>
 
-#include "laconic/backend/host.hpp"
-#include "laconic/collective/collective.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/feedback/memory.hpp"
-#include "laconic/message/full_vector.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/summed.hpp"
-#include "laconic/transport/transport.hpp"
-#include "laconic/wire/failure.hpp"
-#include "laconic/wire/kind.hpp"
 
 namespace laconic::detail {
 

@@ -6,20 +6,13 @@
 #include <span>
 #include <type_traits>
 
-#include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/shared_failure.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/round_context.hpp"
-#include "laconic/message/full_vector.hpp"
 #include "laconic/transport/message_arrays.hpp"
 #include "laconic/transport/message_tag.hpp"
 #include "laconic/transport/rank_messages.hpp"
 #include "laconic/transport/shared_mean.hpp"
 #include "laconic/transport/transport.hpp"
-#include "laconic/wire/by_host.hpp"
-#include "laconic/wire/failure.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic {
 

@@ -12,14 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "laconic/collective/collective.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/transport/summed.hpp"
-#include "laconic/transport/transport.hpp"
-#include "laconic/wire/failure.hpp"
 
 namespace laconic {
 
@@ -60,8 +53,7 @@ class companion {
     }
     /// The same, and drops how it ended.
     void drop() {
-        std::unique_lock lock(mutex_);
-        called_.wait(lock, [this] { return run_ == nullptr; });
+        wait();
         failure_ = nullptr;
         busy_ = false;
     }
@@ -69,8 +61,7 @@ class companion {
     void finish() {
         if (!busy_) throw argument_error("receive() comes after a send()");
         busy_ = false;
-        std::unique_lock lock(mutex_);
-        called_.wait(lock, [this] { return run_ == nullptr; });
+        wait();
         if (auto const why = std::exchange(failure_, nullptr)) std::rethrow_exception(why);
     }
 

@@ -6,13 +6,8 @@
 #include <span>
 
 #include "laconic/collective/agreement.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/transport/rank_messages.hpp"
-#include "laconic/wire/failure.hpp"
-#include "laconic/wire/stream.hpp"
 
 /// Four bytes behind a message or an error frame that all ranks gather, by which they see that they take different
 /// steps, or the same step with different settings.

@@ -9,8 +9,6 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/shared_failure.hpp"
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/partition.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/wire/failure.hpp"

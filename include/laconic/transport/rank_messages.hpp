@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/wire/by_host.hpp"
 #include "laconic/wire/failure.hpp"

@@ -8,21 +8,13 @@
 #include <string>
 #include <utility>
 
-#include "laconic/backend/host.hpp"
 #include "laconic/collective/shared_failure.hpp"
-#include "laconic/comm/communicator.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/feedback/answer.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/transport/broken_round.hpp"
 #include "laconic/transport/rank_messages.hpp"
 #include "laconic/transport/transport.hpp"
-#include "laconic/wire/by_host.hpp"
-#include "laconic/wire/failure.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
 

@@ -6,20 +6,10 @@
 #include <span>
 #include <string>
 
-#include "laconic/backend/array.hpp"
-#include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/sum_round.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
-#include "laconic/message/message.hpp"
 #include "laconic/transport/broken_round.hpp"
 #include "laconic/transport/transport.hpp"
-#include "laconic/wire/failure.hpp"
 #include "laconic/wire/state.hpp"
 
 namespace laconic {
@@ -70,7 +60,7 @@ class summed : public plain_transport {
     /// part to its message, or to zeros where it has failed.
     template <Communicator C>
     void load(B& on, M const& mine, detail::failure const& own, std::span<T> shared) {
-        bool const terms = sums_terms<C>();
+        bool const terms = detail::sums_terms<T, B, C>(sum_);
         if (!own) return terms ? list(on, mine, shared) : write_out(on, mine, shared);
         terms ? mine_.reset(shared.size()) : fill(on, shared, T(0));
     }
@@ -79,13 +69,13 @@ class summed : public plain_transport {
         round_ = round;
         broken_.sum_is_under_way();
         T const share = T(1) / static_cast<T>(comm.size());
-        bool const terms = sums_terms<C>();
+        bool const terms = detail::sums_terms<T, B, C>(sum_);
         sum_round const now(round, own ? &own : nullptr);
         try {
             if constexpr (detail::SumsTerms<sum_type, T, B, C>)
-                if (terms) detail::call_sum(sum_, on, comm, mine_, now);
+                if (terms) sum_(on, comm, mine_, now);
             if constexpr (detail::SumsNumbers<sum_type, T, B, C>)
-                if (!terms) detail::call_sum(sum_, on, comm, shared, now);
+                if (!terms) sum_(on, comm, shared, now);
         } catch (wire_error const&) {  // who knows where it came through, and who has received
             throw;
         } catch (comm_error const&) {
@@ -99,7 +89,7 @@ class summed : public plain_transport {
     }
     template <Communicator C>
     void take(B& on, std::span<T const> shared, std::span<T> mean) {
-        if (!sums_terms<C>()) {
+        if (!detail::sums_terms<T, B, C>(sum_)) {
             if (shared.data() != mean.data()) copy(on, shared, mean);
             return;
         }
@@ -129,20 +119,6 @@ class summed : public plain_transport {
         else
             return GivesBack<sum_type, T, B>;
     }
-    // Whether it sums lists of terms, over such a communicator; else vectors in full.
-    template <class C>
-    bool sums_terms() const {
-        static constexpr bool terms = detail::SumsTerms<sum_type, T, B, C>,
-                              numbers = detail::SumsNumbers<sum_type, T, B, C>;
-        static_assert(terms || numbers,
-                      "this collective is not for this communicator: most need one that is PointToPoint, with "
-                      "exchange(to, mine, from) (comm/communicator.hpp)");
-        if constexpr (terms && detail::ChosenSum<sum_type>)
-            return !numbers || sum_.wants_terms();
-        else
-            return terms;
-    }
-
     static void write_out(B& on, M const& m, std::span<T> out) {
         fill(on, out, T(0));
         add_message(on, out, T(1), m);

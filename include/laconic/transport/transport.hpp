@@ -7,7 +7,6 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/contract.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/message/message.hpp"

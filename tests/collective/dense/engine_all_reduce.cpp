@@ -9,8 +9,6 @@ using namespace collective_sums;
 
 static_assert(Collective<engine_all_reduce>);
 
-namespace {
-
 // An engine that adds up vectors itself, from the last rank on; Inner has the ranks.
 template <class Inner>
 struct adding {
@@ -69,8 +67,6 @@ outcome after_bad(vectors<float> const& bad) {
     CHECK(all.errors == std::vector(3, all.errors[0]));
     return all;
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("the engine's sums, on all ranks, counted as what is handed to it", T, float, double) {
     for (int const n : {1, 2, 5})

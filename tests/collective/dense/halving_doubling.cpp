@@ -9,8 +9,6 @@ using namespace collective_sums;
 
 static_assert(Collective<halving_doubling>);
 
-namespace {
-
 // Counts how many messages a rank is ahead: sent, more than received.
 struct counting : metered<threads::member> {
     using metered<threads::member>::metered;
@@ -22,8 +20,6 @@ struct counting : metered<threads::member> {
     }
     int sent = 0, most_ahead = 0;
 };
-
-}  // namespace
 
 TEST_CASE("the pairs in which ranks are added up") {
     std::size_t const d = 8;

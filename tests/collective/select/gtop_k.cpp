@@ -10,8 +10,6 @@ using namespace laconic;
 static_assert(Collective<gtop_k>);
 namespace sv = sparse_vectors;
 
-namespace {
-
 template <class T>
 auto keeping(std::size_t d, std::size_t k, bool as_published = false) {
     return [=](auto& comm) { return make_sum<T>(gtop_k{k, as_published}, comm, d); };
@@ -65,8 +63,6 @@ sv::lists<T> heavy_tails(std::size_t d, std::size_t k, int ranks, std::uint64_t 
     }
     return all;
 }
-
-}  // namespace
 
 TEST_CASE("three ranks, by hand") {
     // Rank 0 merges with 1: 5 at 0, 2 at 1, 4 at 2, of which 0 and 2 are kept; then with 2: 5, 4, -3 at 3.

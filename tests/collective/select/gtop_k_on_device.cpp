@@ -112,8 +112,8 @@ TEST_CASE("what cannot be summed is refused on all ranks in the host's words, an
     }
     for (int const n : nccl_ranks::counts(2)) {
         auto const ranks = std::size_t(n);
-        auto const large = sv::of<float>(30, {{8, 3e38f}});
-        CHECK(errors_then_good_round(ranks, 30, [&](int r, auto const& v) { return r < 2 ? large : v; }) ==
+        auto const huge = sv::of<float>(30, {{8, 3e38f}});
+        CHECK(errors_then_good_round(ranks, 30, [&](int r, auto const& v) { return r < 2 ? huge : v; }) ==
               std::vector(ranks, std::string("round 17: the ranks' sum is not finite at coordinate 8")));
     }
 }

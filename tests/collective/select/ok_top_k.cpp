@@ -10,8 +10,6 @@ namespace sv = sparse_vectors;
 
 static_assert(Collective<ok_top_k>);
 
-namespace {
-
 // What each rank brings in each round, and what came of it.
 template <class T>
 struct story {
@@ -114,8 +112,6 @@ std::vector<sv::lists<double>> changing(std::size_t d, std::size_t k, int n, std
     }
     return rounds;
 }
-
-}  // namespace
 
 TEST_CASE("two ranks, by hand") {
     // Sums 5, 7, 1, -4, 2 at 0, 1, 3, 6, 7: the three largest. Half of what rank 0 brings is before 3, of rank 1 before

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // `spar_reduce_scatter` keeps its quota in each block, returns all other terms, and sums exactly without a quota.
+// Coordinates that are turned to begin at a rank's own part turn back, and all parts reach all ranks.
 #include "laconic/collective/select/spar_reduce_scatter.hpp"
 
 #include "support/collective_sums.hpp"
 #include "support/everything.hpp"
+#include "support/sparse_vectors.hpp"
 
 using namespace collective_sums;
+using namespace laconic;
 
 static_assert(Collective<spar_reduce_scatter>);
-
-namespace {
 
 template <class T>
 auto keeping(std::size_t d, spar_reduce_scatter how) {
@@ -25,8 +26,6 @@ double share_applied(sv::lists<float> const& brought, spar_reduce_scatter how) {
     for (auto const v : applied[0].values()) of_applied += std::abs(v);
     return of_applied / of_all;
 }
-
-}  // namespace
 
 TEST_CASE("two ranks, by hand") {
     // Blocks 0 .. 2 and 3 .. 5, two terms of each. Rank 0 cuts block 1 to -4 at 4 and 3 at 5 and hands it over; rank 1
@@ -168,4 +167,18 @@ TEST_CASE("thousands of terms are scattered and come back in their places") {
         CHECK(v == wanted);
         CHECK(collective.leftover().size() == 0);
     });
+}
+
+TEST_CASE("parts from a rank on, by hand") {
+    detail::partition const parts{10, 3};  // from 0, 3 and 6
+    detail::turned const order{&parts, 10, 3, 1};
+    CHECK(order.origin() == 3);
+    for (std::size_t j = 0; j < 4; ++j) CHECK(order.first(j) == std::vector<std::size_t>{0, 3, 7, 10}[j]);
+    for (std::size_t j = 0; j < 3; ++j) CHECK(order.length(j) == std::vector<std::size_t>{3, 4, 3}[j]);
+    sparse_sum<float> turned, back;
+    auto const v = sv::of<float>(10, {{0, 1}, {2, 2}, {3, 3}, {9, 4}});
+    detail::turn(v, order.origin(), turned);
+    CHECK(turned == sv::of<float>(10, {{0, 3}, {6, 4}, {7, 1}, {9, 2}}));
+    detail::turn(turned, 10 - order.origin(), back);
+    CHECK(back == v);
 }

@@ -9,8 +9,6 @@ using namespace collective_sums;
 
 static_assert(Collective<compressed_split_all_gather<quantize>>);
 
-namespace {
-
 constexpr auto coarse = "split_all_gather(quantize(3, bucket=8), seed=5)";
 
 // What is applied in each of many rounds in which the ranks bring the same.
@@ -28,8 +26,6 @@ std::vector<sv::list<double>> rounds_of(sv::lists<double> const& brought, quanti
     });
     return applied;
 }
-
-}  // namespace
 
 TEST_CASE("sent in full, they are sums, and refuse what sums do") {
     recipe<float> const in_full = [](std::size_t) { return compressed_split_all_gather{identity{}}; };

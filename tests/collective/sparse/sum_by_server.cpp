@@ -9,8 +9,6 @@ using namespace collective_sums;
 
 static_assert(Collective<sum_by_server>);
 
-namespace {
-
 // Vectors in full, which a server adds up as well as lists.
 template <class T>
 vectors<T> after_in_full(vectors<T> all, std::vector<std::uint64_t>* sent = nullptr) {
@@ -26,8 +24,6 @@ vectors<T> after_in_full(vectors<T> all, std::vector<std::uint64_t>* sent = null
     });
     return all;
 }
-
-}  // namespace
 
 TEST_CASE("ranks are added up in their order, of lists and in full") {
     double const sent[] = {1e16, 1., -1e16, 3., .1}, sum = (((1e16 + 1) - 1e16) + 3) + .1;

@@ -11,11 +11,7 @@ namespace sv = sparse_vectors;
 
 static_assert(detail::ListCarrier<fibers::member, host>);
 
-namespace {
-
 sparse_sum<float> list_of(int rank) { return sv::of<float>(9, {{std::size_t(rank), float(rank + 1)}, {8, 1}}); }
-
-}  // namespace
 
 TEST_CASE("each rank's list goes to the next, to nobody, and rank 0's to all") {
     for (int const n : {1, 2, 3, 5, 8}) {

@@ -5,8 +5,6 @@
 #include <span>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/session.hpp"
-#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -18,7 +16,6 @@ struct engine_all_reduce {
     static constexpr void description(auto&& describe) {
         describe("engine_all_reduce", "dense: the one of the communicator, such as MPI_Allreduce", "");
     }
-    /// Adds up on one rank. Reuses its memory.
     template <Scalar T, class B = host>
     class adder;
     bool operator==(engine_all_reduce const&) const = default;
@@ -27,11 +24,9 @@ struct engine_all_reduce {
 template <Scalar T, class B>
 class engine_all_reduce::adder {
   public:
-    /// For vectors of d numbers.
     adder(engine_all_reduce const&, std::size_t d, position_code) : d_(d) {}
 
-    /// x <- the sum of all ranks' x. For its errors see session::finish; for what a rank brought they come before
-    /// anything is added, then x is as it was; else it is unspecified.
+    /// Errors of what a rank brought come before anything is added, and x is as it was then.
     template <AllReducer<T> C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         session_.start(on, comm, round, x, d_);

@@ -7,8 +7,6 @@
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/layout/pieces.hpp"
-#include "laconic/collective/session.hpp"
-#include "laconic/core/description.hpp"
 #include "laconic/core/partition.hpp"
 
 namespace laconic {
@@ -24,7 +22,6 @@ struct halving_doubling {
     static constexpr void description(auto&& describe) {
         describe("halving_doubling", "dense", "Rabenseifner, ICCS 2004");
     }
-    /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
     bool operator==(halving_doubling const&) const = default;
@@ -33,10 +30,8 @@ struct halving_doubling {
 template <Scalar T, OnHost B>
 class halving_doubling::adder {
   public:
-    /// For vectors of d numbers.
     adder(halving_doubling const&, std::size_t d, position_code) : d_(d) {}
 
-    /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));

@@ -6,16 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/host.hpp"
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/session.hpp"
-#include "laconic/core/description.hpp"
 #include "laconic/core/partition.hpp"
-#include "laconic/core/size.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/packet/omni_blocks.hpp"
-#include "laconic/wire/support.hpp"
 
 namespace laconic {
 
@@ -36,7 +29,6 @@ struct omni_reduce {
                  field("block", &omni_reduce::block).between(1, 0x1p32).written());
     }
     void check(std::size_t d) const { detail::omni_blocks{d, block}.check(); }
-    /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
     bool operator==(omni_reduce const&) const = default;
@@ -45,11 +37,9 @@ struct omni_reduce {
 template <Scalar T, OnHost B>
 class omni_reduce::adder {
   public:
-    /// For vectors of d numbers.
     adder(omni_reduce const& how, std::size_t d, position_code) : blocks_{d, how.block} {}
 
-    /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified, but as it was
-    /// where some rank's x is not for this round.
+    /// x is as it was where some rank's x is not for this round.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());

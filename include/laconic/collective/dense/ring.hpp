@@ -6,8 +6,6 @@
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/layout/pieces.hpp"
-#include "laconic/collective/session.hpp"
-#include "laconic/core/description.hpp"
 #include "laconic/core/partition.hpp"
 
 namespace laconic {
@@ -19,7 +17,6 @@ namespace laconic {
 /// of so many, each as soon as it is added up.
 struct ring {
     static constexpr void description(auto&& describe) { describe("ring", "dense", "Patarasuk, Yuan, JPDC 2009"); }
-    /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
     bool operator==(ring const&) const = default;
@@ -28,10 +25,8 @@ struct ring {
 template <Scalar T, OnHost B>
 class ring::adder {
   public:
-    /// For vectors of d numbers.
     adder(ring const&, std::size_t d, position_code) : d_(d) {}
 
-    /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());

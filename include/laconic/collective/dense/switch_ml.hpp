@@ -11,8 +11,6 @@
 #include <vector>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/session.hpp"
-#include "laconic/core/description.hpp"
 #include "laconic/packet/switch_machine.hpp"
 
 namespace laconic {
@@ -28,7 +26,6 @@ struct switch_ml {
     static constexpr void description(auto&& describe) {
         describe("switch_ml", "dense, in integers as a switch adds them up", "SwitchML, NSDI 2021");
     }
-    /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
     bool operator==(switch_ml const&) const = default;
@@ -37,11 +34,9 @@ struct switch_ml {
 template <Scalar T, OnHost B>
 class switch_ml::adder {
   public:
-    /// For vectors of d numbers.
     adder(switch_ml const&, std::size_t d, position_code) : d_(d) {}
 
-    /// x <- the sum of all ranks' x. For its errors see session::finish; after one, x is unspecified, but as it was
-    /// where a rank brought what is not finite. Throws argument_error for more than 65535 ranks.
+    /// x is as it was where a rank brought what is not finite. Throws argument_error, too, for more than 65535 ranks.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         int const n = comm.size(), me = comm.rank();

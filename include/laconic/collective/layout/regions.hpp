@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "laconic/collective/terms/sparse_sum.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/partition.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 

@@ -6,8 +6,6 @@
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/terms/list_exchange.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/portion.hpp"
 
 namespace laconic {
 
@@ -31,7 +29,6 @@ struct gtop_k {
                  field("as_published", &gtop_k::as_published));
     }
     void check(std::size_t d) const { k.check(d); }
-    /// Adds up on one rank. Reuses its memory.
     template <Scalar T, class B = host>
     class adder;
     bool operator==(gtop_k const&) const = default;
@@ -40,12 +37,11 @@ struct gtop_k {
 template <Scalar T, class B>
 class gtop_k::adder {
   public:
-    /// For vectors of d numbers.
     adder(gtop_k const& how, std::size_t d, position_code positions)
         : d_(d), k_(std::min(how.k.of(d), d)), as_published_(how.as_published), lists_(positions) {}
 
-    /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually its top k. For its errors
-    /// see session::finish; after one, v and leftover() are unspecified.
+    /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually its top k. After an error
+    /// leftover() is unspecified, too.
     template <detail::ListCarrier<B> C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto& errors = lists_.errors();

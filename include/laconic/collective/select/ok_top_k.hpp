@@ -12,13 +12,7 @@
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/layout/regions.hpp"
-#include "laconic/collective/sparse/bruck.hpp"
-#include "laconic/collective/sparse/split_and_add.hpp"
-#include "laconic/collective/terms/gathered_lists.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/portion.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/collective/sparse/parts.hpp"
 
 namespace laconic {
 
@@ -56,18 +50,13 @@ struct ok_top_k {
 
     static constexpr void description(auto&& describe) {
         describe("ok_top_k", "about k terms of the sum", "Li, Hoefler, PPoPP 2022", field("k", &ok_top_k::k).written(),
-                 field(
-                     "threshold", [](auto& x) -> auto& { return x.rounds.threshold; })
-                     .between(1, 0x1p53),
-                 field(
-                     "regions", [](auto& x) -> auto& { return x.rounds.regions; })
-                     .between(1, 0x1p53));
+                 field("threshold", &ok_top_k::rounds, &reused_for::threshold).between(1, 0x1p53),
+                 field("regions", &ok_top_k::rounds, &reused_for::regions).between(1, 0x1p53));
     }
     void check(std::size_t d) const {
         k.check(d);
         rounds.check();
     }
-    /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
     bool operator==(ok_top_k const&) const = default;
@@ -76,14 +65,12 @@ struct ok_top_k {
 template <Scalar T, OnHost B>
 class ok_top_k::adder {
   public:
-    /// For vectors of d numbers.
     adder(ok_top_k const& how, std::size_t d, position_code positions)
         : d_(d), k_(std::min(how.k.of(d), d)), rounds_(how.rounds), session_(positions), regions_{d} {}
 
-    /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually about its top k. For its
-    /// errors see session::finish; after one, v and leftover() are unspecified, and what is remembered is as it was.
-    /// Throws shape_error where a loaded state is of another number of ranks, wire_error where it is not that of the
-    /// others.
+    /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually about its top k. After an
+    /// error leftover() is unspecified, and what is remembered is as it was. Throws shape_error, too, where a loaded
+    /// state is of another number of ranks, wire_error where it is not that of the others.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         prepare(static_cast<std::size_t>(comm.size()));

@@ -9,13 +9,8 @@
 #include <vector>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/sparse/bruck.hpp"
-#include "laconic/collective/sparse/split_and_add.hpp"
+#include "laconic/collective/sparse/parts.hpp"
 #include "laconic/compress/quantize.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/partition.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/wire/quantized.hpp"
 
 namespace laconic {
@@ -38,7 +33,6 @@ struct compressed_split_all_gather {
                  field("seed", &compressed_split_all_gather::seed));
     }
     void check(std::size_t d) const { compressor.check(d); }
-    /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     requires Compressor<C, T, B> && messages::TermMessage<detail::message_of<C, T, B>>
     class adder;
@@ -52,13 +46,12 @@ template <Scalar T, OnHost B>
 requires Compressor<C, T, B> && messages::TermMessage<detail::message_of<C, T, B>>
 class compressed_split_all_gather<C>::adder {
   public:
-    /// For vectors of d numbers.
     adder(compressed_split_all_gather const& how, std::size_t d, position_code positions)
         : d_(d), compressor_(how.compressor), from_{how.seed}, session_(positions) {}
 
-    /// v <- the sum of all ranks' v as the messages have it, those numbers that are not 0. For its errors see
-    /// session::finish; argument_error also where the compressor does not suit parts of d / P numbers, or has no
-    /// message about a sum. Then v and leftover() are unspecified.
+    /// v <- the sum of all ranks' v as the messages have it, those numbers that are not 0. Throws argument_error, too,
+    /// where the compressor does not suit parts of d / P numbers, or has no message about a sum. After an error
+    /// leftover() is unspecified.
     template <PointToPoint Ranks>
     void operator()(B& on, Ranks& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());

@@ -4,9 +4,8 @@
 #include <cstddef>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/sparse/bruck.hpp"
+#include "laconic/collective/sparse/parts.hpp"
 #include "laconic/collective/terms/gathered_lists.hpp"
-#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -18,7 +17,6 @@ struct gathered_sum {
     static constexpr void description(auto&& describe) {
         describe("gathered_sum", "sparse: every rank receives all terms in log2 P messages, and adds them up", "");
     }
-    /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
     bool operator==(gathered_sum const&) const = default;
@@ -27,11 +25,10 @@ struct gathered_sum {
 template <Scalar T, OnHost B>
 class gathered_sum::adder {
   public:
-    /// For vectors of d numbers.
     adder(gathered_sum const&, std::size_t d, position_code positions) : d_(d), session_(positions) {}
 
-    /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified. Who receives
-    /// damaged bytes can report them only to ranks that come later in the schedule: the others have the sum.
+    /// Who receives damaged bytes can report them only to ranks that come later in the schedule: the others have the
+    /// sum.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());

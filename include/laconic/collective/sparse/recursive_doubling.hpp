@@ -5,8 +5,6 @@
 #include <cstddef>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/session.hpp"
-#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -20,7 +18,6 @@ struct recursive_doubling {
     static constexpr void description(auto&& describe) {
         describe("recursive_doubling", "sparse", "Renggli et al., SC 2019");
     }
-    /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
     bool operator==(recursive_doubling const&) const = default;
@@ -29,11 +26,10 @@ struct recursive_doubling {
 template <Scalar T, OnHost B>
 class recursive_doubling::adder {
   public:
-    /// For vectors of d numbers.
     adder(recursive_doubling const&, std::size_t d, position_code positions) : d_(d), session_(positions) {}
 
-    /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified. Who receives
-    /// damaged bytes cannot report them to the half of the ranks that it sends nothing more: they have the sum.
+    /// Who receives damaged bytes cannot report them to the half of the ranks that it sends nothing more: they have the
+    /// sum.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));

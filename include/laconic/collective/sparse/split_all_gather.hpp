@@ -7,10 +7,7 @@
 #include <string_view>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/sparse/bruck.hpp"
-#include "laconic/collective/sparse/split_and_add.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/partition.hpp"
+#include "laconic/collective/sparse/parts.hpp"
 
 namespace laconic {
 
@@ -34,7 +31,6 @@ struct split_all_gather {
         describe("split_all_gather", "sparse, the sum gathered sparse, dense or quantize(levels)",
                  "Renggli et al., SC 2019", field("then", &split_all_gather::then).written());
     }
-    /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
     bool operator==(split_all_gather const&) const = default;
@@ -43,11 +39,9 @@ struct split_all_gather {
 template <Scalar T, OnHost B>
 class split_all_gather::adder {
   public:
-    /// For vectors of d numbers.
     adder(split_all_gather const& how, std::size_t d, position_code positions)
         : d_(d), then_(how.then), session_(positions) {}
 
-    /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());

@@ -7,8 +7,6 @@
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/layout/pieces.hpp"
-#include "laconic/collective/session.hpp"
-#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -21,7 +19,6 @@ struct sum_by_server {
     static constexpr void description(auto&& describe) {
         describe("sum_by_server", "sparse: rank 0 adds up all, and sends the sum", "");
     }
-    /// Adds up on one rank. Reuses its memory.
     template <Scalar T, OnHost B = host>
     class adder;
     bool operator==(sum_by_server const&) const = default;
@@ -30,10 +27,8 @@ struct sum_by_server {
 template <Scalar T, OnHost B>
 class sum_by_server::adder {
   public:
-    /// For vectors of d numbers.
     adder(sum_by_server const&, std::size_t d, position_code positions) : d_(d), session_(positions) {}
 
-    /// v <- the sum of all ranks' v. For its errors see session::finish; after one, v is unspecified.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));
@@ -52,7 +47,6 @@ class sum_by_server::adder {
             on, comm, v, round, [&](wire::bit_writer& sink) { write(sink, v); }, add,
             [&](wire::bit_reader& source) { take(source, v); }, [&] { session_.check_sum(on, v); });
     }
-    /// The same with vectors in full.
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
         session_.template make_room<T>(std::min(x.size(), d_));

@@ -13,13 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/host.hpp"
 #include "laconic/collective/addend.hpp"
 #include "laconic/collective/terms/sparse_sum.hpp"
 #include "laconic/collective/terms/sparse_vector.hpp"
-#include "laconic/core/size.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 

@@ -5,10 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/array.hpp"
-#include "laconic/backend/arguments.hpp"
 #include "laconic/collective/terms/sparse_sum.hpp"
-#include "laconic/core/contract.hpp"
 
 namespace laconic::detail {
 

@@ -7,13 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/collective/session.hpp"
-#include "laconic/collective/terms/sparse_sum.hpp"
 #include "laconic/comm/array_carrier.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 

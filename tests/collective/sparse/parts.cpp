@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bruck's all-gather brings each part to each rank once, bit for bit, in ceil(log2 P) steps.
-#include "laconic/collective/sparse/bruck.hpp"
+// `split_and_add` leaves each rank the sum of its part, wherever parts start, and reports where a sum overflows.
+#include "laconic/collective/sparse/parts.hpp"
 
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
 #include "support/sparse_vectors.hpp"
 
 using namespace laconic;
+
 namespace sv = sparse_vectors;
 
 TEST_CASE("what is handed on is what its own rank sent, to the bit") {
@@ -40,22 +43,15 @@ TEST_CASE("every rank gets every part, in ceil(log2 P) steps, each part once") {
             all.push_back(sv::whole_numbers<float>(sv::shape::spread, std::size_t(10 + r), 5, r, n));
         std::vector<int> steps(std::size_t(60));
         fibers::run(n, [&](auto& inner) {
-            struct counting {
-                fibers::member* inner;
+            struct counting : passed_on<fibers::member> {
                 int* steps;
-                int rank() const { return inner->rank(); }
-                int size() const { return inner->size(); }
-                void all_gather(payload mine) { inner->all_gather(mine); }
-                void gather(int root, payload mine) { inner->gather(root, mine); }
-                void broadcast(int root, payload mine) { inner->broadcast(root, mine); }
-                payload from(int r) const { return inner->from(r); }
                 payload exchange(int to, payload mine, int from) {
                     ++*steps;
                     return inner->exchange(to, mine, from);
                 }
             };
             auto const me = std::size_t(inner.rank());
-            counting counts{&inner, &steps[me]};
+            counting counts{{&inner}, &steps[me]};
             metered comm(counts);
             host on;
             session schedule;
@@ -98,4 +94,54 @@ TEST_CASE("numbers come to where they belong, in pieces, one of which may be of 
                 CHECK(comm.bytes_received() == sizeof(double) * (d - parts.length(me)));
             });
         }
+}
+
+namespace sv = sparse_vectors;
+
+TEST_CASE("each rank adds up its part, wherever parts start, and receives what stands in front of them") {
+    for (int const n : {1, 2, 3, 8}) {
+        std::size_t const d = 40;
+        auto const ranks = std::size_t(n);
+        auto const brought = sv::all_whole_numbers<double>(sv::shape::spread, d, 15, n);
+        auto const sum = sv::sum_of(brought);
+        detail::regions parts{d};
+        parts.prepare(ranks);
+        std::vector<std::uint64_t> next(ranks + 1, 35);
+        next[1] = 3;
+        parts.move(next);  // 0 .. 2, 3 .. 34, 35 .. for the last, and none for those between
+        fibers::run(n, [&](auto& comm) {
+            host on;
+            session schedule;
+            schedule.start(0);
+            auto const me = std::size_t(comm.rank());
+            sparse_sum<double> mine, piece;
+            detail::gathered_lists<double> lists;
+            std::vector<std::uint64_t> received(ranks, 99);
+            detail::split_and_add(
+                on, comm, schedule, parts, brought[me], mine, piece, lists,
+                [&](wire::bit_writer& sink, std::size_t p) { sink.put(10 * me + p, 7); },
+                [&](wire::bit_reader& source, std::size_t r) { received[r] = source.take(7); });
+            schedule.finish();
+            CHECK(mine.dimension() == parts.length(me));
+            auto const x = sv::dense(mine);
+            for (std::size_t i = 0; i < x.size(); ++i) CHECK(x[i] == sum[parts.first(me) + i]);
+            for (std::size_t r = 0; r < ranks; ++r) CHECK(received[r] == (r == me ? 99 : 10 * r + me));
+        });
+    }
+}
+
+TEST_CASE("a sum that overflows is reported at its coordinate of the whole vector") {
+    auto const errors = sv::errors_on(2, [](auto& comm) {
+        host on;
+        session schedule;
+        schedule.start(3);
+        detail::partition const parts{10, 2};
+        sparse_sum<float> mine, piece;
+        detail::gathered_lists<float> lists;
+        auto const v = sv::of<float>(10, {{7, 3e38f}});
+        detail::split_and_add(on, comm, schedule, parts, v, mine, piece, lists);
+        schedule.finish();
+    });
+    CHECK(errors[0] == "none");  // rank 1 reports it in the messages that follow
+    CHECK(errors[1] == "round 3: the ranks' sum is not finite at coordinate 7");
 }
