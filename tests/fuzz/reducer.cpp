@@ -282,7 +282,7 @@ int fuzz_reducer(std::uint8_t const* data, std::size_t size) {
     reducer_options const options{
         .seed = 3,
         .non_finite = shape & 1 ? on_non_finite::propagate : on_non_finite::raise,
-        .missing_layer = static_cast<absent>((shape >> 1) % 3),
+        .missing_layer = static_cast<on_missing_layer>((shape >> 1) % 3),
         .dense_below = shape & 8 ? std::size_t{5} : 0,
         .in_full = shape & 16 ? std::vector<std::string>{"*.bias"} : std::vector<std::string>{},
         .dense_rounds = (shape >> 5) % std::uint64_t{3},
