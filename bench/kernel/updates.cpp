@@ -12,7 +12,7 @@
 #include "laconic/feedback/last_gradient.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
-#include "laconic/message/full_vector.hpp"
+#include "laconic/message/plain.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace kernel_bench {

@@ -22,7 +22,7 @@
 #include "laconic/core/partition.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/feedback/memory.hpp"
-#include "laconic/message/full_vector.hpp"
+#include "laconic/message/plain.hpp"
 #include "laconic/wire/message.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/stream.hpp"

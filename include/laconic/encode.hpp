@@ -11,7 +11,6 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/core/number16.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/wire/message.hpp"
 #include "laconic/wire/stream.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/core/type_list.hpp"
+#include "laconic/core/types.hpp"
 #include "laconic/decentralized/gadmm.hpp"
 #include "laconic/decentralized/gossip.hpp"
 #include "laconic/reduction/reduction.hpp"

@@ -202,13 +202,15 @@ persistent_sum(C&, X const&, How) -> persistent_sum<detail::number_of<X>, C, How
 
 namespace detail {
 
-// What a call of an object of its own returns; sparse vectors are moved out of it.
-template <class Result>
-auto kept_result(Result&& result) {
-    if constexpr (std::is_lvalue_reference_v<Result>)
-        return std::remove_cvref_t<Result>(std::move(result));
+// What call(s) returns of a persistent_sum s of its own; sparse vectors are moved out of it.
+template <class C, class X, class How, class Call>
+auto summed_once(C& comm, X const& x, How const& how, Call call) {
+    persistent_sum once(comm, x, how);
+    using result = decltype(call(once));
+    if constexpr (std::is_lvalue_reference_v<result>)
+        return std::remove_cvref_t<result>(std::move(call(once)));
     else
-        return result;
+        return call(once);
 }
 
 }  // namespace detail
@@ -224,24 +226,14 @@ auto kept_result(Result&& result) {
 /// the collective's, two small collective calls, a copy of x; integers travel as double, 64 bits as two.
 template <Communicator C, class X, class How = automatic>
 auto sum(C& comm, X&& x, How const& how = {}) {
-    if constexpr (detail::can_be_summed<X>()) {
-        persistent_sum once(comm, x, how);
-        if constexpr (detail::is_sparse<X>)
-            return detail::kept_result(once(x));
-        else
-            once(x);
-    }
+    if constexpr (detail::can_be_summed<X>())
+        return detail::summed_once(comm, x, how, [&](auto& once) -> decltype(auto) { return once(x); });
 }
 /// The same, divided by the number of ranks: floating-point numbers.
 template <Communicator C, class X, class How = automatic>
 auto mean(C& comm, X&& x, How const& how = {}) {
-    if constexpr (detail::can_be_summed<X>()) {
-        persistent_sum once(comm, x, how);
-        if constexpr (detail::is_sparse<X>)
-            return detail::kept_result(once.mean(x));
-        else
-            once.mean(x);
-    }
+    if constexpr (detail::can_be_summed<X>())
+        return detail::summed_once(comm, x, how, [&](auto& once) -> decltype(auto) { return once.mean(x); });
 }
 /// This rank's part of the sum, coordinates floor(d rank / P) to floor(d (rank + 1) / P) - 1: of a contiguous range
 /// where they stand in x, whose other numbers stay as they are, and returned as persistent_sum's own_part; of a sparse
@@ -250,10 +242,8 @@ auto mean(C& comm, X&& x, How const& how = {}) {
 /// of rounding.
 template <Communicator C, class X, class How = automatic>
 auto reduce_scatter(C& comm, X&& x, How const& how = {}) {
-    if constexpr (detail::can_be_summed<X>()) {
-        persistent_sum once(comm, x, how);
-        return detail::kept_result(once.reduce_scatter(x));
-    }
+    if constexpr (detail::can_be_summed<X>())
+        return detail::summed_once(comm, x, how, [&](auto& once) -> decltype(auto) { return once.reduce_scatter(x); });
 }
 
 }  // namespace laconic

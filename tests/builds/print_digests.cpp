@@ -65,7 +65,7 @@ std::uint64_t digest_of(laconic::kernels::short_format format) {
     round_to_short(on, std::span<T const>(x), f, std::span(made));
     std::vector<T> sum(codes.size(), T(1));
     typename laconic::messages::short_floats<laconic::kernels::short_format::binary16, T,
-                                             laconic::host>::terms_type const halves{codes.data(), codes.size()};
+                                             laconic::host>::terms_type const halves{{codes.data()}, codes.size()};
     if (format == laconic::kernels::short_format::binary16) add_terms(on, std::span(sum), T(3), halves);
     laws::digest all;
     std::vector<std::byte> bytes;

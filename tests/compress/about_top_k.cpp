@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
-
 static_assert(Compressor<about_top_k<>> && Compressor<about_top_k<>, float>);
 static_assert(Contractive<about_top_k<>> && !Unbiased<about_top_k<>>);
 

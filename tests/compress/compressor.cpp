@@ -6,8 +6,6 @@
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
 
-using namespace laconic;
-
 namespace {
 
 // What a user needs to write for a compressor of his own: scaled signs, as a message of a kind that is there.

@@ -6,10 +6,6 @@
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
 
-using namespace laconic;
-
-namespace {
-
 template <class... C>
 void each_is_described(detail::type_list<C...>) {
     static_assert((detail::Described<C> && ...));
@@ -166,11 +162,10 @@ void are_kept(std::uint64_t seed) {
     for (auto const& text : all) laws::is_a_pure_function<T>(text.c_str());
 }
 
-}  // namespace
-
 TEST_CASE("every compressor, and every sparsifier with every quantizer, keeps the laws, for double") {
     are_kept<double>(1000);
 }
+
 TEST_CASE("every compressor, and every sparsifier with every quantizer, keeps the laws, for float") {
     are_kept<float>(1100);
 }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A curve ranks levels by what they keep within the histogram's error, and few of its points are computed.
+// The histogram has each magnitude in the bin of its square, and curves rank levels by it within its error.
 #include "laconic/compress/curves.hpp"
 
 #include "support/everything.hpp"
-
-using namespace laconic;
-
-namespace {
+#include "support/laws/compressor.hpp"
 
 // Many equal ones, gaps, and numbers too small to count.
 std::vector<double> mixed_numbers() {
@@ -16,28 +13,51 @@ std::vector<double> mixed_numbers() {
     for (int i = 0; i < 50; ++i) x.push_back(1e-20);
     return x;
 }
-template <class T>
+template <class B = host, class T>
 detail::histogram histogram_of(std::vector<T> const& x) {
-    host on;
+    B on;
     detail::histogram h;
     h.fill(on, std::span<T const>(x), largest_magnitude(on, std::span<T const>(x)));
     return h;
 }
-template <class C>
-std::vector<double> kept_of(C const& c, std::vector<double> const& x) {
-    host on;
-    std::vector<double> room, q(x.size());
-    levels<C>::kept(on, c, std::span<double const>(x), room, std::span<double>(q));
-    return q;
+
+TEST_CASE_TEMPLATE("every number is in the bin that stands for it, the smallest in none", T, float, double) {
+    std::vector<T> x{3, -0x1p-40, -0x1p-46, 0x1p-47, 0, 1.5, -0x1p-17, T(2.9999)};
+    auto const h = histogram_of(x);
+    CHECK(std::accumulate(h.counts.begin(), h.counts.end(), std::size_t{0}) == 6);
+    std::sort(x.begin(), x.end(), [](T a, T b) { return std::abs(a) > std::abs(b); });
+    auto next = x.begin();
+    for (std::size_t b = 0; b < h.counts.size(); ++b)
+        for (std::uint32_t n = 0; n < h.counts[b]; ++n, ++next) {
+            double const square = double(*next) / 2 * double(*next) / 2;  // where the largest is in [1, 2)
+            CHECK(square <= h.bins.square(b) * (1 + 0x1p-8));
+            CHECK(square >= h.bins.square(b) / (1 + 0x1p-8));
+        }
+    CHECK(h.counts == histogram_of<reference>(x).counts);
 }
 
-}  // namespace
+TEST_CASE("of floats and of the same doubles, and at any power of two, it is the same") {
+    std::vector<float> x, huge, subnormal;
+    std::vector<double> wide;
+    for (int i = 1; i < 2000; ++i) {
+        x.push_back(std::ldexp(float(i * i % 1009), i % 30));
+        wide.push_back(x.back());
+        huge.push_back(std::ldexp(x.back(), 80));
+        subnormal.push_back(std::ldexp(x.back(), -149));
+    }
+    auto const counts = histogram_of(x).counts;
+    CHECK(histogram_of(wide).counts == counts);
+    CHECK(histogram_of(huge).counts == counts);
+    CHECK(histogram_of(subnormal).counts == counts);
+    for (double& v : wide) v = std::ldexp(v, -1074);
+    CHECK(histogram_of(wide).counts == counts);
+}
 
 TEST_CASE_TEMPLATE("a curve over its price is the share that is kept, to within (1 + 2^-8)^2 between any two levels", C,
                    top_k<>, top_k<scaled_sign>, proportional<identity, true>) {
     auto const x = mixed_numbers();
     auto h = histogram_of(x);
-    auto const q = kept_of(C{}, x);
+    auto const q = laws::kept_by_levels(C{}, x);
     auto curve = levels<C>::curve(C{}, h);
     double least = HUGE_VAL, most = 0;
     for (std::size_t k = 1; k <= x.size(); ++k) {

@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
-
 static_assert(Compressor<dense<>> && Unbiased<dense<>> && Contractive<dense<>>);
 
 static_assert(Unbiased<dense<natural>> && !Contractive<dense<natural>>);

@@ -5,19 +5,13 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
-
-namespace {
-
 // The share that the best level for the cost keeps of x.
 template <class C, class T>
 double share_of_best(C const& c, message_cost const& cost, std::vector<T> const& x) {
     host on;
     typename best_level<C>::template memory_for<T> work;
     auto const level = best_level{c, cost}.level_for(on, std::span<T const>(x), work);
-    std::vector<double> q(levels<C>::count(c, x.size()));
-    levels<C>::kept(on, c, std::span<T const>(x), work.room, std::span<double>(q));
-    return q[level - 1];
+    return laws::kept_by_levels(c, x)[level - 1];
 }
 
 // What vectors of many shapes keep, at least: equal, falling like a power or geometrically, a few large ones.
@@ -37,8 +31,6 @@ double least_of_many(C const& c, message_cost const& cost, std::size_t d) {
                 }
     return least;
 }
-
-}  // namespace
 
 // 66 bits a number of four, and 330 for the message: 1, 2, 3 and 4 cost 6, 7, 8 and 9 of 66 bits.
 TEST_CASE("by hand: four numbers") {

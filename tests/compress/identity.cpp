@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
-
 static_assert(Compressor<identity> && Compressor<identity, float> && Unbiased<identity> && Contractive<identity>);
 
 TEST_CASE("identity sends the vector itself, bit for bit") {

@@ -2,9 +2,10 @@
 // identity_or sends all or compresses, as all ranks know at no cost, with the constants of what it does.
 #include "laconic/compress/identity_or.hpp"
 
+#include "support/bits.hpp"
 #include "support/everything.hpp"
+#include "support/laws/messages.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 static_assert(Compressor<identity_or<identity>> && Unbiased<identity_or<identity>> &&
@@ -13,17 +14,10 @@ static_assert(Compressor<identity_or<identity>> && Unbiased<identity_or<identity
 static_assert(Unbiased<identity_or<rand_k<>>> && !Contractive<identity_or<rand_k<>>>);
 static_assert(Contractive<identity_or<top_k<>>> && !Unbiased<identity_or<top_k<>>>);
 
-namespace {
-
 template <class M>
 vec decoded(M const& m) {
-    host on;
-    vec out(m.dimension());
-    add_message(on, std::span<double>(out), 1.0, m);
-    return out;
+    return laws::decoded<M, double>(m);
 }
-
-}  // namespace
 
 TEST_CASE("it says everything, or what the other says, and both ends know which at no cost") {
     host on;
@@ -35,12 +29,8 @@ TEST_CASE("it says everything, or what the other says, and both ends know which 
         c(on, std::span<double const>(x), key{round}, sent);
         CHECK(bits(sent) == (c.in_full ? 256 : 128));
         CHECK(decoded(sent) == (c.in_full ? x : decoded(compress(rand_k{2}, x, key{round}))));
-        wire::bit_writer sink;
-        write(sink, sent);
-        wire::bit_reader source(sink.finish());
         c.blank(on, 4, key{round}, received);
-        read(on, source, received);
-        source.finish();
+        received = by_hand::read_into(received, by_hand::written(sent));
         CHECK(received == sent);
     }
 }

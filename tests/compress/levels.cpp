@@ -5,34 +5,15 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
-
 static_assert(Levelled<top_k<>> && Levelled<top_k<scaled_sign>, float> && Levelled<top_blocks<>, double, reference>);
+static_assert(!Levelled<rand_k<>> && !Levelled<rand_k<natural>, float>);  // nothing is chosen for a vector
 
-namespace {
-
-// The shares of x that the levels keep, as the curve has them.
-template <class B = host, class C, class T>
-std::vector<double> promised(C const& c, std::vector<T> const& x) {
-    B on;
-    std::vector<T> room;
-    std::vector<double> q(levels<C>::count(c, x.size()));
-    levels<C>::kept(on, c, std::span<T const>(x), room, std::span<double>(q));
-    return q;
-}
-
-// 1 - |C(x) - x|^2 / |x|^2.
-template <class C, class T>
-double share_kept(C const& c, std::vector<T> const& x) {
-    auto const m = compress(c, x, key{1});
-    auto error = laws::decoded<decltype(m), T>(m);
-    for (std::size_t i = 0; i < x.size(); ++i) error[i] -= x[i];
-    return 1 - laws::energy(error) / laws::energy(x);
-}
+using laws::kept_by_levels;
+using laws::share_kept;
 
 template <class T, class C>
 void keeps_what_it_promises(C const& c, std::vector<T> const& x) {
-    auto const q = promised(c, x), defined = promised<reference>(c, x);
+    auto const q = kept_by_levels(c, x), defined = kept_by_levels<reference>(c, x);
     REQUIRE(q.size() == defined.size());
     for (std::size_t level = 1; level <= q.size(); ++level) {
         CAPTURE(level);
@@ -48,23 +29,21 @@ void equal(std::vector<double> const& q, std::vector<double> const& known) {
     for (std::size_t j = 0; j < q.size(); ++j) CHECK(q[j] == doctest::Approx(known[j]).epsilon(1e-14));
 }
 
-}  // namespace
-
 TEST_CASE_TEMPLATE("what each level keeps of (3, -4, 1, -2), by hand", T, float, double) {
     std::vector<T> const x{3, -4, 1, -2};
-    equal(promised(top_k{1}, x), {16. / 30, 25. / 30, 29. / 30, 1});
-    equal(promised(top_k{1} | scaled_sign{}, x), {16. / 30, 49. / 60, 81. / 90, 100. / 120});
-    equal(promised(top_blocks{1, 1}, x), {16. / 30, 25. / 30, 29. / 30, 1});
-    equal(promised(top_blocks{1, 2}, x), {25. / 30, 1});
-    equal(promised(top_blocks{1, 3}, x), {26. / 30, 1});
-    equal(promised(top_blocks{1, 100}, x), {1});
+    equal(kept_by_levels(top_k{1}, x), {16. / 30, 25. / 30, 29. / 30, 1});
+    equal(kept_by_levels(top_k{1} | scaled_sign{}, x), {16. / 30, 49. / 60, 81. / 90, 100. / 120});
+    equal(kept_by_levels(top_blocks{1, 1}, x), {16. / 30, 25. / 30, 29. / 30, 1});
+    equal(kept_by_levels(top_blocks{1, 2}, x), {25. / 30, 1});
+    equal(kept_by_levels(top_blocks{1, 3}, x), {26. / 30, 1});
+    equal(kept_by_levels(top_blocks{1, 100}, x), {1});
 }
 
 TEST_CASE_TEMPLATE("and in expectation of proportional: the share of proportion_for", T, float, double) {
-    equal(promised(proportional<identity, true>{}, std::vector<T>{3, -4, 1, -2}), {.3, .6, 15. / 17, 1});
+    equal(kept_by_levels(proportional<identity, true>{}, std::vector<T>{3, -4, 1, -2}), {.3, .6, 15. / 17, 1});
     for (auto x : laws::theory_vectors<T>()) {
-        auto const q = promised(proportional<identity, true>{}, x),
-                   defined = promised<reference>(proportional<identity, true>{}, x);
+        auto const q = kept_by_levels(proportional<identity, true>{}, x),
+                   defined = kept_by_levels<reference>(proportional<identity, true>{}, x);
         for (T& v : x) v = std::abs(v);
         std::sort(x.begin(), x.end(), std::greater<>{});
         for (std::size_t k = 1; k <= x.size(); ++k) {
@@ -95,7 +74,7 @@ TEST_CASE("signs in buckets keep no less than the curve has, and often more") {
     double most = 0;
     for (auto const& x : laws::theory_vectors<double>()) {
         auto const c = top_k{1} | scaled_sign{3};
-        auto const q = promised(c, x);
+        auto const q = kept_by_levels(c, x);
         for (std::size_t k = 1; k <= x.size(); ++k) {
             double const kept = share_kept(levels<top_k<scaled_sign>>::at(c, k, x.size()), x);
             CHECK(kept >= q[k - 1] * (1 - 1e-12));
@@ -110,7 +89,7 @@ TEST_CASE("signs in buckets keep no less than the curve has, and often more") {
 TEST_CASE("signs of one, of nine and of all of (10, 1, ..., 1): what they keep falls and rises again") {
     std::vector<double> x(200, 1.0);
     x[0] = 10;
-    auto const q = promised(top_k{1} | scaled_sign{}, x);
+    auto const q = kept_by_levels(top_k{1} | scaled_sign{}, x);
     CHECK(q[0] == doctest::Approx(100. / 299));
     CHECK(q[8] == doctest::Approx(18. * 18 / (9 * 299)));
     CHECK(q[199] == doctest::Approx(209. * 209 / (200 * 299)));
@@ -120,9 +99,9 @@ TEST_CASE("signs of one, of nine and of all of (10, 1, ..., 1): what they keep f
 TEST_CASE_TEMPLATE("numbers whose squares are out of range", T, float, double) {
     T const largest = std::numeric_limits<T>::max(), tiny = std::numeric_limits<T>::denorm_min();
     for (auto const& x : {std::vector<T>{largest, -largest / 2}, std::vector<T>{-2 * tiny, tiny}}) {
-        equal(promised(top_k{1}, x), {.8, 1});
-        equal(promised(top_k{1} | scaled_sign{}, x), {.8, .9});
-        equal(promised(top_blocks{1, 1}, x), {.8, 1});
+        equal(kept_by_levels(top_k{1}, x), {.8, 1});
+        equal(kept_by_levels(top_k{1} | scaled_sign{}, x), {.8, .9});
+        equal(kept_by_levels(top_blocks{1, 1}, x), {.8, 1});
     }
 }
 
@@ -137,4 +116,33 @@ TEST_CASE("how many levels there are, each, and the family's name") {
     CHECK(levels<top_k<>>::family(top_k{9}) == "top_k");
     CHECK(levels<top_k<scaled_sign>>::family(top_k{9} | scaled_sign{4}) == "top_k | scaled_sign(bucket=4)");
     CHECK(levels<top_blocks<>>::family(top_blocks{9, 4}) == "top_blocks(block=4)");
+}
+
+template <class T, class C>
+void writes_what_is_said(C const& all) {
+    std::vector<T> const x{3, -4, 1, -2, .5, 7, 0, -.25, 9, 1e-3f, 5};
+    REQUIRE(levels<C>::count(all, x.size()) == x.size());
+    for (std::size_t k = 1; k <= x.size(); ++k) {
+        auto const c = levels<C>::at(all, k, x.size());
+        CHECK(c.k == portion{k});
+        CHECK(levels<C>::template bits<T>(all, k, x.size()) == double(bits(compress(c, x, key{k}))));
+    }
+}
+
+TEST_CASE_TEMPLATE("each level writes as many bits as its family has", T, float, double) {
+    writes_what_is_said<T>(rand_k{1});
+    writes_what_is_said<T>(rand_k{1} | natural{});
+}
+
+TEST_CASE("the bits of five: in full, and of nine or twelve each, in whole bytes") {
+    CHECK(levels<rand_k<>>::bits<float>({}, 5, 100) == 160);
+    CHECK(levels<rand_k<>>::bits<double>({}, 5, 100) == 320);
+    CHECK(levels<rand_k<natural>>::bits<float>({}, 5, 100) == 48);
+    CHECK(levels<rand_k<natural>>::bits<double>({}, 5, 100) == 64);
+}
+
+TEST_CASE("how many there are, and the family's name") {
+    CHECK(levels<rand_k<>>::count({}, 0) == 0);
+    CHECK(levels<rand_k<>>::family(rand_k{9}) == "rand_k");
+    CHECK(levels<rand_k<natural>>::family(rand_k{9} | natural{}) == "rand_k | natural");
 }

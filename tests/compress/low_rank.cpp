@@ -6,7 +6,6 @@
 #include "support/laws/compressor.hpp"
 #include "support/solvers.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 static_assert(Compressor<low_rank<>> && Compressor<low_rank<>, float>);
@@ -37,18 +36,9 @@ Eigen::MatrixXd columns(A const& y, std::size_t n) {
                                                                               Eigen::Index(y.size() / n))
         .template cast<double>();
 }
-template <class C, class T>
-std::vector<T> sent_by(C const& c, std::vector<T> const& x, std::uint64_t k = 1) {
-    return laws::received(c, x, key{k});
-}
-template <class C, class T>
-double lost(C const& c, std::vector<T> const& x, std::uint64_t k) {
-    auto const y = sent_by(c, x, k);
-    double sum = 0;
-    for (std::size_t i = 0; i < x.size(); ++i)
-        sum += std::pow(static_cast<double>(x[i]) - static_cast<double>(y[i]), 2);
-    return sum;
-}
+using laws::error_of;
+using laws::sent_by;
+
 // U diag(s) V' with orthonormal U and V.
 Eigen::MatrixXd with_spectrum(Eigen::Index rows, Eigen::Index cols, std::vector<double> const& s, std::uint64_t seed) {
     auto const orthonormal = [&](Eigen::Index n, std::uint64_t k) {
@@ -163,11 +153,11 @@ TEST_CASE_TEMPLATE("a matrix of at most that rank is exact up to rounding, so is
         auto const any = laws::noise<T>(std::size_t(rows * cols), 2);
         auto const r = std::size_t(rows);
         for (std::uint64_t k = 0; k < 50; ++k) {
-            CHECK(std::sqrt(lost(low_rank{r, 3}, low, k)) < 1e3 * eps<T> * std::sqrt(laws::energy(low)));
-            CHECK(std::sqrt(lost(low_rank{r, 5}, low, k)) < 1e3 * eps<T> * std::sqrt(laws::energy(low)));
-            CHECK(std::sqrt(lost(low_rank{r, 9}, any, k)) < 1e3 * eps<T> * std::sqrt(laws::energy(any)));
+            CHECK(std::sqrt(error_of(low_rank{r, 3}, low, key{k})) < 1e3 * eps<T> * std::sqrt(laws::energy(low)));
+            CHECK(std::sqrt(error_of(low_rank{r, 5}, low, key{k})) < 1e3 * eps<T> * std::sqrt(laws::energy(low)));
+            CHECK(std::sqrt(error_of(low_rank{r, 9}, any, key{k})) < 1e3 * eps<T> * std::sqrt(laws::energy(any)));
         }
-        CHECK(lost(low_rank{r, 2}, low, 1) > 0.01);
+        CHECK(error_of(low_rank{r, 2}, low, key{1}) > 0.01);
     }
 }
 
@@ -222,7 +212,7 @@ TEST_CASE_TEMPLATE("and is that for every draw where the matrix is orthogonal, o
             auto const x = numbers<T>(with_spectrum(rows, cols, vec(std::size_t(n), 2.0), 6));
             low_rank const c{std::size_t(rows), rank};
             for (std::uint64_t k = 0; k < 40; ++k)
-                CHECK(lost(c, x, k) == doctest::Approx((1 - c.delta(x.size())) * 4 * n).epsilon(100 * eps<T>));
+                CHECK(error_of(c, x, key{k}) == doctest::Approx((1 - c.delta(x.size())) * 4 * n).epsilon(100 * eps<T>));
         }
 }
 
@@ -299,13 +289,13 @@ TEST_CASE("a start of one's own") {
     // From the right singular vectors: the best approximation at once. From some that are orthogonal to it: the rest.
     auto const v = svd.v;
     vec const best(v.data(), v.data() + 10), rest(v.data() + 10, v.data() + 20), none, zeros(10, 0.0);
-    CHECK(lost(warm{8, 2, best}, x, 1) == doctest::Approx(1 + .25 + .0625).epsilon(1e-12));
-    CHECK(lost(warm{8, 2, rest}, x, 1) == doctest::Approx(81 + 25 + .0625).epsilon(1e-12));
+    CHECK(error_of(warm{8, 2, best}, x, key{1}) == doctest::Approx(1 + .25 + .0625).epsilon(1e-12));
+    CHECK(error_of(warm{8, 2, rest}, x, key{1}) == doctest::Approx(81 + 25 + .0625).epsilon(1e-12));
     // To the transposed matrix, the left ones.
     auto const u = svd.u;
     vec const left(u.data(), u.data() + 16), transposed = numbers(Eigen::MatrixXd(a.transpose()));
     vec const wide_best(v.data(), v.data() + 10);
-    CHECK(lost(warm{5, 2, wide_best}, transposed, 1) == doctest::Approx(1.3125).epsilon(1e-12));
+    CHECK(error_of(warm{5, 2, wide_best}, transposed, key{1}) == doctest::Approx(1.3125).epsilon(1e-12));
     CHECK_THROWS_AS((warm{5, 2, left}.check(40)), shape_error);
     // Orthogonal to all there is: it says nothing, so there is no delta.
     vec const one_column{1, 0, 2, 0}, other{0, 1};
@@ -318,14 +308,14 @@ TEST_CASE("a start of one's own") {
     vec half = zeros;
     std::copy(best.begin(), best.begin() + 5, half.begin());
     for (std::uint64_t k = 0; k < 20; ++k) {
-        CHECK(lost(warm{8, 2, half}, x, k) < 26.3125);  // the best of rank 1 leaves more
+        CHECK(error_of(warm{8, 2, half}, x, key{k}) < 26.3125);  // the best of rank 1 leaves more
         CHECK(sent_by(warm{8, 2, half}, x, k) != sent_by(warm{8, 2, half}, x, k + 1));  // by what is drawn
     }
     // The size of a start means nothing, out to the ends of the range.
     for (double const size : {1e-300, 1e300, 1e-310}) {
         vec scaled = best;
         for (double& w : scaled) w *= size;
-        CHECK(lost(warm{8, 2, scaled}, x, 1) == doctest::Approx(1.3125).epsilon(1e-9));
+        CHECK(error_of(warm{8, 2, scaled}, x, key{1}) == doctest::Approx(1.3125).epsilon(1e-9));
     }
 }
 

@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
-
 static_assert(Compressor<natural> && Compressor<natural, float> && Unbiased<natural> && !Contractive<natural>);
 
 // 3 is halfway between 2 and 4, and 5 a quarter of the way from 4 to 8.

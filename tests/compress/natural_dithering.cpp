@@ -5,39 +5,12 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 static_assert(Compressor<natural_dithering> && Compressor<natural_dithering, float> && Unbiased<natural_dithering> &&
               !Contractive<natural_dithering>);
 
-namespace {
-
-template <class T>
-std::vector<T> sent_by(natural_dithering const& c, std::vector<T> const& x, std::uint64_t k = 1) {
-    return laws::received(c, x, key{k});
-}
-
-// The mean of 10000 messages, in units so that no square underflows. A value between low and high has at most the
-// variance (high - low)^2 / 4.
-template <class C, class T>
-void has_mean_in_units(C const& c, std::vector<T> const& x, T unit) {
-    int const n = 4000;
-    vec mean(x.size(), 0.0);
-    double least = 0, largest = 0;
-    for (std::uint64_t k = 0; k < n; ++k) {
-        auto const sent = sent_by(c, x, k);
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            double const v = static_cast<double>(sent[i] / unit);
-            mean[i] += v / n;
-            least = std::min(least, v);
-            largest = std::max(largest, v);
-        }
-    }
-    CAPTURE(to_string(c));
-    for (std::size_t i = 0; i < x.size(); ++i)
-        CHECK(std::abs(mean[i] - static_cast<double>(x[i] / unit)) < 5 * (largest - least) / 2 / std::sqrt(n));
-}
+using laws::sent_by;
 
 // By the definition, and that a message says one of the two neighbours.
 double exact_variance(natural_dithering const& c, vec const& x) {
@@ -59,8 +32,6 @@ double paper_omega(natural_dithering const& c, double b) {
     double const a = (c.p == p_norm::one ? b : std::sqrt(b)) * std::ldexp(1.0, 1 - c.levels);
     return 0.125 + a * std::min(1.0, a);
 }
-
-}  // namespace
 
 // |(3, 4)| = 5, so the levels are 0, 1.25, 2.5 and 5; 3 is a fifth, 4 three fifths of the way from 2.5 to 5.
 TEST_CASE("by hand") {
@@ -199,9 +170,11 @@ TEST_CASE_TEMPLATE("unbiased where levels underflow", T, float, double) {
     T const tiny = std::numeric_limits<T>::denorm_min(), least = std::numeric_limits<T>::min();
     for (int const levels : {1, 4, 200, 1000})
         for (p_norm const p : {p_norm::one, p_norm::largest}) {
-            has_mean_in_units(natural_dithering{levels, 0, p}, std::vector<T>{5 * tiny, -3 * tiny, tiny, 0}, tiny);
-            has_mean_in_units(natural_dithering{levels, 0, p},
-                              std::vector<T>{5 * least, -least / 2, least, least / 8, least * T(1.5), 0}, least);
+            laws::has_mean_in_units(natural_dithering{levels, 0, p}, std::vector<T>{5 * tiny, -3 * tiny, tiny, 0}, tiny,
+                                    4000);
+            laws::has_mean_in_units(natural_dithering{levels, 0, p},
+                                    std::vector<T>{5 * least, -least / 2, least, least / 8, least * T(1.5), 0}, least,
+                                    4000);
         }
     // Among normal levels omega holds though the numbers below the lowest are subnormal.
     std::vector<T> const x{16 * least, least / 3, -least / 2, least * T(1.9)};

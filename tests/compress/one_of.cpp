@@ -2,9 +2,10 @@
 // one_of sends what the chosen compressor would, and best_level chooses the better of both families.
 #include "laconic/compress/one_of.hpp"
 
+#include "support/bits.hpp"
 #include "support/everything.hpp"
+#include "support/laws/compressor.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 static_assert(Compressor<one_of<top_k<>, top_k<scaled_sign>>>);
@@ -14,8 +15,6 @@ static_assert(Levelled<one_of<top_k<>, top_k<scaled_sign>>> &&
               Levelled<one_of<top_blocks<>, one_of<top_k<>, top_k<scaled_sign>>>>);
 static_assert(detail::has_curve<one_of<top_k<>, top_k<scaled_sign>>> &&
               !detail::has_curve<one_of<top_k<>, top_blocks<>>>);
-
-namespace {
 
 // Magnitudes j^-power, of either sign.
 vec power_law(std::size_t d, double power) {
@@ -27,9 +26,7 @@ vec power_law(std::size_t d, double power) {
 // What the levels of C are worth for x, one after the other.
 template <class C, class Cost>
 vec worths(C const& c, Cost const& cost, vec const& x) {
-    host on;
-    vec room, q(levels<C>::count(c, x.size()));
-    levels<C>::kept(on, c, std::span<double const>(x), room, std::span<double>(q));
+    auto q = laws::kept_by_levels(c, x);
     for (std::size_t level = 1; level <= q.size(); ++level)
         q[level - 1] /= cost(levels<C>::template bits<double>(c, level, x.size()));
     return q;
@@ -46,8 +43,6 @@ std::size_t level_of(C const& c, vec const& x) {
 
 one_of const by_value_or_sign{top_k{1}, top_k{1} | scaled_sign{}};
 
-}  // namespace
-
 TEST_CASE("it says what the one says that it is") {
     host on;
     vec const x{4, -3, 2, 1};
@@ -60,12 +55,8 @@ TEST_CASE("it says what the one says that it is") {
         vec out(4);
         add_message(on, std::span<double>(out), 1.0, sent);
         CHECK(out == (is_first ? vec{4, -3, 2, 0} : vec{3.5, -3.5, 0, 0}));
-        wire::bit_writer sink;
-        write(sink, sent);
-        wire::bit_reader source(sink.finish());
         c.blank(on, 4, key{1}, received);
-        read(on, source, received);
-        source.finish();
+        received = by_hand::read_into(received, by_hand::written(sent));
         CHECK(received == sent);
     }
 }
@@ -158,11 +149,9 @@ TEST_CASE("sizes as written are those of both families") {
         for (auto const& cost : {message_cost{}, affine_cost(1, 200), affine_cost(1, 1e5), packet_cost(16, 8, 0)}) {
             best_level const c{by_value_or_sign, cost, message_sizes{}, sort_up_to};
             auto const m = compress(c, x, key{1});
+            auto const q = laws::kept_by_levels(by_value_or_sign, x);
             auto const worth = [&](std::size_t level) {
                 host on;
-                vec room, q(120);
-                levels<one_of<top_k<>, top_k<scaled_sign>>>::kept(on, by_value_or_sign, std::span<double const>(x),
-                                                                  room, q);
                 auto forced = m;
                 forced.level = level;
                 levels<one_of<top_k<>, top_k<scaled_sign>>>::at(by_value_or_sign, level, 60)(

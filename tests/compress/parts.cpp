@@ -6,8 +6,6 @@
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
 
-using namespace laconic;
-
 using vec = std::vector<double>;
 using any = any_compressor<>;
 
@@ -18,8 +16,6 @@ static_assert(Compressor<parts<any>> && Compressor<parts<low_rank<std::span<floa
 static_assert(Unbiased<parts<natural>> && !Contractive<parts<natural>>);
 static_assert(Contractive<parts<top_k<>>> && !Unbiased<parts<top_k<>>>);
 
-namespace {
-
 template <class T>
 std::vector<std::vector<T>> sevens() {
     T const tiny = std::numeric_limits<T>::denorm_min(), huge = std::numeric_limits<T>::max() / 256;
@@ -27,8 +23,6 @@ std::vector<std::vector<T>> sevens() {
             std::vector<T>(7, T(-2.5)),     {0, 0, 0, 1, 0, 0, 0},    {tiny, -tiny, 0, 5 * tiny, 0, tiny, 3},
             {huge, 0, -huge, 1, 2, 3, huge}};
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("parts keep the laws on both backends, whatever they are", T, float, double) {
     std::size_t passed = 0;

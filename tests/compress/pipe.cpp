@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
-
 static_assert(std::same_as<decltype(top_k{3} | quantize{8}), top_k<quantize>>);
 static_assert(std::same_as<decltype(top_k{3} | rand_k{2} | natural{}), top_k<rand_k<natural>>>);
 static_assert(std::same_as<decltype(top_k{3} | (rand_k{2} | natural{})), top_k<rand_k<natural>>>);
@@ -14,8 +12,6 @@ static_assert(std::same_as<decltype(top_k{3} | identity{}), top_k<>>);
 static_assert(std::same_as<decltype(threshold{1} | dense{} | top_k{1}), threshold<dense<top_k<>>>>);
 static_assert(detail::Sparsifier<top_k<>> && detail::Sparsifier<dense<natural>> && !detail::Sparsifier<quantize> &&
               !detail::Sparsifier<identity>);
-
-namespace {
 
 template <class... All>
 struct list {};
@@ -35,8 +31,6 @@ static_assert(all_pipe_into_all(
          rand_block<>>{},
     list<identity, fp16, bf16, float8_e4m3, float8_e5m2, quantize, natural, natural_dithering, uniform<>,
          uniform<rounding::nearest>, scaled_sign, two_means, low_rank<>, scaled_down<natural>, top_k<natural>>{}));
-
-}  // namespace
 
 TEST_CASE("a pipe is the same value however it is bracketed") {
     CHECK((top_k{3} | rand_k{2} | natural{}) == (top_k{3} | (rand_k{2} | natural{})));

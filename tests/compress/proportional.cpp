@@ -5,18 +5,12 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
-
 static_assert(Compressor<proportional<>> && Compressor<proportional<>, float> && Unbiased<proportional<>>);
 static_assert(Contractive<proportional<identity, true>> && !Unbiased<proportional<identity, true>>);
-
-namespace {
 
 detail::proportion of(std::vector<double> const& magnitudes, std::size_t k) {
     return detail::proportion_for(std::span<double const>(magnitudes), k);
 }
-
-}  // namespace
 
 TEST_CASE("the known probabilities and shares for (4, 3, 2, 1)") {
     std::vector<double> const x{4, 3, 2, 1};

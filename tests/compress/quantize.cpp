@@ -5,19 +5,11 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 static_assert(Compressor<quantize> && Compressor<quantize, float> && Unbiased<quantize>);
 
-namespace {
-
-template <class T>
-std::vector<T> sent_by(quantize const& q, std::vector<T> const& x, std::uint64_t k = 1) {
-    return laws::received(q, x, key{k});
-}
-
-}  // namespace
+using laws::sent_by;
 
 // The buckets (1, -2), (4, 0) and (3) have the largest magnitudes 2, 4 and 3; two levels make the steps 1, 2 and 1.5.
 TEST_CASE("by hand") {

@@ -5,24 +5,14 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
-
 static_assert(Levelled<damped_quantize> && Levelled<damped_quantize, float, reference>);
-
-namespace {
 
 using family = levels<damped_quantize>;
 
-template <class B = host, class T>
-std::vector<double> promised(damped_quantize const& c, std::vector<T> const& x) {
-    B on;
-    std::vector<T> room;
-    std::vector<double> q(family::count(c, x.size()));
-    family::kept(on, c, std::span<T const>(x), room, std::span<double>(q));
-    return q;
-}
+using laws::kept_by_levels;
+using laws::mean_error;
 
-// The same from the definition: of each bucket |x|^2 / E|Q(x)|^2 of its squares are kept.
+// The share from the definition: of each bucket |x|^2 / E|Q(x)|^2 of its squares are kept.
 template <class T>
 double share_kept(damped_quantize const& c, int points, std::vector<T> const& x) {
     double all = 0, sum = 0;
@@ -50,44 +40,30 @@ double share_kept(damped_quantize const& c, int points, std::vector<T> const& x)
     return sum / all;
 }
 
-// The mean of |C(x) - x|^2 / |x|^2 over many keys.
-template <class T>
-double mean_error(damped_quantize const& c, std::vector<T> const& x, std::uint64_t runs) {
-    double sum = 0;
-    for (std::uint64_t r = 0; r < runs; ++r) {
-        auto const m = laconic::compress(c, x, key{r});
-        auto error = laws::decoded<decltype(m), T>(m);
-        for (std::size_t i = 0; i < x.size(); ++i) error[i] -= x[i];
-        sum += laws::energy(error);
-    }
-    return sum / static_cast<double>(runs) / laws::energy(x);
-}
-
 std::vector<damped_quantize> kinds() {
     return {{}, {1, 5}, {1, 0, p_norm::largest}, {1, 4, p_norm::largest}, {1, 0, p_norm::one}};
 }
 
-}  // namespace
-
 // |(3, 4)| = 5: on grids of 1, 3 and 7 points the variances are .4 steps^2 each, of 1, 9 and 49 steps^2.
 TEST_CASE_TEMPLATE("by hand: what is kept of (3, 4)", T, float, double) {
-    auto const q = promised(damped_quantize{}, std::vector<T>{3, -4});
+    auto const q = kept_by_levels(damped_quantize{}, std::vector<T>{3, -4});
     CHECK(q[0] == doctest::Approx(1 / 1.4));
     CHECK(q[1] == doctest::Approx(9 / 9.4));
     CHECK(q[2] == doctest::Approx(49 / 49.4));
-    for (double const v : promised(damped_quantize{1, 1}, std::vector<T>{3, 0, -4})) CHECK(v == doctest::Approx(1));
+    for (double const v : kept_by_levels(damped_quantize{1, 1}, std::vector<T>{3, 0, -4}))
+        CHECK(v == doctest::Approx(1));
     // (1, 0) is on its grid; (1, 1) on that of its largest, but of |(1, 1)| only 1 / sqrt 2 is kept.
     std::vector<T> const x{1, 0, 1, 1};
-    CHECK(promised(damped_quantize{1, 2}, x)[0] == doctest::Approx((1 + 2 / std::sqrt(2.)) / 3));
-    CHECK(promised(damped_quantize{1, 2, p_norm::largest}, x)[0] == 1);
+    CHECK(kept_by_levels(damped_quantize{1, 2}, x)[0] == doctest::Approx((1 + 2 / std::sqrt(2.)) / 3));
+    CHECK(kept_by_levels(damped_quantize{1, 2, p_norm::largest}, x)[0] == 1);
 }
 
 TEST_CASE_TEMPLATE("every level keeps what its curve has, by its definition, on average, on both backends", T, float,
                    double) {
     for (auto const& c : kinds())
         for (auto const& x : laws::theory_vectors<T>()) {
-            auto const q = promised(c, x);
-            CHECK(q == promised<reference>(c, x));
+            auto const q = kept_by_levels(c, x);
+            CHECK(q == kept_by_levels<reference>(c, x));
             for (std::size_t level = 1; level <= 15; ++level)
                 CHECK(q[level - 1] ==
                       doctest::Approx(share_kept(c, (1 << level) - 1, x)).epsilon(sizeof(T) == 4 ? 1e-5 : 1e-11));
@@ -152,7 +128,7 @@ TEST_CASE("the descent lemma with the level that is chosen, on average over keys
             double const fall = value(x) - value(next);
             sum += fall / runs;
             squares += fall * fall / runs;
-            q = promised(best.compressor, g)[m.level - 1];
+            q = kept_by_levels(best.compressor, g)[m.level - 1];
         }
         double const error = std::sqrt((squares - sum * sum) / runs), lemma = q * laws::energy(g) / 6;
         CHECK(q < .999);
@@ -186,7 +162,7 @@ TEST_CASE_TEMPLATE("numbers out of range have levels; what is not finite is refu
     for (T const bad : {T(NAN), T(HUGE_VAL), T(-HUGE_VAL)}) CHECK_THROWS_AS(level({1, bad, 2}), argument_error);
     CHECK_THROWS_AS(level({largest, largest, largest}), argument_error);  // their norm is beyond T
     // Buckets of which one is as nothing to the other.
-    for (double const v : promised(damped_quantize{1, 2}, std::vector<T>{largest / 4, largest / 8, tiny, tiny}))
+    for (double const v : kept_by_levels(damped_quantize{1, 2}, std::vector<T>{largest / 4, largest / 8, tiny, tiny}))
         CHECK((v > .5 && v <= 1));
 }
 

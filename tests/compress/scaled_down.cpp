@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 static_assert(Compressor<scaled_down<natural>> && Contractive<scaled_down<natural>> && !Unbiased<scaled_down<natural>>);

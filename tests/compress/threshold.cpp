@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 static_assert(Compressor<threshold<>> && Compressor<threshold<>, float>);
@@ -15,14 +14,7 @@ static_assert(Compressor<threshold<identity, std::span<double const>>>);
 template <class Rest>
 inline constexpr bool laws::is_written<threshold<Rest, std::span<double const>>> = false;
 
-namespace {
-
-template <class C>
-vec sent_by(C const& c, vec const& x) {
-    return laws::received(c, x, key{1});
-}
-
-}  // namespace
+using laws::sent_by;
 
 TEST_CASE("by hand: above the bound, not at it") {
     vec const x{2, -9, 4, 9, -4};

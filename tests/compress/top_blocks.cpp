@@ -5,20 +5,15 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 static_assert(Compressor<top_blocks<>> && Compressor<top_blocks<>, float>);
 static_assert(Contractive<top_blocks<>> && !Unbiased<top_blocks<>>);
 
-namespace {
-
 template <class T>
 std::vector<coordinate> kept(std::size_t k, std::size_t block, std::vector<T> const& x) {
     return laws::compress(top_blocks{k, block}, x, key{1}).support;
 }
-
-}  // namespace
 
 // Sums of squares 5, 25, 25 and 16: of the equal ones the lower block goes first; the last block is shorter.
 TEST_CASE("by hand") {

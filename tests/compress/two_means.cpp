@@ -5,33 +5,12 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 static_assert(Compressor<two_means> && Compressor<two_means, float> && Contractive<two_means> && !Unbiased<two_means>);
 
-namespace {
-
-template <class T>
-std::vector<T> sent_by(two_means const& c, std::vector<T> const& x) {
-    return laws::received(c, x, key{});
-}
-double error_of(two_means const& c, vec const& x) {
-    auto const y = sent_by(c, x);
-    double error = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) error += (x[i] - y[i]) * (x[i] - y[i]);
-    return error;
-}
-
-// As a loop does, with nothing looking at the numbers before.
-template <class C, class T>
-void say_to(C const& c, std::vector<T> const& x) {
-    host on;
-    detail::message_of<C, T> m;
-    c(on, std::span<T const>(x), key{}, m);
-}
-
-}  // namespace
+using laws::error_of;
+using laws::sent_by;
 
 // The negative numbers' mean is (-2 - 4) / 2 = -3, that of the others (1 + 3 + 0 + 0) / 4 = 1.
 TEST_CASE("by hand") {
@@ -85,8 +64,8 @@ TEST_CASE("delta = 1 / b is reached where one positive number stands alone; a ne
 TEST_CASE_TEMPLATE("sums that are not finite are refused, means of large numbers are not", T, float, double) {
     using limits = std::numeric_limits<T>;
     for (T const bad : {limits::infinity(), -limits::infinity(), limits::quiet_NaN()})
-        CHECK_THROWS_WITH_AS(say_to(two_means{}, std::vector<T>{1, bad}), "two_means: coordinate 1 is not finite",
-                             argument_error);
+        CHECK_THROWS_WITH_AS(laws::unchecked(two_means{}, std::vector<T>{1, bad}),
+                             "two_means: coordinate 1 is not finite", argument_error);
     std::vector<T> const large{limits::max(), -limits::max()};
     CHECK(sent_by(two_means{}, large) == large);
     std::vector<float> const floats(20, std::numeric_limits<float>::max());  // their sum is a double

@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
-
 using vec = std::vector<double>;
 using nearest = uniform<rounding::nearest>;
 
@@ -14,43 +12,7 @@ static_assert(Compressor<uniform<>> && Compressor<uniform<>, float> && Unbiased<
 static_assert(Compressor<uniform<rounding::nearest>> && Contractive<uniform<rounding::nearest>> &&
               !Unbiased<uniform<rounding::nearest>>);
 
-namespace {
-
-template <class C, class T>
-std::vector<T> sent_by(C const& c, std::vector<T> const& x, std::uint64_t k = 1) {
-    return laws::received(c, x, key{k});
-}
-
-// The mean of 10000 messages, in units so that no square underflows. A value between low and high has at most the
-// variance (high - low)^2 / 4.
-template <class C, class T>
-void has_mean_in_units(C const& c, std::vector<T> const& x, T unit) {
-    int const n = 10000;
-    vec mean(x.size(), 0.0);
-    double least = 0, largest = 0;
-    for (std::uint64_t k = 0; k < n; ++k) {
-        auto const sent = sent_by(c, x, k);
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            double const v = static_cast<double>(sent[i] / unit);
-            mean[i] += v / n;
-            least = std::min(least, v);
-            largest = std::max(largest, v);
-        }
-    }
-    CAPTURE(to_string(c));
-    for (std::size_t i = 0; i < x.size(); ++i)
-        CHECK(std::abs(mean[i] - static_cast<double>(x[i] / unit)) < 5 * (largest - least) / 2 / std::sqrt(n));
-}
-
-// As a loop does, with nothing looking at the numbers before.
-template <class C, class T>
-void say_to(C const& c, std::vector<T> const& x) {
-    host on;
-    detail::message_of<C, T> m;
-    c(on, std::span<T const>(x), key{}, m);
-}
-
-}  // namespace
+using laws::sent_by;
 
 static_assert(std::same_as<decltype(uniform{}), uniform<>> && std::same_as<decltype(uniform{8, 512}), uniform<>>);
 
@@ -101,10 +63,7 @@ TEST_CASE("omega is attained by one number, its negative and zeros; one or two n
             double const n = (1 << bits) - 1, omega = (static_cast<double>(d) - 2) / (2 * n * n);
             CHECK(uniform{bits}.omega(d) == doctest::Approx(omega).epsilon(1e-15));
             CHECK(laws::moments_by_values(uniform{bits}, x).variance == doctest::Approx(omega * 72).epsilon(1e-9));
-            auto const v = sent_by(nearest{bits}, x);
-            double error = 0;
-            for (std::size_t i = 0; i < d; ++i) error += (v[i] - x[i]) * (v[i] - x[i]);
-            CHECK(error == doctest::Approx(omega * 72).epsilon(1e-9));
+            CHECK(laws::error_of(nearest{bits}, x) == doctest::Approx(omega * 72).epsilon(1e-9));
             if (omega < 1) CHECK(nearest{bits}.delta(d) == doctest::Approx(1 - omega).epsilon(1e-15));
         }
     for (std::size_t const d : {0u, 1u, 2u}) {
@@ -153,7 +112,8 @@ TEST_CASE("what is not finite or too far apart is refused") {
     CHECK(sent_by(uniform{1, 1}, vec{max, -max}) == vec{max, -max});
     CHECK(sent_by(uniform{2}, vec{0, 0x1.8p1023})[1] == 0x1.8p1023);
     for (double const bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
-        CHECK_THROWS_WITH_AS(say_to(uniform{}, vec{0, 1, bad}), "uniform: coordinate 2 is not finite", argument_error);
+        CHECK_THROWS_WITH_AS(laws::unchecked(uniform{}, vec{0, 1, bad}), "uniform: coordinate 2 is not finite",
+                             argument_error);
     // A range as wide as T, in 1 .. 255 steps: refused where the last is beyond it, else finite.
     for (int bits = 1; bits <= 8; ++bits) try {
             for (float const v : sent_by(uniform{bits}, std::vector<float>{top, 0, -1})) REQUIRE(std::isfinite(v));
@@ -164,7 +124,7 @@ TEST_CASE("what is not finite or too far apart is refused") {
 TEST_CASE_TEMPLATE("unbiased on a grid of subnormal numbers, and far from 0", T, float, double) {
     T const tiny = std::numeric_limits<T>::denorm_min();
     for (int const bits : {1, 2, 8})
-        has_mean_in_units(uniform{bits}, std::vector<T>{5 * tiny, -3 * tiny, tiny, 0}, tiny);
+        laws::has_mean_in_units(uniform{bits}, std::vector<T>{5 * tiny, -3 * tiny, tiny, 0}, tiny, 10000);
     laws::has_mean(uniform{2}, std::vector<T>{1000, 1001, T(1000.25), T(1000.5)}, key{5}, 10000);
 }
 

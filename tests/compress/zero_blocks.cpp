@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 static_assert(Compressor<zero_blocks<>> && Compressor<zero_blocks<>, float>);

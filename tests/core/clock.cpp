@@ -6,8 +6,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(Clock<monotonic_clock>);
 
 TEST_CASE("a clock counts in seconds and never goes back") {

@@ -4,12 +4,8 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(CommunicationCost<message_cost>);
 static_assert(CommunicationCost<two_way_cost>);
-
-namespace {
 
 // A cost of the user's: to send at all, and to keep the line open.
 struct by_the_minute {
@@ -18,8 +14,6 @@ struct by_the_minute {
     friend std::string to_string(by_the_minute) { return "by_the_minute"; }
 };
 static_assert(CommunicationCost<by_the_minute>);
-
-}  // namespace
 
 TEST_CASE("bits, and bits with a fee") {
     CHECK(message_cost{}(34) == 34);

@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
-namespace {
-
 template <class T>
 struct reading {
     std::ptrdiff_t length;
@@ -28,8 +24,6 @@ void same(std::string const& text) {
     CHECK(by_stream == read_with<T>(text, read_decimal<T>));
     CHECK(by_stream.length <= static_cast<std::ptrdiff_t>(text.size()));
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("by a stream a number is what std::from_chars reads, where the library has that", T, float, double) {
     for (char const* text : {"0",

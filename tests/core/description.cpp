@@ -5,10 +5,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
-namespace {
-
 enum class mode { slow, quick };
 constexpr std::array<std::string_view, 2> words_of(mode) { return {"slow", "quick"}; }
 
@@ -44,8 +40,6 @@ struct needy {
     bool operator==(needy const&) const = default;
 };
 
-}  // namespace
-
 TEST_CASE(
     "a text has what is always written, by position as far as nothing is left out, and what differs from its default") {
     CHECK(to_string(bare{}) == "bare");
@@ -65,8 +59,6 @@ TEST_CASE("lists have the defaults of the members") {
     CHECK(detail::listed<needy>().parameters == "(n)");
 }
 
-namespace {
-
 struct no_default {
     explicit no_default(double v) : number(v) {}
     double number;
@@ -76,13 +68,9 @@ struct no_default {
     }
 };
 
-}  // namespace
-
 TEST_CASE("where there is no default, all is written but what is not set") {
     CHECK(to_string(no_default(2)) == "no_default(number=2)");
 }
-
-namespace {
 
 template <bool Louder>
 struct choice {
@@ -93,8 +81,6 @@ struct choice {
                  field("how", &choice::how), detail::decided_field<Louder>("louder"));
     }
 };
-
-}  // namespace
 
 TEST_CASE("what a type decides is written unless it is the first there is") {
     CHECK(to_string(choice<false>{}) == "choice");

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 template <class... E>
 constexpr bool all_are_errors = (std::is_base_of_v<error, E> && ...);
 static_assert(std::is_base_of_v<std::runtime_error, error>);

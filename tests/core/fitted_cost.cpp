@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
-namespace {
-
 using timings = std::vector<timing>;
 
 // The sum that the fit makes least.
@@ -43,8 +39,6 @@ timings times_of(double per_bit, double per_message, double noise = 0, std::uint
         all.push_back({bits, (per_bit * bits + per_message) * (1 + noise * (2 * key{seed}.uniform(all.size()) - 1))});
     return all;
 }
-
-}  // namespace
 
 TEST_CASE("two messages: the line through them, by hand") {
     auto const cost = fit_cost(timings{{100, 3}, {300, 7}});  // 1 + bits / 50

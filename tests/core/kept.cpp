@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
-namespace {
-
 struct thing {
     int value = 1;
 };
@@ -30,8 +26,6 @@ static_assert(detail::Handle<handle> && !detail::Handle<thing> && !detail::Handl
 static_assert(std::is_same_v<detail::kept_member<thing>, thing&> &&
               std::is_same_v<detail::kept_member<handle>, handle> &&
               std::is_same_v<detail::kept_member<handle const>, handle>);
-
-}  // namespace
 
 TEST_CASE("an object is kept by its address, and may be kept elsewhere later") {
     thing a, b;

@@ -4,7 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using four = std::array<std::uint32_t, 4>;
 
 // The known answers that Random123 publishes for philox4x32, ten rounds and seven (kat_vectors).

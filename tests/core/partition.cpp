@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("parts cover all coordinates, one after another, as equal as can be") {
     for (std::size_t const d : {0, 1, 6, 7, 100})
         for (std::size_t const n : {1, 2, 3, 7, 33}) {

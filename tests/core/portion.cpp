@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(std::is_convertible_v<int, portion> && std::is_convertible_v<float, portion>);
 static_assert(!std::is_convertible_v<char const*, portion>);
 

@@ -4,14 +4,8 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
-namespace {
-
 constexpr auto at_compile_time = round_context::of({7}, 3, 1, 4);
 static_assert(at_compile_time.round == 3 && at_compile_time.own == key{7}.child(3).child(1));
-
-}  // namespace
 
 TEST_CASE("keys of different purposes, ranks, rounds and seeds all differ; what is shared is shared") {
     for (int const ranks : {1, 2, 3, 10}) {

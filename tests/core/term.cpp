@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(std::is_trivially_copyable_v<term<float>> && sizeof(term<float>) == 8);
 static_assert(detail::largest_dimension == 4294967295u);
 

@@ -6,8 +6,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(Scalar<float> && Scalar<double> && !Scalar<int> && !Scalar<long double> && !Scalar<double const>);
 static_assert(Contiguous<std::vector<double>> && Contiguous<std::vector<double> const>);
 static_assert(Contiguous<std::array<float, 3>> && Contiguous<std::span<double const>>);
@@ -17,6 +15,8 @@ static_assert(Contiguous<Eigen::VectorBlock<Eigen::VectorXd>> && Contiguous<Eige
 static_assert(Contiguous<Eigen::MatrixXd> && Contiguous<Eigen::Matrix3f> && Contiguous<Eigen::ArrayXXf const>);
 static_assert(Contiguous<Eigen::Map<Eigen::MatrixXf>> &&
               Contiguous<Eigen::Ref<Eigen::MatrixXf, 0, Eigen::Stride<0, 0>>>);
+static_assert(detail::Number16<Eigen::half> && detail::Number16<Eigen::bfloat16>);
+static_assert(!detail::Number16<std::int16_t> && !detail::Number16<std::uint16_t> && !detail::Number16<float>);
 // What skips elements, or may do so.
 static_assert(!Contiguous<Eigen::MatrixXd::RowXpr> && !Contiguous<Eigen::Block<Eigen::MatrixXd>>);
 static_assert(!Contiguous<Eigen::Ref<Eigen::MatrixXd>> &&
@@ -29,8 +29,6 @@ static_assert(!Contiguous<std::list<double>> && !Contiguous<std::vector<bool>> &
 static_assert(std::same_as<detail::element_of<std::vector<double> const>, double>);
 static_assert(std::same_as<detail::element_of<std::span<float const>>, float>);
 static_assert(std::same_as<detail::element_of<Eigen::VectorXf>, float>);
-
-namespace {
 
 // What ends with its elements, and what only points to them.
 template <class... X>
@@ -46,8 +44,6 @@ struct pointer_and_size {
 static_assert(point<std::span<float>, std::span<float, 2>, pointer_and_size>);
 static_assert(point<Eigen::Map<Eigen::VectorXf>, Eigen::Ref<Eigen::VectorXf>, Eigen::VectorBlock<Eigen::VectorXf>,
                     Eigen::MatrixXf::ColXpr, Eigen::Map<Eigen::MatrixXf>>);
-
-}  // namespace
 
 template <class X>
 concept Viewable = requires(X&& x) {

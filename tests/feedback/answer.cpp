@@ -4,10 +4,7 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
-
-namespace {
 
 template <class C>
 struct downlink {
@@ -43,8 +40,6 @@ struct server {
         return d;
     }
 };
-
-}  // namespace
 
 TEST_CASE("by hand: the estimate less the server's shift; nothing is remembered, however often it is computed") {
     server<identity> s;

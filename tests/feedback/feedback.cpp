@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
-namespace {
-
 struct forgetful {
     void start(std::size_t) {}
     void compensate(host&, round_context const&, std::span<double>) {}
@@ -22,8 +18,6 @@ struct without_estimate {
     void update(host&, std::span<double const>, M const&) {}
 };
 
-}  // namespace
-
 TEST_CASE("a feedback is any type with the four members, for one kind of number") {
     static_assert(Feedback<forgetful> && !Feedback<forgetful, float>);
     static_assert(!Feedback<without_estimate> && !Feedback<int>);
@@ -33,14 +27,10 @@ TEST_CASE("a feedback is any type with the four members, for one kind of number"
     CHECK(m.shift().size() == 3);
 }
 
-namespace {
-
 // Doubles what it is given.
 struct doubling : forgetful {
     void compensate(host& on, round_context const&, std::span<double> g) { multiply(on, 2., g); }
 };
-
-}  // namespace
 
 TEST_CASE("delta of a feedback without make_delta(): checked, scaled, then compensate()") {
     host on;

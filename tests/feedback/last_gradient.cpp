@@ -5,12 +5,9 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 static_assert(Feedback<last_gradient<>> && Feedback<last_gradient<float>, float>);
-
-namespace {
 
 vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }
 
@@ -19,8 +16,6 @@ round_context round_in_full(bool in_full) {
     for (std::uint64_t k = 1;; ++k)
         if (auto const now = round_context::of(key{7}, k, 0, 2); detail::sends_in_full(now, .5) == in_full) return now;
 }
-
-}  // namespace
 
 TEST_CASE("four rounds by hand: in full, two differences, in full") {
     host on;

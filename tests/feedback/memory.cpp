@@ -5,11 +5,7 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 static_assert(Feedback<memory<>> && Feedback<memory<float>, float>);
-
-namespace {
 
 round_context const now;
 
@@ -21,8 +17,6 @@ template <class T>
 std::span<T const> fixed(std::vector<T> const& x) {
     return x;
 }
-
-}  // namespace
 
 TEST_CASE("two rounds by hand, with both switches on") {
     host on;

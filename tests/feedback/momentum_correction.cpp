@@ -5,13 +5,9 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 using vec = std::vector<double>;
 
 static_assert(Feedback<momentum_correction<>> && Feedback<momentum_correction<float>, float>);
-
-namespace {
 
 vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }
 
@@ -29,8 +25,6 @@ void about(vec const& x, vec const& y) {
     REQUIRE(x.size() == y.size());
     for (std::size_t i = 0; i < x.size(); ++i) CHECK(x[i] == doctest::Approx(y[i]).epsilon(1e-14));
 }
-
-}  // namespace
 
 TEST_CASE("the trace of a constant gradient: each value is sent with the momentum it gathered") {
     momentum_correction<> f(.9);

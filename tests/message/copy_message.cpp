@@ -6,12 +6,7 @@
 #include "support/everything.hpp"
 #include "support/laws/messages.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
 using laconic_test::apart;
-
-namespace {
 
 // The message that c makes about x goes to B and from there to a message that held another.
 template <class B, class C>
@@ -36,8 +31,6 @@ void goes_and_returns(C const& c) {
         CHECK(laws::decoded<message, float>(back) == laws::decoded<message, float>(m));
     }
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("each kind of message goes to another backend and comes back as it was", B, host, reference, apart) {
     goes_and_returns<B>(identity{});

@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
 TEST_CASE("the three ways to draw a support, the same on both backends") {
     host fast;
     reference plain;

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One decoder adds what lists terms, a message's own what does not; and fits() refuses arrays of other lengths.
-// Also tests means.hpp, scaled.hpp, signs.hpp.
 #include "laconic/message/message.hpp"
 
 #include "support/everything.hpp"
-
-using namespace laconic;
-using namespace laconic::messages;
-
-namespace {
 
 // A message that a user might write: one number, everywhere. It lists no terms but knows how to be added.
 struct constant {
@@ -86,8 +80,6 @@ std::vector<float> with_last(std::vector<float> x, float last) {
     return x;
 }
 
-}  // namespace
-
 static_assert(Message<constant, double, host> && !TermMessage<constant>);
 static_assert(!Message<constant, float, host>);
 static_assert(Message<twice, double, host> && Message<twice, float, host> && TermMessage<twice>);
@@ -163,8 +155,6 @@ TEST_CASE_TEMPLATE("bucket by bucket a message adds the terms of the whole", T, 
         }
 }
 
-namespace {
-
 template <class C>
 auto message_sent(C const& compressor, std::size_t d) {
     std::vector<float> x(d);
@@ -193,8 +183,6 @@ void check_spoilt(C const& compressor, Change change) {
     CAPTURE(to_string(compressor));
     CHECK_FALSE(detail::fits(m, 100));
 }
-
-}  // namespace
 
 TEST_CASE("whatever a compressor sends fits") {
     for (std::size_t const d : {0u, 1u, 63u, 64u, 65u, 100u}) {

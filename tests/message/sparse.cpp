@@ -8,9 +8,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
 using at_coordinates = sparse<identity, support_is::listed, double, host>;
 using nested = sparse<top_k<>, support_is::listed, double, host>;
 
@@ -102,8 +99,6 @@ TEST_CASE("a payload that is known at run time only is decoded first, and adds t
     }
 }
 
-namespace {
-
 // How many bytes of the memory that a vector holds are in use, by whole pages: all that was ever written to.
 template <class E>
 std::size_t touched(std::vector<E> const& v) {
@@ -117,8 +112,6 @@ std::size_t touched(std::vector<E> const& v) {
     for (unsigned char const p : pages) bytes += (p & 1) * page;
     return bytes;
 }
-
-}  // namespace
 
 // Room for as many as there may ever be, of which no more is touched than is sent.
 TEST_CASE("three of 2^24 numbers touch some pages, and so does what is blank") {

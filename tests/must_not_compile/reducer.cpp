@@ -12,53 +12,42 @@
 #include "laconic/hierarchy.hpp"
 #include "laconic/reducer.hpp"
 
-// expect TEMPORARY: x is a temporary that owns its numbers
+// expect TEMPORARY (20): x is a temporary that owns its numbers
 // expect TEMPORARY_ARRAY: x is a temporary that owns its numbers
 // expect TEMPORARY_OF_EIGEN: x is a temporary that owns its numbers
 // expect MOVED: x is a temporary that owns its numbers
 // expect TEMPORARY_IN_A_CALL: x is a temporary that owns its numbers
 // expect TEMPORARY_IN_BIND: x is a temporary that owns its numbers
 // expect TEMPORARY_OVER_NODES: x is a temporary that owns its numbers
-// expect CONST: x is const: a reducer replaces its numbers by the estimate
+// expect CONST (20): x is const: a reducer replaces its numbers by the estimate
 // expect CONST_VIEW: x is const
-// expect SCALED: an expression, such as 2 \* x of Eigen's, is first assigned to a vector
+// expect SCALED (20): an expression, such as 2 \* x of Eigen's, is first assigned to a vector
 // expect ROW: a reducer takes a vector whose numbers lie one after another in memory
 // expect POINTER: a reducer takes a vector whose numbers lie one after another in memory
-// expect DOUBLE_INTO_FLOAT: x holds double, and this reducer computes in float: .*reducer_of<double>
+// expect DOUBLE_INTO_FLOAT (20): x holds double, and this reducer computes in float: .*reducer_of<double>
 // expect FLOAT_INTO_DOUBLE: a reducer of float takes float and numbers of 16 bits, one of double takes double
 // expect INT_INTO_FLOAT: a reducer of float takes float and numbers of 16 bits, one of double takes double
 // expect CONST_OVER_NODES: x is const
 // expect OF_A_MATRIX_ROW: the third argument is neither a vector whose numbers lie one after another in memory
 // expect OF_SCALED: an expression, such as 2 \* x of Eigen's, is first assigned to a vector
-// expect OF_INT: the third argument holds numbers of another type than this reducer computes in
+// expect OF_INT (30): the third argument holds numbers of another type than this reducer computes in
 // expect OF_VECTORS: several vectors are layers: layers_of
-// expect OF_NOTHING: a reducer needs a third argument
+// expect OF_NOTHING (30): a reducer needs a third argument
 // expect OF_NOTHING_OVER_NODES: a reducer needs a third argument
-// expect SWAPPED: the reduction comes before the communicator
+// expect SWAPPED (60): the reduction comes before the communicator
 // expect SWAPPED_TEMPORARIES: the reduction comes before the communicator
 // expect POINTER_TO_COMMUNICATOR: the second argument is no communicator
 // expect TEMPORARY_COMMUNICATOR: the communicator is a temporary, to which the reducer would refer: give it a name
 // expect CONST_COMMUNICATOR: the communicator is const: a reducer sends over it
 // expect TEMPORARY_NODES: a hierarchy refers to its communicators, and one of these is a temporary
-// expect MISSPELLED_OPTION: what follows the third argument makes no reducer_options
-// expect MISSPELLED_OPTION_OVER_NODES: what follows the third argument makes no reducer_options
+// expect MISSPELLED_OPTION (20): what follows the third argument makes no reducer_options
+// expect MISSPELLED_OPTION_OVER_NODES (20): what follows the third argument makes no reducer_options
 // expect OPTIONS_OF_A_STEP: what follows the third argument makes no reducer_options
 // expect OPTION_OF_ANOTHER_TYPE: (narrowing conversion|cannot be narrowed)
 // expect COMPRESSOR_ALONE: a reduction is one of plain{C}, error_feedback{C}
 // expect BIASED: no theorem covers this reduction
-// expect OVER_IN_PLACE_OF_DECAY: the second value is decay, a number, and a collective is the third
+// expect OVER_IN_PLACE_OF_DECAY (30): the second value is decay, a number, and a collective is the third
 // expect WITHOUT_ITS_HEADER: parse_reduction
-
-// at most TEMPORARY: 20
-// at most CONST: 20
-// at most SCALED: 20
-// at most DOUBLE_INTO_FLOAT: 20
-// at most OF_INT: 30
-// at most OF_NOTHING: 30
-// at most SWAPPED: 60
-// at most MISSPELLED_OPTION: 20
-// at most MISSPELLED_OPTION_OVER_NODES: 20
-// at most OVER_IN_PLACE_OF_DECAY: 30
 
 using namespace laconic;
 

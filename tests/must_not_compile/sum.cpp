@@ -14,30 +14,22 @@
 #include "laconic/encode.hpp"
 #include "laconic/sum.hpp"
 
-// expect SUM_OF_CONST: x is const: this function replaces its numbers
+// expect SUM_OF_CONST (30): x is const: this function replaces its numbers
 // expect SUM_OF_A_SPAN_OF_CONST: x is const: this function replaces its numbers
 // expect SUM_OF_A_TEMPORARY: x is a temporary that owns its numbers
-// expect SUM_OF_AN_EXPRESSION: what is summed is a vector whose numbers lie one after another in memory
+// expect SUM_OF_AN_EXPRESSION (30): what is summed is a vector whose numbers lie one after another in memory
 // expect SUM_OF_A_NUMBER: what is summed is a vector whose numbers lie one after another in memory
 // expect SUM_OF_BOOL: x holds numbers that cannot be summed
-// expect SUM_THAT_LEAVES_OUT: this collective leaves terms out of the sum
-// expect SUM_BY_NO_COLLECTIVE: the last argument is no collective for these numbers
-// expect MEAN_OF_INTEGERS: the mean of integers is no integer
+// expect SUM_THAT_LEAVES_OUT (40): this collective leaves terms out of the sum
+// expect SUM_BY_NO_COLLECTIVE (60): the last argument is no collective for these numbers
+// expect MEAN_OF_INTEGERS (30): the mean of integers is no integer
 // expect PART_OF_A_TEMPORARY: x is a temporary that owns its numbers
 // expect PERSISTENT_SUM_OF_A_TEMPORARY: x is a temporary that owns its numbers
-// expect DECODE_INTO_CONST: x is const: this function replaces its numbers
+// expect DECODE_INTO_CONST (30): x is const: this function replaces its numbers
 // expect DECODE_INTO_A_TEMPORARY: x is a temporary that owns its numbers
 // expect DECODE_INTO_INTEGERS: x holds neither float nor double nor numbers of 16 bits
-// expect ENCODE_INTEGERS: x holds neither float nor double nor numbers of 16 bits
+// expect ENCODE_INTEGERS (40): x holds neither float nor double nor numbers of 16 bits
 // expect ENCODE_WITHOUT_COMPRESSOR: C is not a compressor
-
-// at most SUM_OF_CONST: 30
-// at most SUM_OF_AN_EXPRESSION: 30
-// at most SUM_THAT_LEAVES_OUT: 40
-// at most SUM_BY_NO_COLLECTIVE: 60
-// at most MEAN_OF_INTEGERS: 30
-// at most DECODE_INTO_CONST: 30
-// at most ENCODE_INTEGERS: 40
 
 using namespace laconic;
 

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "laconic/wire/described.hpp"
+#include "support/bits.hpp"
 #include "support/own_file.hpp"
 #include "support/program.hpp"
 #include "support/test.hpp"
@@ -89,11 +90,9 @@ inline std::optional<outcome> run(std::string const& arguments, std::string cons
     return run_program(first + "\"" + python + "\" \"" + (folder() / "decoder.py").string() + "\"", arguments);
 }
 
+using by_hand::word;
+
 /// A header with no checksum, then words.
-struct word {
-    std::uint64_t value;
-    unsigned width;
-};
 inline bytes by_hand(unsigned flags, std::uint64_t dimension, std::vector<word> const& words) {
     laconic::wire::bit_writer sink;
     sink.put(laconic::detail::described_magic, 32);
@@ -104,8 +103,7 @@ inline bytes by_hand(unsigned flags, std::uint64_t dimension, std::vector<word> 
     for (auto const& w : words) bits += w.width;
     laconic::wire::put_whole(sink, bits);
     for (auto const& w : words) sink.put(w.value, w.width);
-    auto const encoded = sink.finish();
-    return {encoded.begin(), encoded.end()};
+    return ::by_hand::bytes_of(sink);
 }
 
 /// What the library reads from a file and what decoder.py reads, of many files.

@@ -29,20 +29,15 @@ struct multiples {
     unsigned width = 8;  ///< of a code in bits, 2 .. 16
     typename B::template array<std::int16_t> codes;
 
-    struct terms_by {
+    struct decoded {
         T step;
         std::int16_t const* codes;
-        std::size_t count;
-        static constexpr bool in_order = true;
-        constexpr std::size_t size() const { return count; }
-        constexpr laconic::term<T> operator[](std::size_t j) const {
-            return {static_cast<laconic::coordinate>(j), static_cast<T>(codes[j]) * step};
-        }
+        constexpr T operator()(std::size_t j) const { return static_cast<T>(codes[j]) * step; }
     };
     static auto fields(auto& m) { return std::tie(m.step, m.width, m.codes); }
     int levels() const { return (1 << (width - 1)) - 1; }
     std::size_t dimension() const { return codes.size(); }
-    terms_by terms() const& { return {step, codes.data(), codes.size()}; }
+    laconic::messages::terms_in_order<decoded> terms() const& { return {{step, codes.data()}, codes.size()}; }
     bool operator==(multiples const&) const = default;
 
     laconic::reading_bounds per_number() const { return {.least_bits = width, .most_bytes = sizeof(std::int16_t)}; }

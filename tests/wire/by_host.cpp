@@ -5,15 +5,7 @@
 #include "support/apart.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
-namespace tests_of_by_host {
-
 using laconic_test::apart;
-
-namespace {
 
 constexpr std::size_t d = 40;
 
@@ -51,8 +43,6 @@ struct round_trip {
     }
 };
 
-}  // namespace
-
 TEST_CASE("a message that the host cannot reach is written and read by way of a copy") {
     auto const same = [](auto compressor) {
         round_trip<host, decltype(compressor)> const here(compressor);
@@ -63,5 +53,3 @@ TEST_CASE("a message that the host cannot reach is written and read by way of a 
     same(top_k{7} | quantize{3});
     same(rand_k{9});  // both ends draw its coordinates
 }
-
-}  // namespace tests_of_by_host

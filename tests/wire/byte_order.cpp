@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("numbers have their lowest byte first, one by one and many at once, and come back") {
     std::byte bytes[8];
     detail::store_little(bytes, std::uint32_t{0x04030201});

@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
 // The check value of CRC-32C, and the examples of RFC 3720, B.4.
 TEST_CASE("checksums are the published ones") {
     std::string_view const digits = "123456789";

@@ -2,13 +2,8 @@
 // Codes of levels are packed as by hand, five ternary ones to a byte, read back, and refused outside the grid.
 #include "laconic/wire/codes.hpp"
 
+#include "support/bits.hpp"
 #include "support/everything.hpp"
-
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
-namespace {
 
 using codes = std::vector<std::int16_t>;
 using byte_codes = std::vector<std::int8_t>;
@@ -17,8 +12,7 @@ template <class Codes>
 std::vector<std::byte> written(Codes const& c, int levels) {
     bit_writer sink;
     write_codes(sink, c, levels);
-    auto const encoded = sink.finish();
-    return {encoded.begin(), encoded.end()};
+    return by_hand::bytes_of(sink);
 }
 std::uint64_t spent(std::size_t n, int levels) {
     ledger books;
@@ -33,8 +27,6 @@ Codes read(std::vector<std::byte> const& encoded, std::size_t n, int levels) {
     source.finish();
     return c;
 }
-
-}  // namespace
 
 // (2, 0, 1, 1, 2) is 2 + 9 + 27 + 2 x 81 = 200; of a group of two, (0, 2) is 6, in four bits.
 TEST_CASE("five ternary codes are one number below 243") {
@@ -104,10 +96,9 @@ TEST_CASE("many ternary codes, wherever they begin, are their groups one by one"
                     word += values * static_cast<std::uint64_t>(c[j] + 1);
                 expected.put(word, detail::width_of(values));
             }
-            auto const encoded = sink.finish(), expected_bytes = expected.finish();
-            CHECK(std::vector(encoded.begin(), encoded.end()) ==
-                  std::vector(expected_bytes.begin(), expected_bytes.end()));
-            bit_reader source(encoded);
+            auto const expected_bytes = by_hand::bytes_of(expected);
+            CHECK(by_hand::bytes_of(sink) == expected_bytes);
+            bit_reader source(expected_bytes);
             source.take(before);
             codes back(n);
             read_codes(source, back, 1);
@@ -116,9 +107,7 @@ TEST_CASE("many ternary codes, wherever they begin, are their groups one by one"
             sink.clear();
             sink.put(before > 0, before);
             write_codes(sink, narrow, 1);
-            auto const encoded_by_bytes = sink.finish();
-            CHECK(std::vector(encoded_by_bytes.begin(), encoded_by_bytes.end()) ==
-                  std::vector(expected_bytes.begin(), expected_bytes.end()));
+            CHECK(by_hand::bytes_of(sink) == expected_bytes);
             bit_reader again(expected_bytes);
             again.take(before);
             byte_codes narrow_back(n);

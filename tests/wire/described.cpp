@@ -10,15 +10,9 @@
 #include "support/laws/pipelines.hpp"
 #include "support/own_messages.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
 using decoder::both_readers;
 using decoder::by_hand;
 using decoder::word;
-
-namespace {
 
 template <class M, class T>
 void describes(M const& m, std::vector<T> const& expected) {
@@ -49,8 +43,6 @@ void refused(std::vector<std::byte> const& bytes, char const* why, reading_limit
     CAPTURE(why);
     CHECK_THROWS_WITH_AS(read_described(bytes, limits), doctest::Contains(why), wire_error);
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("every pipeline's message about every vector is read without its compressor", T, float, double) {
     laws::each_pipeline<T>([](auto const& c) {
@@ -179,8 +171,6 @@ TEST_CASE("small changes without a checksum: refused, or some message, and never
     CHECK(passed > 1000);
 }
 
-namespace {
-
 // A vector of d numbers that are 0 except for the terms.
 std::vector<float> zeros_but(std::size_t d, std::vector<std::pair<std::size_t, float>> const& terms) {
     std::vector<float> x(d);
@@ -247,8 +237,6 @@ std::map<std::string, std::string> golden_files() {
     };
 }
 
-}  // namespace
-
 TEST_CASE("files of version 1 mean what they meant, and are written as they were") {
     auto const today = golden_files();
     auto const files = decoder::golden();
@@ -276,8 +264,6 @@ TEST_CASE("files of version 1 mean what they meant, and are written as they were
           std::to_string(files.size() - refused) + " read, " + std::to_string(refused) + " refused, 0 wrong\n");
 }
 
-namespace {
-
 // Random bits, and choices that they make.
 struct dice {
     key from;
@@ -289,8 +275,6 @@ std::string without_spaces(std::string text) {
     std::erase(text, ' ');
     return text;
 }
-
-}  // namespace
 
 TEST_CASE("the examples of docs/wire-format.md are files of golden.txt") {
     std::ifstream page(decoder::folder() / "../../docs/wire-format.md");

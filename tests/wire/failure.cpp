@@ -7,12 +7,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
-namespace {
-
 using kind = detail::failure_kind;
 
 // The type and the text of what it raises, and what that has beside them.
@@ -86,8 +80,6 @@ std::vector<sample> samples() {
         {{.kind = kind::other, .why = "out of luck"}, "error: out of luck"},
     };
 }
-
-}  // namespace
 
 TEST_CASE("failure: it raises the exception of its kind, and of what is caught it is the same again") {
     CHECK(raised({}) == "nothing");

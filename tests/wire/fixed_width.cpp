@@ -2,22 +2,10 @@
 // Codes of fixed width are the bits of one by one, and the first wrong or missing one is refused at its place.
 #include "laconic/wire/fixed_width.hpp"
 
+#include "support/bits.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
-namespace {
-
-std::vector<std::byte> all_of(bit_writer& sink) {
-    auto const encoded = sink.finish();
-    return {encoded.begin(), encoded.end()};
-}
-
 constexpr auto any = [](auto) { return true; };
-
-}  // namespace
 
 TEST_CASE("codes of every width, count and place are the bits of one by one, and are read back") {
     for (unsigned width = 1; width <= 16; ++width)
@@ -34,8 +22,8 @@ TEST_CASE("codes of every width, count and place are the bits of one by one, and
                 put_codes(books, codes, width, word_of);
                 for (auto const c : codes) one_by_one.put(word_of(c), width);
                 for (auto* const w : {&together, &one_by_one}) w->put(5, 3);
-                auto const encoded = all_of(together);
-                REQUIRE(encoded == all_of(one_by_one));
+                auto const encoded = by_hand::bytes_of(together);
+                REQUIRE(encoded == by_hand::bytes_of(one_by_one));
                 CHECK(books.unpadded() == n * width);
                 bit_reader source(encoded);
                 source.take(before);
@@ -53,7 +41,7 @@ TEST_CASE("the first wrong code is refused where it stands, and a message that i
             bit_writer sink;
             sink.put(1, 1);
             put_codes(sink, codes, width, [](auto c) { return c; });
-            auto const encoded = all_of(sink);
+            auto const encoded = by_hand::bytes_of(sink);
             bit_reader source(encoded);
             source.take(1);
             auto const place = "at bit " + std::to_string(1 + width * (at + 1)) + " of a message: too large";

@@ -2,11 +2,8 @@
 // Whole numbers take seven bits a byte in one form, and a bucket is not written longer than its content.
 #include "laconic/wire/kind.hpp"
 
+#include "support/bits.hpp"
 #include "support/everything.hpp"
-
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
 
 TEST_CASE("whole numbers take seven bits a byte and have one form") {
     struct {
@@ -27,8 +24,7 @@ TEST_CASE("whole numbers take seven bits a byte and have one form") {
         CHECK_THROWS_AS(take_whole(again, s.n - 1), wire_error);
     }
     auto const refused = [](std::vector<unsigned> const& values, char const* why) {
-        std::vector<std::byte> bytes;
-        for (unsigned v : values) bytes.push_back(static_cast<std::byte>(v));
+        auto const bytes = by_hand::bytes_of_values(values);
         bit_reader source(bytes);
         CHECK_THROWS_WITH_AS(take_whole(source, ~0ull), doctest::Contains(why), wire_error);
     };

@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
 TEST_CASE("widths are added up for what they are spent on, and whole bytes are the header's") {
     ledger book(position_code::fastest);
     CHECK(book.bits() == 0);

@@ -1,49 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of message has the bits counted by hand, and hostile bytes are refused or some message.
-// Also tests plain.hpp, powers.hpp, quantized.hpp, scaled.hpp, signs.hpp.
 #include "laconic/wire/message.hpp"
 
+#include "support/bits.hpp"
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
-namespace {
-
-// Writes words of given widths: a message by hand.
-struct word {
-    std::uint64_t value;
-    unsigned width;
-};
-laws::bytes by_hand(std::initializer_list<word> words) {
-    bit_writer sink;
-    for (auto const& w : words) sink.put(w.value, w.width);
-    auto const encoded = sink.finish();
-    return {encoded.begin(), encoded.end()};
-}
-word number(float v) { return {std::bit_cast<std::uint32_t>(v), 32}; }
-word number(double v) { return {std::bit_cast<std::uint64_t>(v), 64}; }
+using by_hand::number;
 
 template <class T = float, class C>
-std::vector<T> received(C const& c, std::size_t d, laws::bytes const& encoded) {
+std::vector<T> received(C const& c, std::size_t d, std::vector<by_hand::word> const& encoded) {
     host on;
     detail::message_of<C, T> m;
     c.blank(on, d, key{1}, m);
-    bit_reader source(encoded);
-    read(on, source, m);
-    source.finish();
-    return laws::decoded<decltype(m), T>(m);
+    return laws::decoded<decltype(m), T>(by_hand::read_into(m, encoded));
 }
 
 template <class M>
 std::uint64_t spent(M const& m) {
     return account(m).unpadded();
 }
-
-}  // namespace
 
 TEST_CASE("what each kind of message spends on values and scalars, and in all, here and in its paper") {
     struct spending {
@@ -116,54 +93,54 @@ TEST_CASE("each kind of message has the bits counted by hand") {
 }
 
 TEST_CASE("messages encoded by hand are read") {
-    CHECK(received(identity{}, 2, by_hand({number(1.5f), number(-2.0f)})) == std::vector<float>{1.5f, -2});
-    CHECK(received<double>(identity{}, 1, by_hand({number(1e300)})) == std::vector<double>{1e300});
+    CHECK(received(identity{}, 2, {number(1.5f), number(-2.0f)}) == std::vector<float>{1.5f, -2});
+    CHECK(received<double>(identity{}, 1, {number(1e300)}) == std::vector<double>{1e300});
     // Levels -2 .. 2 are the words 0 .. 4.
-    CHECK(received(quantize{2}, 3, by_hand({number(0.5f), {0, 3}, {4, 3}, {2, 3}})) == std::vector<float>{-1, 1, 0});
-    CHECK(received(natural{}, 2, by_hand({{127, 9}, {256 + 129, 9}})) == std::vector<float>{1, -4});
+    CHECK(received(quantize{2}, 3, {number(0.5f), {0, 3}, {4, 3}, {2, 3}}) == std::vector<float>{-1, 1, 0});
+    CHECK(received(natural{}, 2, {{127, 9}, {256 + 129, 9}}) == std::vector<float>{1, -4});
     // Of 16 coordinates, two, at 3 and 9, as they are (code 0).
-    CHECK(received(top_k{2}, 16, by_hand({{0, 3}, {3, 4}, {9, 4}, number(7.0f), number(8.0f)}))[9] == 8);
+    CHECK(received(top_k{2}, 16, {{0, 3}, {3, 4}, {9, 4}, number(7.0f), number(8.0f)})[9] == 8);
     // Of three coordinates, one to come: the last.
-    CHECK(received(threshold{1}, 3, by_hand({{1, 2}, {0, 3}, {2, 2}, number(7.0f)})) == std::vector<float>{0, 0, 7});
-    CHECK(received(threshold{1}, 3, by_hand({{0, 2}})) == std::vector<float>{0, 0, 0});
+    CHECK(received(threshold{1}, 3, {{1, 2}, {0, 3}, {2, 2}, number(7.0f)}) == std::vector<float>{0, 0, 7});
+    CHECK(received(threshold{1}, 3, {{0, 2}}) == std::vector<float>{0, 0, 0});
 }
 
 TEST_CASE("what no compressor writes is refused") {
     float const inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-    auto const refused = [](auto const& c, std::size_t d, laws::bytes const& encoded, char const* why) {
+    auto const refused = [](auto const& c, std::size_t d, std::vector<by_hand::word> const& encoded, char const* why) {
         CAPTURE(to_string(c));
         CHECK_THROWS_WITH_AS(received(c, d, encoded), doctest::Contains(why), wire_error);
     };
-    refused(identity{}, 2, by_hand({number(1.0f), number(inf)}), "not finite");
-    refused(identity{}, 2, by_hand({number(nan), number(1.0f)}), "not finite");
-    refused(quantize{2}, 1, by_hand({number(-0.5f), {2, 3}}), "negative step");
-    refused(quantize{2}, 1, by_hand({number(-0.0f), {2, 3}}), "negative step");
-    refused(quantize{2}, 1, by_hand({number(inf), {2, 3}}), "not finite");
-    refused(quantize{2}, 1, by_hand({number(nan), {2, 3}}), "not finite");
-    for (std::uint64_t w : {5u, 6u, 7u}) refused(quantize{2}, 1, by_hand({number(0.5f), {w, 3}}), "outside the grid");
-    refused(quantize{32767}, 1, by_hand({number(0.5f), {65535, 16}}), "outside the grid");
-    refused(natural{}, 1, by_hand({{255, 9}}), "not finite");
-    refused(natural{}, 1, by_hand({{511, 9}}), "not finite");
-    refused(threshold{1}, 2, by_hand({{3, 2}, number(1.0f)}), "more coordinates than the vector has");
-    refused(top_k{2}, 16, by_hand({{0, 3}, {9, 4}, {3, 4}, number(7.0f), number(8.0f)}), "does not ascend");
-    refused(top_k{2}, 16, by_hand({{0, 3}, {3, 4}, {3, 4}, number(7.0f), number(8.0f)}), "does not ascend");
-    refused(top_k{2}, 17, by_hand({{0, 3}, {3, 5}, {17, 5}, number(7.0f), number(8.0f)}), "coordinate 17 of 17");
-    refused(top_k{2} | quantize{1}, 3, by_hand({{1, 3}, {0b111, 3}, number(1.0f), {0, 4}}), "more than 2 bits set");
-    refused(top_k{2} | quantize{1}, 3, by_hand({{1, 3}, {0b001, 3}, number(1.0f), {0, 4}}), "fewer than 2 bits set");
-    refused(identity{}, 1, by_hand({number(1.0f), {0, 1}}), "left over");
-    refused(natural{}, 1, by_hand({{127, 9}, {1, 7}}), "padding");
+    refused(identity{}, 2, {number(1.0f), number(inf)}, "not finite");
+    refused(identity{}, 2, {number(nan), number(1.0f)}, "not finite");
+    refused(quantize{2}, 1, {number(-0.5f), {2, 3}}, "negative step");
+    refused(quantize{2}, 1, {number(-0.0f), {2, 3}}, "negative step");
+    refused(quantize{2}, 1, {number(inf), {2, 3}}, "not finite");
+    refused(quantize{2}, 1, {number(nan), {2, 3}}, "not finite");
+    for (std::uint64_t w : {5u, 6u, 7u}) refused(quantize{2}, 1, {number(0.5f), {w, 3}}, "outside the grid");
+    refused(quantize{32767}, 1, {number(0.5f), {65535, 16}}, "outside the grid");
+    refused(natural{}, 1, {{255, 9}}, "not finite");
+    refused(natural{}, 1, {{511, 9}}, "not finite");
+    refused(threshold{1}, 2, {{3, 2}, number(1.0f)}, "more coordinates than the vector has");
+    refused(top_k{2}, 16, {{0, 3}, {9, 4}, {3, 4}, number(7.0f), number(8.0f)}, "does not ascend");
+    refused(top_k{2}, 16, {{0, 3}, {3, 4}, {3, 4}, number(7.0f), number(8.0f)}, "does not ascend");
+    refused(top_k{2}, 17, {{0, 3}, {3, 5}, {17, 5}, number(7.0f), number(8.0f)}, "coordinate 17 of 17");
+    refused(top_k{2} | quantize{1}, 3, {{1, 3}, {0b111, 3}, number(1.0f), {0, 4}}, "more than 2 bits set");
+    refused(top_k{2} | quantize{1}, 3, {{1, 3}, {0b001, 3}, number(1.0f), {0, 4}}, "fewer than 2 bits set");
+    refused(identity{}, 1, {number(1.0f), {0, 1}}, "left over");
+    refused(natural{}, 1, {{127, 9}, {1, 7}}, "padding");
     refused(identity{}, 1, {}, "32 bits too early");
 }
 
 TEST_CASE_TEMPLATE("a finite step whose grid is not finite is refused", T, float, double) {
     T const max = std::numeric_limits<T>::max();
-    CHECK_THROWS_AS(received<T>(quantize{2}, 1, by_hand({number(max), {4, 3}})), wire_error);
-    CHECK(received<T>(quantize{2}, 1, by_hand({number(max / 2), {4, 3}})) == std::vector<T>{max});
+    CHECK_THROWS_AS(received<T>(quantize{2}, 1, {number(max), {4, 3}}), wire_error);
+    CHECK(received<T>(quantize{2}, 1, {number(max / 2), {4, 3}}) == std::vector<T>{max});
 }
 
 TEST_CASE("an error's place is in the bytes of the wrong number") {
     try {
-        received(identity{}, 3, by_hand({number(1.0f), number(std::numeric_limits<float>::infinity()), number(1.0f)}));
+        received(identity{}, 3, {number(1.0f), number(std::numeric_limits<float>::infinity()), number(1.0f)});
         FAIL("not refused");
     } catch (wire_error const& e) {
         CHECK(e.bit >= 32);  // within or right after the second number

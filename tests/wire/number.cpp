@@ -2,11 +2,8 @@
 // Numbers are written in full, at any bit, and only finite ones, and magnitudes from 0 on, are read.
 #include "laconic/wire/number.hpp"
 
+#include "support/bits.hpp"
 #include "support/everything.hpp"
-
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
 
 TEST_CASE_TEMPLATE("numbers in full, of which only finite ones are read", T, float, double) {
     using limits = std::numeric_limits<T>;
@@ -55,8 +52,8 @@ TEST_CASE_TEMPLATE("many numbers are the same bits as one after another, and fin
         one_by_one.put(0, before);
         put_numbers(at_once, x);
         for (T const v : x) put_number(one_by_one, v);
-        auto const encoded = at_once.finish(), expected = one_by_one.finish();
-        CHECK(std::vector(encoded.begin(), encoded.end()) == std::vector(expected.begin(), expected.end()));
+        auto const encoded = by_hand::bytes_of(at_once);
+        CHECK(encoded == by_hand::bytes_of(one_by_one));
         std::vector<T> read(x.size());
         bit_reader source(encoded), longer(encoded);
         source.take(before);

@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
 TEST_CASE("numbers of every size read back with every parameter that is not absurd") {
     for (unsigned r = 0; r <= 40; ++r)
         for (unsigned width = 0; width <= 40 && width <= r + 9; ++width) {
@@ -39,8 +35,6 @@ TEST_CASE("a number above what may be is refused before it is read") {
     CHECK_THROWS_WITH_AS(take_rice(cut, 1000, 2), doctest::Contains("ends among ones"), wire_error);
 }
 
-namespace {
-
 // The least parameter under which the numbers take fewest bits, and the bits, by the definition.
 detail::rice_choice best_by_definition(std::vector<std::uint64_t> const& numbers) {
     detail::rice_choice best{0, ~std::uint64_t{0}};
@@ -51,8 +45,6 @@ detail::rice_choice best_by_definition(std::vector<std::uint64_t> const& numbers
     }
     return best;
 }
-
-}  // namespace
 
 // The three parameters that are tried hold the best of all, for geometric numbers of any mean.
 TEST_CASE("the best parameter is found for geometric numbers, and is known to be the best") {

@@ -2,24 +2,15 @@
 // Shapes are read stage by stage with the range of each parameter, 32 stages at most.
 #include "laconic/wire/shape.hpp"
 
+#include "support/bits.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
-namespace {
-
-struct word {
-    std::uint64_t value;
-    unsigned width;
-};
+using by_hand::word;
 
 template <class T>
 std::vector<stage> shape_of(std::vector<word> const& words) {
-    bit_writer sink;
-    for (auto const& w : words) sink.put(w.value, w.width);
-    bit_reader source(sink.finish());
+    auto const bytes = by_hand::bytes_of(words);
+    bit_reader source(bytes);
     auto const stages = read_shape<T>(source, library_kinds{}, [](std::size_t) {});
     CHECK(source.left() == 0);
     return stages;
@@ -31,8 +22,6 @@ bool wraps_another(std::uint64_t number) {
                                [&](auto described) { wraps = decltype(described)::next == follow::one_shape; }));
     return wraps;
 }
-
-}  // namespace
 
 TEST_CASE("stages are read until one wraps no other, each with its own parameters") {
     std::uint64_t const quarter = std::bit_cast<std::uint64_t>(0.25);

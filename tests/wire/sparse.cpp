@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
 // Three of 1000: the count takes ten bits, the code three, each position ten.
 TEST_CASE("the ledger of a sparse message, by hand") {
     std::vector<float> x(1000, 0.0f);

@@ -5,11 +5,6 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-using namespace laconic::wire;
-
-namespace {
-
 enum class colour : std::uint8_t { red, green };
 
 // Something to save inside something to save.
@@ -65,8 +60,6 @@ struct vectors {
     }
     bool operator==(vectors const&) const = default;
 };
-
-}  // namespace
 
 TEST_CASE("numbers, arrays, texts and parts within parts come back as they were") {
     auto const original = example();

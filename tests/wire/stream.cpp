@@ -2,25 +2,12 @@
 // Bits are written and read at every width and offset, and reading beyond the end is refused with the place.
 #include "laconic/wire/stream.hpp"
 
+#include "support/bits.hpp"
 #include "support/everything.hpp"
-
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
 
 static_assert(BitSink<ledger> && BitSink<bit_writer> && BitSource<bit_reader>);
 
-namespace {
-
 std::uint64_t low_bits(std::uint64_t word, unsigned width) { return width == 64 ? word : word & ((1ull << width) - 1); }
-
-std::vector<std::byte> some_bytes(std::initializer_list<unsigned> values) {
-    std::vector<std::byte> b;
-    for (unsigned v : values) b.push_back(static_cast<std::byte>(v));
-    return b;
-}
-
-}  // namespace
 
 // 5 in three bits, then 1 in two, then 0x1ff in nine: 101, then 01, then nine ones, from the lowest bit on.
 TEST_CASE("bits fill bytes from the lowest on, and the last byte is padded with zeros") {
@@ -28,8 +15,7 @@ TEST_CASE("bits fill bytes from the lowest on, and the last byte is padded with 
     sink.put(5, 3);
     sink.put(1, 2);
     sink.put(0x1ff, 9);
-    auto const encoded = sink.finish();
-    CHECK(std::vector<std::byte>(encoded.begin(), encoded.end()) == some_bytes({0b11101101, 0b00111111}));
+    CHECK(by_hand::bytes_of(sink) == by_hand::bytes_of_values({0b11101101, 0b00111111}));
     sink.clear();
     CHECK(sink.finish().empty());
     sink.put(0x0102030405060708u, 64);
@@ -87,7 +73,7 @@ TEST_CASE("a long random sequence reads back") {
 }
 
 TEST_CASE("reading past the end is refused with the place, and by how much") {
-    auto const bytes = some_bytes({0xff, 0x01});
+    auto const bytes = by_hand::bytes_of_values({0xff, 0x01});
     bit_reader source(bytes);
     CHECK(source.take(9) == 0x1ff);
     CHECK_THROWS_WITH_AS(source.take(10), "at bit 9 of a message: it ends 3 bits too early", wire_error);
@@ -102,7 +88,7 @@ TEST_CASE("reading past the end is refused with the place, and by how much") {
 }
 
 TEST_CASE("what is left over, and padding that is not zero, are refused") {
-    auto const bytes = some_bytes({0x05, 0x10});
+    auto const bytes = by_hand::bytes_of_values({0x05, 0x10});
     bit_reader whole_byte(bytes);
     whole_byte.take(8);
     CHECK_THROWS_WITH(whole_byte.finish(), "at bit 8 of a message: 8 bits are left over");
@@ -126,13 +112,12 @@ TEST_CASE("bytes of the caller's own stand between words, from a whole byte on")
     room[1] = std::byte(0xcd);
     w.put(1, 1);
     w.append(0);
-    auto const bytes = w.finish();
-    CHECK(std::vector(bytes.begin(), bytes.end()) ==
-          std::vector{std::byte(5), std::byte(0xab), std::byte(0xcd), std::byte(1)});
+    auto const bytes = by_hand::bytes_of(w);
+    CHECK(bytes == by_hand::bytes_of_values({5, 0xab, 0xcd, 1}));
     bit_reader r(bytes);
     CHECK(r.take(3) == 5);
     auto const read = r.take_bytes(2);
-    CHECK(std::vector(read.begin(), read.end()) == std::vector{std::byte(0xab), std::byte(0xcd)});
+    CHECK(std::vector(read.begin(), read.end()) == by_hand::bytes_of_values({0xab, 0xcd}));
     CHECK(r.take(1) == 1);
     CHECK(r.take_bytes(0).empty());
     r.finish();
@@ -180,7 +165,7 @@ TEST_CASE("bytes and bits of other messages, at every offset; what was written s
 }
 
 TEST_CASE("refuse throws with the place of the reader") {
-    auto const bytes = some_bytes({0, 0, 0});
+    auto const bytes = by_hand::bytes_of_values({0, 0, 0});
     bit_reader source(bytes);
     source.take(17);
     CHECK_THROWS_WITH_AS(source.refuse("why not"), "at bit 17 of a message: why not", wire_error);
@@ -196,8 +181,8 @@ TEST_CASE("bytes are put and taken wherever the last bit ended") {
             at_once.put_bytes(bytes);
             for (auto const b : bytes) one_by_one.put(std::to_integer<std::uint64_t>(b), 8);
             for (auto* const w : {&at_once, &one_by_one}) w->put(5, 3);
-            auto const encoded = at_once.finish(), expected = one_by_one.finish();
-            REQUIRE(std::vector(encoded.begin(), encoded.end()) == std::vector(expected.begin(), expected.end()));
+            auto const encoded = by_hand::bytes_of(at_once);
+            REQUIRE(encoded == by_hand::bytes_of(one_by_one));
             bit_reader source(encoded);
             source.take(before);
             source.take_bytes_to(read);

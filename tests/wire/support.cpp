@@ -2,16 +2,12 @@
 // Supports take a short one of five codes, near the entropy, read back, and damaged ones are refused alike.
 #include "laconic/wire/support.hpp"
 
+#include "support/bits.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
 using coordinates = std::vector<std::uint64_t>;
-using bytes = std::vector<std::byte>;
-
-namespace {
+using by_hand::bytes;
+using by_hand::word;
 
 struct encoding {
     bytes text;
@@ -40,17 +36,10 @@ std::vector<I> read(std::uint64_t length, std::size_t count, bytes const& text) 
     return out;
 }
 
-// Words of given widths, as hostile bytes may have them; the first is the code.
-struct word {
-    std::uint64_t value;
-    unsigned width;
-};
-bytes by_hand(support_code code, std::vector<word> const& words) {
-    bit_writer sink;
-    sink.put(static_cast<std::uint64_t>(code), 3);
-    for (auto const& w : words) sink.put(w.value, w.width);
-    auto const b = sink.finish();
-    return {b.begin(), b.end()};
+// Words as hostile bytes may have them, behind a code.
+bytes coded(support_code code, std::vector<word> words) {
+    words.insert(words.begin(), {static_cast<std::uint64_t>(code), 3});
+    return by_hand::bytes_of(words);
 }
 void refused(std::uint64_t length, std::size_t count, bytes const& text, char const* why) {
     CAPTURE(why);
@@ -141,21 +130,18 @@ double entropy(double d, double k) {  // log2 C(d, k)
     return (std::lgamma(d + 1) - std::lgamma(k + 1) - std::lgamma(d - k + 1)) / std::log(2);
 }
 
-}  // namespace
-
 TEST_CASE("each code is read as encoded by hand") {
     // Coordinates 3 and 9 of 16; gaps 3 and 5; two runs of one.
-    CHECK(read(16, 2, by_hand(support_code::raw, {{3, 4}, {9, 4}})) == coordinates{3, 9});
-    CHECK(read(16, 2, by_hand(support_code::bitmap, {{1 << 3 | 1 << 9, 16}})) == coordinates{3, 9});
+    CHECK(read(16, 2, coded(support_code::raw, {{3, 4}, {9, 4}})) == coordinates{3, 9});
+    CHECK(read(16, 2, coded(support_code::bitmap, {{1 << 3 | 1 << 9, 16}})) == coordinates{3, 9});
     // Rice, r = 1: 3 is one 1, a 0, then 1; 5 is two 1s, a 0, then 1.
-    CHECK(read(16, 2, by_hand(support_code::rice, {{1, 6}, {0b01, 2}, {1, 1}, {0b011, 3}, {1, 1}})) ==
-          coordinates{3, 9});
-    CHECK(read(16, 2, by_hand(support_code::packed, {{3, 6}, {3, 3}, {5, 3}})) == coordinates{3, 9});
+    CHECK(read(16, 2, coded(support_code::rice, {{1, 6}, {0b01, 2}, {1, 1}, {0b011, 3}, {1, 1}})) == coordinates{3, 9});
+    CHECK(read(16, 2, coded(support_code::packed, {{3, 6}, {3, 3}, {5, 3}})) == coordinates{3, 9});
     // Runs, both parameters 0: a gap of 3, one coordinate; then a gap of 5, of which one is understood, and one.
-    CHECK(read(16, 2, by_hand(support_code::runs, {{0, 6}, {0, 6}, {0b0111, 4}, {0, 1}, {0b01111, 5}, {0, 1}})) ==
+    CHECK(read(16, 2, coded(support_code::runs, {{0, 6}, {0, 6}, {0b0111, 4}, {0, 1}, {0b01111, 5}, {0, 1}})) ==
           coordinates{3, 9});
     // One run of three from 4 on.
-    CHECK(read(16, 3, by_hand(support_code::runs, {{0, 6}, {0, 6}, {0b01111, 5}, {0b011, 3}})) == coordinates{4, 5, 6});
+    CHECK(read(16, 3, coded(support_code::runs, {{0, 6}, {0, 6}, {0b01111, 5}, {0b011, 3}})) == coordinates{4, 5, 6});
 }
 
 TEST_CASE("none and all cost nothing") {
@@ -285,28 +271,28 @@ TEST_CASE("coordinates up to 2^40 are read back") {
         CHECK(read(longest_support, support.size(), m.text) == support);
         CHECK(m.bits < 5000 * 33.);  // of 40 as they are; the entropy is 29.1
     }
-    refused(longest_support, 1, by_hand(support_code::rice, {{40, 6}, {0b011, 3}, {0, 40}}), "ones in a row");
-    refused(longest_support, 1, by_hand(support_code::rice, {{40, 6}, {0b01, 2}, {0, 40}}), "of 1099511627776");
+    refused(longest_support, 1, coded(support_code::rice, {{40, 6}, {0b011, 3}, {0, 40}}), "ones in a row");
+    refused(longest_support, 1, coded(support_code::rice, {{40, 6}, {0b01, 2}, {0, 40}}), "of 1099511627776");
 }
 
 TEST_CASE("supports that repeat, descend or leave the vector are refused") {
-    refused(100, 2, by_hand(support_code::raw, {{5, 7}, {5, 7}}), "coordinate 5 does not ascend");
-    refused(100, 2, by_hand(support_code::raw, {{5, 7}, {4, 7}}), "coordinate 4 does not ascend");
-    refused(100, 1, by_hand(support_code::raw, {{100, 7}}), "coordinate 100 of 100");
-    refused(100, 2, by_hand(support_code::raw, {{99, 7}, {127, 7}}), "coordinate 127 of 100");
-    refused(100, 3, by_hand(support_code::raw, {{5, 7}, {6, 7}}), "does not ascend");
-    refused(100, 4, by_hand(support_code::raw, {{5, 7}, {6, 7}, {7, 7}}), "7 bits too early");
-    refused(100, 1, by_hand(support_code::raw, {{5, 7}, {6, 7}}), "left");
-    refused(100, 1, by_hand(support_code::packed, {{7, 6}, {100, 7}}), "coordinate 100 of 100");
-    refused(100, 2, by_hand(support_code::packed, {{7, 6}, {99, 7}, {0, 7}}), "coordinate 100 of 100");
-    refused(100, 2, by_hand(support_code::packed, {{8, 6}, {9, 8}, {0, 8}}), "gaps of 8 bits");
-    refused(100, 1, by_hand(support_code::rice, {{7, 6}, {0, 1}, {100, 7}}), "coordinate 100 of 100");
-    refused(100, 1, by_hand(support_code::rice, {{41, 6}}), "Rice parameter of 41");
-    refused(100, 1, by_hand(support_code::rice, {{0, 6}, {~0ull, 64}, {~0ull, 64}}), "more than 100 ones in a row");
-    refused(100, 2, by_hand(support_code::runs, {{0, 6}, {0, 6}, {0, 1}, {0b011, 3}}), "beyond the 2 coordinates");
-    refused(3, 2, by_hand(support_code::runs, {{0, 6}, {0, 6}, {0b011, 3}, {0b01, 2}}), "coordinate 3 of 3");
+    refused(100, 2, coded(support_code::raw, {{5, 7}, {5, 7}}), "coordinate 5 does not ascend");
+    refused(100, 2, coded(support_code::raw, {{5, 7}, {4, 7}}), "coordinate 4 does not ascend");
+    refused(100, 1, coded(support_code::raw, {{100, 7}}), "coordinate 100 of 100");
+    refused(100, 2, coded(support_code::raw, {{99, 7}, {127, 7}}), "coordinate 127 of 100");
+    refused(100, 3, coded(support_code::raw, {{5, 7}, {6, 7}}), "does not ascend");
+    refused(100, 4, coded(support_code::raw, {{5, 7}, {6, 7}, {7, 7}}), "7 bits too early");
+    refused(100, 1, coded(support_code::raw, {{5, 7}, {6, 7}}), "left");
+    refused(100, 1, coded(support_code::packed, {{7, 6}, {100, 7}}), "coordinate 100 of 100");
+    refused(100, 2, coded(support_code::packed, {{7, 6}, {99, 7}, {0, 7}}), "coordinate 100 of 100");
+    refused(100, 2, coded(support_code::packed, {{8, 6}, {9, 8}, {0, 8}}), "gaps of 8 bits");
+    refused(100, 1, coded(support_code::rice, {{7, 6}, {0, 1}, {100, 7}}), "coordinate 100 of 100");
+    refused(100, 1, coded(support_code::rice, {{41, 6}}), "Rice parameter of 41");
+    refused(100, 1, coded(support_code::rice, {{0, 6}, {~0ull, 64}, {~0ull, 64}}), "more than 100 ones in a row");
+    refused(100, 2, coded(support_code::runs, {{0, 6}, {0, 6}, {0, 1}, {0b011, 3}}), "beyond the 2 coordinates");
+    refused(3, 2, coded(support_code::runs, {{0, 6}, {0, 6}, {0b011, 3}, {0b01, 2}}), "coordinate 3 of 3");
     for (std::uint64_t code : {5u, 6u, 7u})
-        refused(100, 1, by_hand(static_cast<support_code>(code), {{0, 64}}), "an unknown position code");
+        refused(100, 1, coded(static_cast<support_code>(code), {{0, 64}}), "an unknown position code");
 }
 
 // Readers look at many coordinates at once. Whatever the bytes are, they find the same, or the same wrong at the same
@@ -359,11 +345,11 @@ TEST_CASE("long supports, whole and damaged, are read as one coordinate after an
 }
 
 TEST_CASE("bitmaps with more or fewer bits than counted are refused, in the first word and in the last") {
-    refused(4, 3, by_hand(support_code::bitmap, {{0b1111, 4}}), "more than 3 bits set");
-    refused(4, 3, by_hand(support_code::bitmap, {{0b0011, 4}}), "fewer than 3 bits set");
-    CHECK(read(4, 3, by_hand(support_code::bitmap, {{0b1011, 4}})) == coordinates{0, 1, 3});
+    refused(4, 3, coded(support_code::bitmap, {{0b1111, 4}}), "more than 3 bits set");
+    refused(4, 3, coded(support_code::bitmap, {{0b0011, 4}}), "fewer than 3 bits set");
+    CHECK(read(4, 3, coded(support_code::bitmap, {{0b1011, 4}})) == coordinates{0, 1, 3});
     auto const wide = [](std::uint64_t low, std::uint64_t high) {
-        return by_hand(support_code::bitmap, {{low, 35}, {high, 35}});
+        return coded(support_code::bitmap, {{low, 35}, {high, 35}});
     };
     refused(70, 20, wide((1ull << 30) - 1, 0), "more than 20");
     refused(70, 20, wide((1ull << 20) - 1, 1ull << 34), "more than 20");

@@ -4,12 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
-namespace {
-
 // Each code's bits by its definition, coordinate by coordinate.
 template <class I>
 std::uint64_t packed_bits(std::vector<I> const& support) {
@@ -86,8 +80,6 @@ std::vector<I> drawn(std::uint64_t length, double share, std::uint64_t seed) {
     if (support.empty()) support.push_back(static_cast<I>(length - 1));
     return support;
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("the sums of one pass are those of the definitions, around every length of a group", I, coordinate,
                    std::uint64_t) {

@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
 TEST_CASE("what is unpacked adds itself to a vector of its dimension") {
     unpacked const dense{3, true, {}, {1, 2, 3}}, sparse{4, false, {1, 3}, {5, -6}};
     std::vector<float> x(3, 1.0f), y(4, 0.0f);

@@ -6,17 +6,11 @@
 #include "support/everything.hpp"
 #include "support/own_messages.hpp"
 
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
-
 static_assert(UserMessage<own::multiples<float, host>, float, host>);
 static_assert(UserMessage<own::multiples<double, reference>, double, reference>);
 static_assert(!UserMessage<own::multiples<double, host>, float, host>);
 static_assert(UserMessage<own::one_number<float>, float, reference>);
 static_assert(!UserMessage<full_vector<float, host>, float, host>);
-
-namespace {
 
 std::vector<float> const five_floats{1, -2, 0, 0.3f, 1e9f};
 
@@ -79,16 +73,15 @@ void refused(std::span<std::byte const> file, std::string const& why, reading_li
     }
 }
 
-decoder::word of_float(float v) { return {std::bit_cast<std::uint32_t>(v), 32}; }
-decoder::word of_byte(unsigned n) { return {n, 8}; }
+using by_hand::number;
+using by_hand::word;
+using by_hand::words_of;
 
 // The shape of multiples of a float in codes of `width` bits, then words.
-std::vector<std::byte> by_hand_multiples(std::uint64_t d, std::vector<decoder::word> words, unsigned width = 4) {
-    words.insert(words.begin(), {of_byte(130), of_byte(5), of_byte(width), of_float(0.5f)});
+std::vector<std::byte> by_hand_multiples(std::uint64_t d, std::vector<word> words, unsigned width = 4) {
+    words.insert(words.begin(), {{130, 8}, {5, 8}, {width, 8}, number(0.5f)});
     return decoder::by_hand(0, d, words);
 }
-
-}  // namespace
 
 // Kind, five bytes of parameters (the width, the step), then -2 and 3.5 as codes -4 and 7 of four bits.
 TEST_CASE("a user's message, to the bit") {
@@ -105,7 +98,7 @@ TEST_CASE("a user's message, to the bit") {
     // No parameters; any order of the types.
     auto const same =
         write_described(compress(own::mean{}, std::vector<float>{1, 3}, key{1}), {.with_checksum = false});
-    CHECK(same == decoder::by_hand(0, 2, {of_byte(255), of_byte(0), of_float(2)}));
+    CHECK(same == decoder::by_hand(0, 2, {{255, 8}, {0, 8}, number(2.0f)}));
     CHECK(read_described(same, {}, user_messages<own::mean, own::round_to>).values == std::vector<double>{2, 2});
     CHECK(read_described(same, {}, user_messages<own::mean>).values == std::vector<double>{2, 2});
 }
@@ -156,15 +149,11 @@ TEST_CASE("a reader without the type refuses it by its number, and its kind of n
     auto const of_doubles = write_described(compress(own::mean{}, std::vector<double>{1, 2}, key{1}));
     refused(of_doubles, "user kind 255, of which this reader was given no message of double", {}, user_messages<>);
     // Before anything else is read, such as a first part.
-    refused(
-        decoder::by_hand(
-            0, 3, {of_byte(34), of_byte(2), of_byte(2), of_byte(1), of_byte(1), of_byte(200), of_byte(0), of_float(1)}),
-        "user kind 200", {}, own::messages);
+    refused(decoder::by_hand(0, 3, words_of({34, 2, 2, 1, 1, 200, 0}, {number(1.0f)})), "user kind 200", {},
+            own::messages);
     // 127 is none.
-    refused(decoder::by_hand(0, 0, {of_byte(127), of_byte(0)}), "an unknown kind of message: 127", {}, own::messages);
+    refused(decoder::by_hand(0, 0, {{127, 8}, {0, 8}}), "an unknown kind of message: 127", {}, own::messages);
 }
-
-namespace {
 
 // A message of double alone.
 struct only_doubles {
@@ -172,8 +161,6 @@ struct only_doubles {
     requires std::same_as<T, double>
     using message = own::one_number<T>;
 };
-
-}  // namespace
 
 TEST_CASE("a type may have messages of one type of numbers") {
     auto const users = user_messages<only_doubles>;
@@ -183,27 +170,26 @@ TEST_CASE("a type may have messages of one type of numbers") {
 }
 
 TEST_CASE("parameters are refused that are too long, cut off, left over or not padded with zeros") {
-    auto const with = [](std::vector<decoder::word> words) {
-        words.insert(words.begin(), of_byte(130));
+    auto const with = [](std::vector<word> words) {
+        words.insert(words.begin(), {130, 8});
         return decoder::by_hand(0, 0, words);
     };
     std::uint64_t const begin = 8 * (4 + 1 + 1 + 1 + 1);
-    refused(with({of_byte(129), of_byte(32)}), "4097 where at most 4096 may be", {}, own::messages);
-    refused(with({of_byte(5), of_byte(4)}), "too early", {}, own::messages);
-    refused(with({of_byte(0)}), "too early", {}, own::messages, begin + 16);
-    refused(with({of_byte(4), of_byte(4), {0, 24}}), "it ends 8 bits too early", {}, own::messages, begin + 24);
-    refused(with({of_byte(4), of_byte(4), {0, 24}, of_byte(0)}), "it ends 8 bits too early", {}, own::messages,
-            begin + 24);
-    refused(with({of_byte(6), of_byte(4), {0, 32}, of_byte(0)}),
-            "8 bits of the parameters of user kind 130 are left over", {}, own::messages, begin + 16 + 40);
-    refused(with({of_byte(5), of_byte(1), of_float(1)}), "codes of less than two bits", {}, own::messages, begin + 24);
-    refused(with({of_byte(5), of_byte(17), of_float(1)}), "17 where at most 16 may be", {}, own::messages);
-    refused(with({of_byte(5), of_byte(16), of_float(1e38f)}), "not finite", {}, own::messages);
-    CHECK(read_described(with({of_byte(5), of_byte(16), of_float(1)}), {}, own::messages).values.empty());
+    refused(with({{129, 8}, {32, 8}}), "4097 where at most 4096 may be", {}, own::messages);
+    refused(with({{5, 8}, {4, 8}}), "too early", {}, own::messages);
+    refused(with({{0, 8}}), "too early", {}, own::messages, begin + 16);
+    refused(with({{4, 8}, {4, 8}, {0, 24}}), "it ends 8 bits too early", {}, own::messages, begin + 24);
+    refused(with({{4, 8}, {4, 8}, {0, 24}, {0, 8}}), "it ends 8 bits too early", {}, own::messages, begin + 24);
+    refused(with({{6, 8}, {4, 8}, {0, 32}, {0, 8}}), "8 bits of the parameters of user kind 130 are left over", {},
+            own::messages, begin + 16 + 40);
+    refused(with({{5, 8}, {1, 8}, number(1.0f)}), "codes of less than two bits", {}, own::messages, begin + 24);
+    refused(with({{5, 8}, {17, 8}, number(1.0f)}), "17 where at most 16 may be", {}, own::messages);
+    refused(with({{5, 8}, {16, 8}, number(1e38f)}), "not finite", {}, own::messages);
+    CHECK(read_described(with({{5, 8}, {16, 8}, number(1.0f)}), {}, own::messages).values.empty());
 }
 
 TEST_CASE("the limits hold for users' messages") {
-    auto const file = by_hand_multiples(10, std::vector<decoder::word>(10, {9, 4}));
+    auto const file = by_hand_multiples(10, std::vector<word>(10, {9, 4}));
     auto const users = own::messages;
     CHECK(read_described(file, {.dimension = 10, .memory = 10 * 18 + 5, .work = 10}, users).values.size() == 10);
     refused(file, "dimension 10, where the limit is 9", {.dimension = 9}, users);
@@ -212,7 +198,7 @@ TEST_CASE("the limits hold for users' messages") {
     refused(by_hand_multiples(1000000, {{0, 64}}), "it ends too early for 1000000 numbers", {}, users);
     refused(by_hand_multiples(17, {{0, 64}}), "it ends too early for 17 numbers", {}, users);
     // Few bits that stand for many numbers.
-    auto const many = [](std::uint64_t n) { return decoder::by_hand(0, n, {of_byte(255), of_byte(0), of_float(1)}); };
+    auto const many = [](std::uint64_t n) { return decoder::by_hand(0, n, {{255, 8}, {0, 8}, number(1.0f)}); };
     CHECK(read_described(many(1000), {.memory = 16000}, users).values == std::vector<double>(1000, 1));
     refused(many(1000), "more memory than the limit", {.memory = 15999}, users);
     refused(many(detail::largest_dimension), "more memory than the limit", {}, users);
@@ -221,8 +207,6 @@ TEST_CASE("the limits hold for users' messages") {
         .dimension = longest_support, .memory = std::uint64_t{1} << 60, .work = std::uint64_t{1} << 60};
     refused(many(detail::largest_dimension + 1), "user kind 255 of more than 2^32 - 1 numbers", unlimited, users);
 }
-
-namespace {
 
 enum class flaw { none, reads_less, reads_more, length, not_finite, throws, throws_early, memory, steps };
 
@@ -276,13 +260,11 @@ struct of_flawed {
 };
 
 // Three numbers of a byte, whole or with a bit before them, alone or as the first part.
-std::vector<std::byte> three(std::vector<decoder::word> more = {}) {
-    std::vector<decoder::word> words{of_byte(128), of_byte(0), of_byte(1), of_byte(2), of_byte(3)};
+std::vector<std::byte> three(std::vector<word> more = {}) {
+    std::vector<word> words{{128, 8}, {0, 8}, {1, 8}, {2, 8}, {3, 8}};
     words.insert(words.end(), more.begin(), more.end());
     return decoder::by_hand(0, 3, words);
 }
-
-}  // namespace
 
 TEST_CASE("what a user's functions do wrong is a wire_error, or their own exception") {
     auto const read_with = [](flaw which, std::span<std::byte const> file, reading_limits limits = {}) {
@@ -317,25 +299,11 @@ TEST_CASE("what a user's functions do wrong is a wire_error, or their own except
     CHECK_THROWS_WITH_AS(read_with(flaw::throws_early, three()), "not today", std::logic_error);
     CHECK(living == 0);
     // Half read as the first part, what follows is not where it should be.
-    auto const parts = decoder::by_hand(0, 4,
-                                        {of_byte(34),
-                                         of_byte(2),
-                                         of_byte(3),
-                                         of_byte(128),
-                                         of_byte(0),
-                                         of_byte(1),
-                                         of_byte(4),
-                                         of_byte(0),
-                                         of_byte(1),
-                                         of_byte(2),
-                                         of_byte(3),
-                                         {1, 1}});
+    auto const parts = decoder::by_hand(0, 4, words_of({34, 2, 3, 128, 0, 1, 4, 0, 1, 2, 3}, {{1, 1}}));
     CHECK(read_with(flaw::none, parts).values == std::vector<double>{1, 2, 3, -1});
     CHECK_THROWS_WITH_AS(read_with(flaw::reads_less, parts), doctest::Contains("it is shorter than announced"),
                          wire_error);
 }
-
-namespace {
 
 // Parameters of any length.
 struct long_parameters {
@@ -365,8 +333,6 @@ struct of_long_parameters {
     using message = long_parameters;
 };
 
-}  // namespace
-
 TEST_CASE("parameters are padded to whole bytes, are no values, and are at most 4096 bytes") {
     auto const users = user_messages<of_long_parameters>;
     for (std::size_t const bits : {1u, 7u, 9u, 8u * 4096 - 1}) {
@@ -382,12 +348,10 @@ TEST_CASE("parameters are padded to whole bytes, are no values, and are at most 
                          "user kind 129 writes 4097 bytes of parameters, where at most 4096 may be", argument_error);
     CHECK_THROWS_AS(account_described(long_parameters{2, 8 * 4096 + 1}), argument_error);
     // 1, then a zero that is a padding's, and one that is not.
-    CHECK(read_described(decoder::by_hand(2, 1, {of_byte(129), of_byte(1), of_byte(1)}), {}, users).values ==
+    CHECK(read_described(decoder::by_hand(2, 1, {{129, 8}, {1, 8}, {1, 8}}), {}, users).values ==
           std::vector<double>{1});
-    refused(decoder::by_hand(2, 1, {of_byte(129), of_byte(1), of_byte(9)}), "the padding of the last byte is not zero",
-            {}, users);
-    refused(decoder::by_hand(2, 1, {of_byte(129), of_byte(1), of_byte(9)}), "more memory than the limit", {.memory = 0},
-            users);
+    refused(decoder::by_hand(2, 1, {{129, 8}, {1, 8}, {9, 8}}), "the padding of the last byte is not zero", {}, users);
+    refused(decoder::by_hand(2, 1, {{129, 8}, {1, 8}, {9, 8}}), "more memory than the limit", {.memory = 0}, users);
 }
 
 TEST_CASE_TEMPLATE("changed files: refused, or some message within the limits, and decoder.py agrees", T, float,

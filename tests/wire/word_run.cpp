@@ -2,11 +2,8 @@
 // A run of words is the same bytes as its words one by one.
 #include "laconic/wire/word_run.hpp"
 
+#include "support/bits.hpp"
 #include "support/everything.hpp"
-
-using namespace laconic;
-using namespace laconic::messages;
-using namespace laconic::wire;
 
 static_assert(BitSink<word_run>);
 
@@ -35,8 +32,7 @@ TEST_CASE("a run of words is the same bytes as one by one, and as many bits") {
             each(one_by_one);
             CHECK(books.unpadded() == before + bits);
             for (auto* const w : {&at_once, &one_by_one}) w->put(1, 3);
-            auto const encoded = at_once.finish(), expected = one_by_one.finish();
-            REQUIRE(std::vector(encoded.begin(), encoded.end()) == std::vector(expected.begin(), expected.end()));
+            REQUIRE(by_hand::bytes_of(at_once) == by_hand::bytes_of(one_by_one));
         }
 }
 

@@ -10,7 +10,7 @@
 
 #include "laconic/any/fields.hpp"
 #include "laconic/core/listed.hpp"
-#include "laconic/core/type_list.hpp"
+#include "laconic/core/types.hpp"
 
 /// Values of one kind by their names: the list of them, and how a text becomes one, come from the descriptions of their
 /// types (core/description.hpp).

@@ -12,7 +12,6 @@
 #include <type_traits>
 
 #include "laconic/collective/terms/sparse_vector.hpp"
-#include "laconic/core/number16.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic::detail {

@@ -16,7 +16,7 @@
 #include "laconic/collective/sparse/recursive_doubling.hpp"
 #include "laconic/collective/sparse/split_all_gather.hpp"
 #include "laconic/collective/sparse/sum_by_server.hpp"
-#include "laconic/core/type_list.hpp"
+#include "laconic/core/types.hpp"
 
 namespace laconic::detail {
 

@@ -10,16 +10,28 @@
 #include <type_traits>
 #include <vector>
 
-#include "laconic/backend/array.hpp"
-#include "laconic/compress/compressor.hpp"
-#include "laconic/compress/formula_sizes.hpp"
 #include "laconic/compress/levels.hpp"
 #include "laconic/core/cost.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/message/copy_message.hpp"
-#include "laconic/message/levelled.hpp"
+#include "laconic/message/wrappers.hpp"
 
 namespace laconic {
+
+/// The bits of messages, for best_level: this counts them as papers do. Any other type is a comparable value with
+///   sizes(formula, message)  the bits of a message: of formula(), by levels<C>::bits, or of message(), the message
+///                            itself, which costs a compression;
+///   sizes.are_dear()         whether it calls message(), so that best_level evaluates few levels;
+///   to_string(sizes)         its name.
+struct formula_sizes {
+    template <class Formula, class Said>
+    double operator()(Formula formula, Said) const {
+        return formula();
+    }
+    static constexpr bool are_dear() { return false; }
+
+    bool operator==(formula_sizes const&) const = default;
+    friend std::string to_string(formula_sizes) { return "formula"; }
+};
 
 /// C at the level that makes the most progress for the cost of its message (CAT; Khirirat, Magnusson, Aytekin,
 /// Johansson, arXiv:2003.06377), chosen anew for each vector: the lowest that has the largest

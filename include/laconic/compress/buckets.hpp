@@ -2,9 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
-#include "laconic/core/contract.hpp"
+#include "laconic/backend/norm.hpp"
 
 /// How the compressors with one scale per bucket cut a vector: into buckets of `bucket` consecutive values, the last of
 /// which may be shorter; 0 means one bucket for all values.
@@ -14,11 +15,15 @@ namespace laconic::detail {
 inline std::size_t bucket_of(std::size_t bucket, std::size_t d) {
     return bucket != 0 ? bucket : std::max(d, std::size_t{1});
 }
-inline std::size_t buckets_in(std::size_t d, std::size_t bucket) { return d / bucket + (d % bucket != 0); }
 
 /// The number of values in the first of the buckets of d values, which no bucket exceeds; 1 where there are no values.
 inline std::size_t longest_bucket(std::size_t bucket, std::size_t d) {
     return std::min(bucket_of(bucket, d), std::max(d, std::size_t{1}));
+}
+
+/// The largest value of |x|_p |x|_1 / |x|_2^2 for b numbers.
+inline double norm_ratio(p_norm p, double b) {
+    return p == p_norm::one ? b : p == p_norm::two ? std::sqrt(b) : (1 + std::sqrt(b)) / 2;
 }
 
 }  // namespace laconic::detail

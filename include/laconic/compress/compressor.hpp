@@ -8,9 +8,6 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/core/description.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/message/message.hpp"
 
 /// A compressor is a value and a pure function of (vector, key): it gives the same bytes on every rank and backend.

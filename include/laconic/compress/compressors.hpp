@@ -23,7 +23,7 @@
 #include "laconic/compress/uniform.hpp"
 #include "laconic/compress/vote.hpp"
 #include "laconic/compress/zero_blocks.hpp"
-#include "laconic/core/type_list.hpp"
+#include "laconic/core/types.hpp"
 
 namespace laconic::detail {
 

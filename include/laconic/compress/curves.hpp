@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
+#include <vector>
 
-#include "laconic/compress/histogram.hpp"
+#include "laconic/backend/host.hpp"
+#include "laconic/backend/scales.hpp"
 
 /// What each level of a compressor keeps of a vector whose histogram is given, and the best level by it, without a
 /// sort. A curve walks up the levels:
@@ -18,6 +22,26 @@
 /// The levels, and the arguments y, may not decrease from call to call. Sums are rounded alike with and without fused
 /// products.
 namespace laconic::detail {
+
+/// The magnitudes of a vector, largest first, each to within a factor of 1 + 2^-8; those below 2^-48 of the largest
+/// count as 0. It takes 144 KiB, whatever the length of the vector.
+struct histogram {
+    kernels::magnitude_bins bins;
+    std::vector<std::uint32_t> counts;  ///< per bin
+    std::vector<double> room;           ///< one number per bin, for the use of a curve
+
+    void make_room() {
+        counts.resize(kernels::magnitude_bins::count);
+        room.resize(kernels::magnitude_bins::count);
+    }
+    /// Fills it in one pass over x; `largest` is the largest magnitude of x, finite and above 0.
+    template <class B, Scalar T>
+    void fill(B& on, std::span<T const> x, T largest) {
+        make_room();
+        bins = kernels::magnitude_bins(static_cast<double>(largest));
+        count_by_magnitude(on, x, largest, std::span<std::uint32_t>(counts));
+    }
+};
 
 /// A curve over the sums of the k largest: of their squares, which is what top_k keeps; or of their magnitudes, S, as
 /// signs times the mean magnitude keep S^2 / k.

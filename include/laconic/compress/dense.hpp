@@ -5,7 +5,6 @@
 #include <span>
 
 #include "laconic/compress/pipe.hpp"
-#include "laconic/core/description.hpp"
 
 namespace laconic {
 

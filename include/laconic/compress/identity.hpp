@@ -6,8 +6,7 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/message/full_vector.hpp"
+#include "laconic/message/plain.hpp"
 
 namespace laconic {
 
@@ -22,7 +21,7 @@ struct identity {
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, messages::full_vector<T, B>& m) const {
         check_dimension(d);
-        m.values.resize(d);
+        m.resize(d);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key, messages::full_vector<T, B>& m) const {

@@ -7,7 +7,7 @@
 #include "laconic/compress/identity.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/message/either.hpp"
+#include "laconic/message/wrappers.hpp"
 
 namespace laconic {
 

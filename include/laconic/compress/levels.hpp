@@ -10,7 +10,9 @@
 #include <string>
 
 #include "laconic/compress/curves.hpp"
+#include "laconic/compress/natural.hpp"
 #include "laconic/compress/proportional.hpp"
+#include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/top_blocks.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -61,83 +63,76 @@ inline constexpr bool has_two_families = false;
 // ceil(log2 n), the bits that papers count for one position out of n. n >= 1.
 inline std::size_t bits_of_place(std::size_t n) { return as_size(std::bit_width(n - 1)); }
 
+// Of a sparsifier whose level is its k.
+template <class C>
+struct levels_of_k {
+    static std::size_t count(C const&, std::size_t d) { return d; }
+    static C at(C c, std::size_t level, std::size_t) {
+        c.k = level;
+        return c;
+    }
+    static std::string family(C const& c) { return text_of(std::string(name_of_type<C>()), c.rest); }
+};
+
+// The bits of k numbers in full at positions out of d.
+template <Scalar T>
+double bits_in_full_at(std::size_t k, std::size_t d) {
+    return static_cast<double>(k * (bits_of_place(d) + 8 * sizeof(T)));
+}
+
+// Of the k largest, their squares or, as signs times their mean magnitude, the square of their sum over k.
+template <bool Squares>
+struct levels_of_largest {
+    template <class B, class C, Scalar T>
+    static void kept(B& on, C const&, std::span<T const> x, typename B::template array<T>& room, std::span<double> q) {
+        sort_magnitudes(on, x, room);
+        auto const sorted = on_host(on, std::span<T const>(room));
+        double const largest = static_cast<double>(sorted[0]);  // whose square may not be finite
+        double sum = 0, squares = 0;
+        for (std::size_t j = 0; j < x.size(); ++j) {
+            double const v = static_cast<double>(sorted[j]) / largest;
+            sum += v;
+            squares = std::fma(v, v, squares);  // rounded once, with and without fused products
+            q[j] = Squares ? squares : sum * sum / static_cast<double>(j + 1);
+        }
+        for (double& v : q) v /= squares;
+    }
+    template <class C>
+    static largest_curve<Squares> curve(C const&, histogram& h) {
+        return largest_curve<Squares>(h);
+    }
+};
+
 }  // namespace detail
 
 /// The level is k; it keeps the share of the energy that the k largest magnitudes have.
 template <>
-struct levels<top_k<>> {
-    static std::size_t count(top_k<> const&, std::size_t d) { return d; }
-    static top_k<> at(top_k<>, std::size_t level, std::size_t) { return {level}; }
-    static std::string family(top_k<> const&) { return "top_k"; }
+struct levels<top_k<>> : detail::levels_of_k<top_k<>>, detail::levels_of_largest<true> {
     template <Scalar T>
     static double bits(top_k<> const&, std::size_t level, std::size_t d) {
-        return static_cast<double>(level * (detail::bits_of_place(d) + 8 * sizeof(T)));
-    }
-    template <class B, Scalar T>
-    static void kept(B& on, top_k<> const&, std::span<T const> x, typename B::template array<T>& room,
-                     std::span<double> q) {
-        sort_magnitudes(on, x, room);
-        auto const sorted = on_host(on, std::span<T const>(room));
-        double const largest = static_cast<double>(sorted[0]);  // whose square may not be finite
-        double sum = 0;
-        for (std::size_t j = 0; j < x.size(); ++j) {
-            double const v = static_cast<double>(sorted[j]) / largest;
-            q[j] = sum = std::fma(v, v, sum);  // rounded once, with and without fused products
-        }
-        for (double& v : q) v /= sum;
-    }
-    static detail::largest_curve<true> curve(top_k<> const&, detail::histogram& h) {
-        return detail::largest_curve<true>(h);
+        return detail::bits_in_full_at<T>(level, d);
     }
 };
 
 /// The level is k; the largest are sent as signs times their mean magnitude, which keeps |x_k|_1^2 / (k |x|^2), not
 /// unimodal in k. With buckets it keeps at least that (Cauchy-Schwarz).
 template <>
-struct levels<top_k<scaled_sign>> {
-    using type = top_k<scaled_sign>;
-    static std::size_t count(type const&, std::size_t d) { return d; }
-    static type at(type c, std::size_t level, std::size_t) {
-        c.k = level;
-        return c;
-    }
-    static std::string family(type const& c) { return detail::concat({"top_k | ", to_string(c.rest)}); }
+struct levels<top_k<scaled_sign>> : detail::levels_of_k<top_k<scaled_sign>>, detail::levels_of_largest<false> {
     template <Scalar T>
-    static double bits(type const& c, std::size_t level, std::size_t d) {
-        std::size_t const scales = c.rest.bucket == 0 ? 1 : (level + c.rest.bucket - 1) / c.rest.bucket;
+    static double bits(top_k<scaled_sign> const& c, std::size_t level, std::size_t d) {
+        std::size_t const scales = c.rest.bucket == 0 ? 1 : detail::pieces_in(level, c.rest.bucket);
         return static_cast<double>(scales * 8 * sizeof(T) + level * (detail::bits_of_place(d) + 1));
-    }
-    template <class B, Scalar T>
-    static void kept(B& on, type const&, std::span<T const> x, typename B::template array<T>& room,
-                     std::span<double> q) {
-        sort_magnitudes(on, x, room);
-        auto const sorted = on_host(on, std::span<T const>(room));
-        double const largest = static_cast<double>(sorted[0]);
-        double sum = 0, squares = 0;
-        for (std::size_t j = 0; j < x.size(); ++j) {
-            double const v = static_cast<double>(sorted[j]) / largest;
-            sum += v;
-            squares = std::fma(v, v, squares);
-            q[j] = sum * sum / static_cast<double>(j + 1);
-        }
-        for (double& v : q) v /= squares;
-    }
-    static detail::largest_curve<false> curve(type const&, detail::histogram& h) {
-        return detail::largest_curve<false>(h);
     }
 };
 
 /// The level is k, the expected count of the draw, with the best probabilities and damped: share and bits are
 /// expectations.
 template <>
-struct levels<proportional<identity, true>> {
+struct levels<proportional<identity, true>> : detail::levels_of_k<proportional<identity, true>> {
     using type = proportional<identity, true>;
-    static std::size_t count(type const&, std::size_t d) { return d; }
-    static type at(type, std::size_t level, std::size_t) { return {level}; }
-    static std::string family(type const&) { return "proportional"; }
     template <Scalar T>
     static double bits(type const&, std::size_t level, std::size_t d) {
-        return static_cast<double>(level * (detail::bits_of_place(d) + 8 * sizeof(T)));
+        return detail::bits_in_full_at<T>(level, d);
     }
     // As proportion_for, for every count at once: the lower the count, the fewer coordinates are certain.
     template <class B, Scalar T>
@@ -170,13 +165,9 @@ struct levels<proportional<identity, true>> {
 
 /// The level is k, the number of blocks; it keeps the share of the energy that the k largest blocks have.
 template <>
-struct levels<top_blocks<>> {
+struct levels<top_blocks<>> : detail::levels_of_k<top_blocks<>> {
     using type = top_blocks<>;
-    static std::size_t count(type const& c, std::size_t d) { return detail::blocks_in(d, c.block); }
-    static type at(type c, std::size_t level, std::size_t) {
-        c.k = level;
-        return c;
-    }
+    static std::size_t count(type const& c, std::size_t d) { return detail::pieces_in(d, c.block); }
     /// What a text says of the family: top_blocks(block=16).
     struct family_text {
         type c{};
@@ -211,6 +202,20 @@ struct levels<top_blocks<>> {
         double sum = 0;
         for (double& v : q) v = sum += v;
         for (double& v : q) v /= sum;
+    }
+};
+
+/// The level is k of rand_k, with values in full or rounded to powers of two. Its error is the same for every vector,
+/// so there is no kept(): the level belongs to a problem (method/guarantee.hpp). bits() are the whole bytes that it
+/// writes, as its support is free.
+template <class Rest>
+requires(std::same_as<Rest, identity> || std::same_as<Rest, natural>) struct levels<rand_k<Rest>>
+    : detail::levels_of_k<rand_k<Rest>> {
+    template <Scalar T>
+    static double bits(rand_k<Rest> const&, std::size_t level, std::size_t) {
+        std::size_t width = 8 * sizeof(T);
+        if constexpr (std::same_as<Rest, natural>) width = detail::message_of<natural, T>::code_width;
+        return static_cast<double>((level * width + 7) / 8 * 8);
     }
 };
 

@@ -11,9 +11,7 @@
 #include "laconic/backend/scales.hpp"
 #include "laconic/backend/arguments.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/message/factors.hpp"
+#include "laconic/message/plain.hpp"
 
 namespace laconic::detail {
 

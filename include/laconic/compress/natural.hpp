@@ -5,8 +5,7 @@
 #include <span>
 
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/message/powers.hpp"
+#include "laconic/message/plain.hpp"
 
 namespace laconic {
 
@@ -25,7 +24,7 @@ struct natural {
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, messages::powers<T, B>& m) const {
         check_dimension(d);
-        m.codes.resize(d);
+        m.resize(d);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, messages::powers<T, B>& m) const {

@@ -7,9 +7,7 @@
 
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/compress/norm.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/message/dithered.hpp"
+#include "laconic/message/bucketed.hpp"
 
 namespace laconic {
 
@@ -43,8 +41,7 @@ struct natural_dithering {
         check_dimension(d);
         m.levels = levels;
         m.bucket = detail::bucket_of(bucket, d);
-        m.norms.resize(detail::buckets_in(d, m.bucket));
-        m.codes.resize(d);
+        m.resize(d);
     }
 
     /// Throws argument_error where the norm of a bucket is not finite in T. It passes over x in memory once where

@@ -6,10 +6,8 @@
 #include <span>
 #include <string>
 
-#include "laconic/compress/compressor.hpp"
 #include "laconic/compress/levels.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/message/either.hpp"
+#include "laconic/message/wrappers.hpp"
 
 namespace laconic {
 

@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "laconic/compress/pipe.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/message/parts.hpp"
+#include "laconic/message/wrappers.hpp"
 
 namespace laconic {
 

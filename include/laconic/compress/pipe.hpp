@@ -13,11 +13,8 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/core/description.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/portion.hpp"
 #include "laconic/core/term.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/message/draw.hpp"
+#include "laconic/message/sparse.hpp"
 
 /// How pieces become one compressor: a sparsifier hands the numbers that it chose to its `rest`, which is `identity`
 /// until a pipe replaces it. top_k{3} | quantize{8} is a top_k<quantize>; top_k{100} | rand_k{10} | natural{} nests.
@@ -87,6 +84,14 @@ void make_payload(B& on, std::span<T const> x, T scale, M& m) {
 
 namespace detail {
 
+// Throws argument_error for k = 0 of numbers that there are: no scale makes nothing unbiased.
+[[gnu::cold]] inline void check_some(char const* name, portion k, std::size_t d) {
+    if (k.value == 0 && d > 0)
+        throw argument_error(concat({name,
+                                     ": k = 0 is neither a count from 1 on nor a fraction between 0 and 1, and no "
+                                     "scale makes nothing unbiased"}));
+}
+
 // The text of a piece and its rest: "top_k(3)", or "top_k(3) | natural".
 template <class Rest>
 std::string text_of(std::string const& piece, Rest const& rest) {
@@ -122,16 +127,14 @@ void compress_drawn(B& on, C const& c, std::span<T const> x, key from, M& m) {
     make_payload(on, x, static_cast<T>(c.scale(x.size())), m);
 }
 
-// The number of blocks in d numbers, and how many numbers are in k of them: with the last block, which may be shorter,
-// or without it.
-inline std::size_t blocks_in(std::size_t d, std::size_t block) { return d / block + (d % block != 0); }
+// How many numbers are in k of the blocks of d numbers: with the last block, which may be shorter, or without it.
 inline std::array<std::size_t, 2> numbers_in_blocks(std::size_t d, std::size_t block, portion k) {
-    std::size_t const all = blocks_in(d, block), n = k.of(all), most = std::min(n * block, d);
+    std::size_t const all = pieces_in(d, block), n = k.of(all), most = std::min(n * block, d);
     return {most, n == 0 ? 0 : n * block - (all * block - d)};
 }
 // Throws argument_error unless k is a number of blocks in d numbers, or a fraction of them.
 [[gnu::cold]] inline void check_blocks(portion k, std::size_t d, std::size_t block) {
-    std::size_t const all = blocks_in(d, block);
+    std::size_t const all = pieces_in(d, block);
     if (k.value > static_cast<double>(all) && k.value == std::floor(k.value))
         throw argument_error(concat({"k = ", to_string(k), " is above the ", all, " blocks of ", block,
                                      " numbers into which d = ", d, " numbers are cut"}));

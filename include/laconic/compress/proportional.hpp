@@ -8,10 +8,6 @@
 #include <span>
 
 #include "laconic/compress/pipe.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/portion.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/message/sparse.hpp"
 
 namespace laconic::detail {
 
@@ -73,10 +69,7 @@ struct proportional {
 
     void check(std::size_t d) const {
         k.check(d);
-        if (k.value == 0 && d > 0)
-            throw argument_error(
-                "proportional: k = 0 is neither a count from 1 on nor a fraction between 0 and 1, and no scale makes "
-                "nothing unbiased");
+        detail::check_some("proportional", k, d);
         rest.check(d);
     }
     template <class B, Scalar T>

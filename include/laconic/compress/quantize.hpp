@@ -7,8 +7,6 @@
 
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/compress/norm.hpp"
-#include "laconic/core/description.hpp"
 #include "laconic/message/quantized.hpp"
 
 namespace laconic {
@@ -40,7 +38,6 @@ struct quantize {
         check_dimension(d);
         m.levels = levels;
         m.bucket = detail::bucket_of(bucket, d);
-        m.steps.resize(detail::buckets_in(d, m.bucket));
         m.resize(d);
     }
 

@@ -10,7 +10,6 @@
 #include "laconic/backend/norm.hpp"
 #include "laconic/compress/damped_quantize.hpp"
 #include "laconic/compress/levels.hpp"
-#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -44,7 +43,7 @@ struct levels<damped_quantize> {
         std::size_t codes = d * (level + 1), last = 1;
         for (std::size_t j = 0; j < d % 5; ++j) last *= 3;
         if (level == 1) codes = d / 5 * 8 + detail::bits_of_place(last);  // five in eight bits
-        return static_cast<double>(detail::buckets_in(d, detail::bucket_of(c.bucket, d)) * 8 * sizeof(T) + codes);
+        return static_cast<double>(detail::pieces_in(d, detail::bucket_of(c.bucket, d)) * 8 * sizeof(T) + codes);
     }
     template <class B, Scalar T>
     static void kept(B& on, type const& c, std::span<T const> x, typename B::template array<T>&, std::span<double> q) {
@@ -68,7 +67,7 @@ struct levels<damped_quantize> {
             std::array<int, 15> points{};
             for (std::size_t level = 1; level <= q.size(); ++level) points[level - 1] = at(c, level, x.size()).levels;
             auto const facts = facts_of_buckets(on, x, bucket, c.p, std::span<int const>(points).first(q.size()));
-            std::size_t const n = detail::buckets_in(x.size(), bucket);
+            std::size_t const n = detail::pieces_in(x.size(), bucket);
             for (std::size_t b = 0; b < n; ++b)
                 add_bucket(static_cast<T>(facts[b]), static_cast<T>(facts[n + b]), facts[2 * n + b],
                            [&](std::size_t level, T) { return facts[(2 + level) * n + b]; });

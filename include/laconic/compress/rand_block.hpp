@@ -6,9 +6,6 @@
 #include <span>
 
 #include "laconic/compress/pipe.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/portion.hpp"
-#include "laconic/message/sparse.hpp"
 
 namespace laconic {
 
@@ -34,10 +31,7 @@ struct rand_block {
     void check(std::size_t d) const {
         detail::check_fields(*this);
         detail::check_blocks(k, d, block);
-        if (k.value == 0 && d > 0)
-            throw argument_error(
-                "rand_block: k = 0 is neither a count from 1 on nor a fraction between 0 and 1, and no scale makes "
-                "nothing unbiased");
+        detail::check_some("rand_block", k, d);
         for (std::size_t const n : detail::numbers_in_blocks(d, block, k)) rest.check(n);
     }
     template <class B, Scalar T>
@@ -53,7 +47,7 @@ struct rand_block {
         return {messages::draw_method::exactly, k.of(places), 0, from};
     }
     double scale(std::size_t d) const {
-        auto const all = detail::blocks_in(d, block), n = k.of(all);
+        auto const all = detail::pieces_in(d, block), n = k.of(all);
         return n == 0 ? 0 : static_cast<double>(all) / static_cast<double>(n);
     }
     bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }

@@ -5,9 +5,6 @@
 #include <span>
 
 #include "laconic/compress/pipe.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/portion.hpp"
-#include "laconic/message/sparse.hpp"
 
 namespace laconic {
 
@@ -29,10 +26,7 @@ struct rand_k {
 
     void check(std::size_t d) const {
         k.check(d);
-        if (k.value == 0 && d > 0)
-            throw argument_error(
-                "rand_k: k = 0 is neither a count from 1 on nor a fraction between 0 and 1, and no scale makes nothing "
-                "unbiased");
+        detail::check_some("rand_k", k, d);
         rest.check(k.of(d));
     }
     template <class B, Scalar T>

@@ -5,8 +5,7 @@
 #include <span>
 
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/message/scaled.hpp"
+#include "laconic/message/wrappers.hpp"
 
 namespace laconic {
 

@@ -6,8 +6,7 @@
 
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/message/signs.hpp"
+#include "laconic/message/bucketed.hpp"
 
 namespace laconic {
 
@@ -29,10 +28,8 @@ struct scaled_sign {
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, messages::signs<T, B>& m) const {
         check_dimension(d);
-        m.count = d;
         m.bucket = detail::bucket_of(bucket, d);
-        m.scales.resize(detail::buckets_in(d, m.bucket));
-        m.words.resize((d + 63) / 64);
+        m.resize(d);
     }
     /// Throws argument_error where the mean magnitude of a bucket is not finite in T. One pass over x, two where
     /// buckets are not whole words of 64 signs.

@@ -5,8 +5,7 @@
 #include <span>
 
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/message/short_floats.hpp"
+#include "laconic/message/plain.hpp"
 
 namespace laconic {
 
@@ -27,7 +26,7 @@ struct short_float {
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, messages::short_floats<F, T, B>& m) const {
         check_dimension(d);
-        m.codes.resize(d);
+        m.resize(d);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, messages::short_floats<F, T, B>& m) const {

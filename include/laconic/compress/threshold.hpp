@@ -8,9 +8,6 @@
 #include <string>
 
 #include "laconic/compress/pipe.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/message/sparse.hpp"
 
 namespace laconic {
 

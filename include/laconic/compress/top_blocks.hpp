@@ -6,9 +6,6 @@
 #include <span>
 
 #include "laconic/compress/pipe.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/portion.hpp"
-#include "laconic/message/sparse.hpp"
 
 namespace laconic {
 
@@ -59,7 +56,7 @@ struct top_blocks {
         double kept = 1;
         for (std::size_t const n : detail::numbers_in_blocks(d, block, k))
             kept = std::min(kept, detail::kept_by(rest, n));
-        auto const all = detail::blocks_in(d, block);
+        auto const all = detail::pieces_in(d, block);
         return kept * static_cast<double>(k.of(all)) / static_cast<double>(all);
     }
 

@@ -5,9 +5,6 @@
 #include <span>
 
 #include "laconic/compress/pipe.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/portion.hpp"
-#include "laconic/message/sparse.hpp"
 
 namespace laconic {
 

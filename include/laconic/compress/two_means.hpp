@@ -6,9 +6,7 @@
 
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/message/means.hpp"
+#include "laconic/message/bucketed.hpp"
 
 namespace laconic {
 
@@ -32,12 +30,8 @@ struct two_means {
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, messages::means<T, B>& m) const {
         check_dimension(d);
-        m.count = d;
         m.bucket = detail::bucket_of(bucket, d);
-        auto const buckets = detail::buckets_in(d, m.bucket);
-        m.below.resize(buckets);
-        m.above.resize(buckets);
-        m.words.resize((d + 63) / 64);
+        m.resize(d);
     }
     /// Throws argument_error where a value or a sum of values is not finite.
     template <class B, Scalar T>

@@ -8,9 +8,7 @@
 #include "laconic/backend/arguments.hpp"
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/message/stepped.hpp"
+#include "laconic/message/bucketed.hpp"
 
 namespace laconic {
 
@@ -44,10 +42,7 @@ struct uniform {
         check_dimension(d);
         m.width = bits;
         m.bucket = detail::bucket_of(bucket, d);
-        auto const buckets = detail::buckets_in(d, m.bucket);
-        m.least.resize(buckets);
-        m.steps.resize(buckets);
-        m.codes.resize(d);
+        m.resize(d);
     }
 
     /// Throws argument_error where a value, or the distance between two of a bucket, is not finite in T. It passes over

@@ -5,9 +5,7 @@
 #include <span>
 
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/message/signs.hpp"
+#include "laconic/message/bucketed.hpp"
 
 namespace laconic {
 
@@ -26,10 +24,8 @@ struct vote {
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, messages::signs<T, B>& m) const {
         check_dimension(d);
-        m.count = d;
         m.bucket = 0;
-        m.scales.resize(0);
-        m.words.resize((d + 63) / 64);
+        m.resize(d);
     }
     /// Throws argument_error where a value is not finite.
     template <class B, Scalar T>

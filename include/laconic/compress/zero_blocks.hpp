@@ -7,8 +7,6 @@
 #include <span>
 
 #include "laconic/compress/pipe.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/message/sparse.hpp"
 
 namespace laconic {
 

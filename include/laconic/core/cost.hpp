@@ -6,8 +6,6 @@
 #include <string>
 
 #include "laconic/core/description.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "laconic/core/description.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 

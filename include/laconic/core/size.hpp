@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 #include "laconic/core/contract.hpp"
 
@@ -13,6 +14,12 @@ namespace laconic::detail {
 template <std::integral N>
 constexpr std::size_t as_size(N n) {
     return static_cast<std::size_t>(n);
+}
+
+/// How many pieces of `length` >= 1 n things make; the last may be shorter.
+template <std::unsigned_integral N>
+constexpr N pieces_in(N n, std::type_identity_t<N> length) {
+    return n / length + (n % length != 0);
 }
 
 }  // namespace laconic::detail

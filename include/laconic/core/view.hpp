@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -17,6 +18,19 @@ template <class T>
 concept Scalar = std::same_as<T, float> || std::same_as<T, double>;
 
 namespace detail {
+
+/// The unsigned integer of as many bits as a T.
+template <Scalar T>
+using unsigned_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+/// A number of 16 bits that converts to float and back: Eigen::bfloat16, Eigen::half, _Float16, std::bfloat16_t, your
+/// own.
+template <class E>
+concept Number16 = sizeof(E) == 2 && !std::is_integral_v<E> && std::is_trivially_copyable_v<E> &&
+                   requires(E e, float f) {
+    static_cast<float>(e);
+    static_cast<E>(f);
+};
 
 // The strides of Eigen's Map and Ref.
 template <class X>

@@ -15,11 +15,11 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/backend/norm.hpp"
-#include "laconic/core/dependent.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
+#include "laconic/core/dependent.hpp"
 #include "laconic/estimate/mini_batch.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/optim/adam.hpp"

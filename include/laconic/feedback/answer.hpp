@@ -5,8 +5,6 @@
 #include <string>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
 
 namespace laconic::detail {

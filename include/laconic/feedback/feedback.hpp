@@ -8,7 +8,7 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/message/full_vector.hpp"
+#include "laconic/message/plain.hpp"
 
 namespace laconic {
 

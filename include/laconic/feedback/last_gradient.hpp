@@ -8,7 +8,6 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/identity_or.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
 
 namespace laconic {

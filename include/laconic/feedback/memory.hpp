@@ -6,9 +6,6 @@
 #include <string>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
 
 namespace laconic {

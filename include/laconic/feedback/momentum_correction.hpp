@@ -6,11 +6,8 @@
 #include <string>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/feedback/feedback.hpp"
-#include "laconic/message/full_vector.hpp"
-#include "laconic/message/message.hpp"
+#include "laconic/message/plain.hpp"
 
 namespace laconic {
 
@@ -97,7 +94,7 @@ class momentum_correction {
             dense_message_.assign(momentum_.size(), T(0));
             add_message(on, std::span<T>(dense_message_), T(1), m);
             clear_terms(on, std::span<T>(momentum_),
-                        typename messages::full_vector<T, B>::terms_type{dense_message_.data(), dense_message_.size()});
+                        typename messages::full_vector<T, B>::terms_type{{dense_message_.data()}, dense_message_.size()});
         }
     }
 

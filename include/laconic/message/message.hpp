@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -8,6 +9,7 @@
 #include <type_traits>
 
 #include "laconic/backend/backend.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/term.hpp"
 
 namespace laconic::messages {
@@ -29,6 +31,19 @@ concept Terms = std::is_trivially_copyable_v<V> && requires(V const t, std::size
 template <class M>
 concept TermMessage = requires(M const& m) {
     { m.terms() } -> Terms;
+};
+
+/// The terms of `count` numbers in order, number j being of(j). Where numbers in buckets share something, of.from(j)
+/// computes those of the bucket from number j on, counted from 0, of which there are of.left(j) or fewer.
+template <class Of>
+struct terms_in_order {
+    Of of;
+    std::size_t count;
+    static constexpr bool in_order = true;
+    constexpr std::size_t size() const { return count; }
+    constexpr auto operator[](std::size_t j) const { return term<decltype(of(j))>{static_cast<coordinate>(j), of(j)}; }
+    constexpr auto from(std::size_t first) const requires requires { of.from(first); }
+    { return terms_in_order<decltype(of.from(first))>{of.from(first), std::min(of.left(first), count - first)}; }
 };
 
 /// The type of X on another backend: X::for_backend<B> where X has that, else X.
@@ -80,7 +95,8 @@ void add_message(B& on, std::span<T> out, T w, M const& m) {
 /// A message: a value that can be added to a vector. Satisfied iff it has the dimension() of that vector and
 /// add_message(on, out, w, m) adds w times its numbers to out; a message that has terms() needs no add_message of its
 /// own. One that also has for_backend<B>, its type on another backend, and fields(m), a tuple of references to all its
-/// contents, can be copied by copy_message.
+/// contents, can be copied by copy_message. The library's messages without others inside have resize(n), which makes
+/// room for n numbers once all else is set.
 template <class M, class T, class B>
 concept Message = std::movable<M> && std::default_initializable<M> && std::equality_comparable<M> &&
     requires(M const& m, B& on, std::span<T> out, T w) {
@@ -113,11 +129,10 @@ bool fits(M const& m, std::size_t n) {
         return m.dimension() == n;
     }
 }
-// How many buckets n numbers make; no number of them where a bucket has none.
+// Whether n numbers make so many buckets; no number of them where a bucket has none.
 inline bool make_buckets(std::size_t buckets, std::size_t n, std::size_t bucket) {
-    return bucket > 0 && buckets == n / bucket + (n % bucket != 0);
+    return bucket > 0 && buckets == pieces_in(n, bucket);
 }
-inline bool make_words(std::size_t words, std::size_t n) { return words == n / 64 + (n % 64 != 0); }
 
 }  // namespace laconic::detail
 

@@ -30,37 +30,29 @@ struct quantized {
     static decltype(auto) with_codes(auto& m, auto use) {
         return m.levels <= most_in_byte ? use(m.codes) : use(m.wide_codes);
     }
-    /// Makes room for d codes, which the caller then writes.
-    void resize(std::size_t d) {
-        codes.resize(levels <= most_in_byte ? d : 0);
-        wide_codes.resize(levels <= most_in_byte ? 0 : d);
+    void resize(std::size_t n) {
+        steps.resize(detail::pieces_in(n, bucket));
+        codes.resize(levels <= most_in_byte ? n : 0);
+        wide_codes.resize(levels <= most_in_byte ? 0 : n);
     }
 
     template <class Codes>
-    struct terms_of_bucket {
+    struct in_bucket {
         T step;
         Codes codes;
-        std::size_t count;
-        static constexpr bool in_order = true;
-        constexpr std::size_t size() const { return count; }
-        constexpr term<T> operator[](std::size_t j) const {
-            return {static_cast<coordinate>(j), static_cast<T>(codes[j]) * step};
-        }
+        constexpr T operator()(std::size_t j) const { return static_cast<T>(codes[j]) * step; }
     };
     template <class Codes>
-    struct terms_by {
+    struct in_buckets {
         T const* steps;
         Codes codes;
-        std::size_t bucket, count;
-        static constexpr bool in_order = true;
-        constexpr std::size_t size() const { return count; }
-        constexpr term<T> operator[](std::size_t j) const {
-            return {static_cast<coordinate>(j), static_cast<T>(codes[j]) * steps[j / bucket]};
-        }
-        constexpr terms_of_bucket<Codes> from(std::size_t first) const {
-            return {steps[first / bucket], codes + first, std::min(bucket - first % bucket, count - first)};
-        }
+        std::size_t bucket;
+        constexpr T operator()(std::size_t j) const { return static_cast<T>(codes[j]) * steps[j / bucket]; }
+        constexpr in_bucket<Codes> from(std::size_t first) const { return {steps[first / bucket], codes + first}; }
+        constexpr std::size_t left(std::size_t first) const { return bucket - first % bucket; }
     };
+    template <class Codes>
+    using terms_by = terms_in_order<in_buckets<Codes>>;
     /// A view of codes of either width.
     struct any_codes {
         std::int8_t const* bytes;
@@ -79,7 +71,7 @@ struct quantized {
     }
     terms_by<any_codes> terms() const& {
         bool const are_bytes = levels <= most_in_byte;
-        return {steps.data(), {codes.data(), are_bytes ? nullptr : wide_codes.data()}, bucket, dimension()};
+        return {{steps.data(), {codes.data(), are_bytes ? nullptr : wide_codes.data()}, bucket}, dimension()};
     }
     void terms() const&& = delete;
     bool operator==(quantized const&) const = default;
@@ -90,7 +82,7 @@ template <class B, Scalar S, Scalar T, class Held>
 void add_message(B& on, std::span<S> out, S w, quantized<T, Held> const& m) {
     m.with_codes(m, [&](auto const& codes) {
         using terms = typename quantized<T, Held>::template terms_by<decltype(codes.data())>;
-        add_terms(on, out, w, terms{m.steps.data(), codes.data(), m.bucket, codes.size()});
+        add_terms(on, out, w, terms{{m.steps.data(), codes.data(), m.bucket}, codes.size()});
     });
 }
 

@@ -8,10 +8,9 @@
 #include <type_traits>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/core/key.hpp"
 #include "laconic/message/draw.hpp"
-#include "laconic/message/full_vector.hpp"
 #include "laconic/message/message.hpp"
+#include "laconic/message/plain.hpp"
 
 namespace laconic::messages {
 
@@ -81,7 +80,7 @@ struct sparse {
     std::size_t most_terms() const { return std::max(room, support.size() * unit.length); }
 
     /// The number of places of the vector, chosen or not.
-    std::size_t places() const { return length / unit.length + (length % unit.length != 0); }
+    std::size_t places() const { return detail::pieces_in(length, unit.length); }
 
     /// How many numbers the support covers. `last` is the last place that is chosen.
     std::size_t numbers(std::size_t last) const {
@@ -142,7 +141,7 @@ requires(!TermMessage<typename Rest::template message<T, B>>) void add_message(
     add_message(on, std::span<T>(m.chosen), T(1), m.payload);
     add_terms(on, out, w,
               typename sparse<Rest, Known, T, B, Unit>::template terms_type<values>{
-                  m.support.data(), m.unit, {m.chosen.data(), m.chosen.size()}});
+                  m.support.data(), m.unit, {{m.chosen.data()}, m.chosen.size()}});
 }
 
 }  // namespace laconic::messages

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/compress/rand_k_levels.hpp"
+#include "laconic/compress/levels.hpp"
 #include "laconic/core/cost.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/method/diana.hpp"

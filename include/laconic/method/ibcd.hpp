@@ -53,7 +53,7 @@ class blocks_theory : public theory {
   private:
     double number() const {
         if (p.dimension == 0) throw lacks({"it needs the dimension, which is not known"});
-        return static_cast<double>(blocks_in(p.dimension, blocks.block));
+        return static_cast<double>(pieces_in(p.dimension, blocks.block));
     }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/core/type_list.hpp"
+#include "laconic/core/types.hpp"
 #include "laconic/method/bidirectional.hpp"
 #include "laconic/method/cat.hpp"
 #include "laconic/method/dcgd.hpp"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/core/dependent.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
+#include "laconic/core/dependent.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/objective/hessian.hpp"
 #include "laconic/objective/objective.hpp"

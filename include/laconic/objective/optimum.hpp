@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "laconic/core/dependent.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
+#include "laconic/core/dependent.hpp"
 #include "laconic/objective/hessian.hpp"
 #include "laconic/objective/objective.hpp"
 

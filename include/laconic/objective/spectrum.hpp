@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/core/dependent.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/dependent.hpp"
 
 namespace laconic {
 

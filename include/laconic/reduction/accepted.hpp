@@ -5,7 +5,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "laconic/core/number16.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic::detail {

@@ -9,7 +9,7 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/compress/vote.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/message/signs.hpp"
+#include "laconic/message/bucketed.hpp"
 #include "laconic/reduction/reduction.hpp"
 
 namespace laconic {

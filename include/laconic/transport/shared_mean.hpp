@@ -11,7 +11,7 @@
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/partition.hpp"
-#include "laconic/message/full_vector.hpp"
+#include "laconic/message/plain.hpp"
 #include "laconic/wire/failure.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/stream.hpp"

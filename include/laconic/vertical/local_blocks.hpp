@@ -20,7 +20,7 @@
 #include "laconic/core/round_context.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/estimate/estimator.hpp"
-#include "laconic/message/full_vector.hpp"
+#include "laconic/message/plain.hpp"
 #include "laconic/objective/party.hpp"
 #include "laconic/objective/shared_rows.hpp"
 #include "laconic/optim/divergence_guard.hpp"

@@ -51,43 +51,21 @@ consteval bool require_description() {
     return true;
 }
 
+// Writes all but the checksum.
 template <class W, class M>
-void write_described_to(W& sink, M const& m, std::uint64_t bits, description how) {
+void write_described_to(W& sink, M const& m, description how) {
+    wire::ledger announced(how.positions);
+    write_shape(announced, m);
+    write(announced, m);
     charge(sink, wire::message_part::header);
     sink.put(described_magic, 32);
     sink.put(wire::wire_version, 8);
     sink.put((how.with_checksum ? flag_checksum : 0) | (sizeof(typename M::value_type) == 8 ? flag_double : 0), 8);
     put_whole(sink, m.dimension());
-    put_whole(sink, bits);
+    put_whole(sink, announced.unpadded());
     write_shape(sink, m);
     charge(sink, wire::message_part::values);
     write(sink, m);
-}
-
-template <class M>
-std::vector<std::byte> description_of(M const& m, description how) {
-    wire::ledger books(how.positions);
-    write_shape(books, m);
-    write(books, m);
-    wire::bit_writer sink(how.positions);
-    write_described_to(sink, m, books.unpadded(), how);
-    auto const written = sink.finish();
-    std::vector<std::byte> all(written.begin(), written.end());
-    if (how.with_checksum) {
-        std::uint32_t const sum = wire::checksum(all);
-        for (int b = 0; b < 4; ++b) all.push_back(static_cast<std::byte>(sum >> (8 * b) & 255));
-    }
-    return all;
-}
-template <class M>
-wire::ledger account_of_description(M const& m, description how) {
-    wire::ledger inner(how.positions), books(how.positions);
-    write_shape(inner, m);
-    write(inner, m);
-    write_described_to(books, m, inner.unpadded(), how);
-    charge(books, wire::message_part::header);
-    if (how.with_checksum) books.put(0, 32);
-    return books;
 }
 
 template <class B, class... C>
@@ -133,14 +111,29 @@ namespace laconic {
 template <class M>
 std::vector<std::byte> write_described(M const& m, description how = {}) {
     static_assert(detail::require_description<M>());
-    if constexpr (detail::HasDescription<M>) return detail::description_of(m, how);
+    if constexpr (detail::HasDescription<M>) {
+        wire::bit_writer sink(how.positions);
+        detail::write_described_to(sink, m, how);
+        auto all = sink.finish();
+        if (how.with_checksum) {
+            sink.put(wire::checksum(all), 32);
+            all = sink.finish();
+        }
+        return {all.begin(), all.end()};
+    }
 }
 
 /// The bits of the self-describing form, by what they are spent on: together 8 times its bytes.
 template <class M>
 wire::ledger account_described(M const& m, description how = {}) {
     static_assert(detail::require_description<M>());
-    if constexpr (detail::HasDescription<M>) return detail::account_of_description(m, how);
+    if constexpr (detail::HasDescription<M>) {
+        wire::ledger books(how.positions);
+        detail::write_described_to(books, m, how);
+        charge(books, wire::message_part::header);
+        if (how.with_checksum) books.put(0, 32);
+        return books;
+    }
 }
 
 /// Reads the self-describing form of one message and trusts none of it. Throws wire_error, with the bit and the reason,

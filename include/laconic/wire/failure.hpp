@@ -12,9 +12,6 @@
 #include <utility>
 
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/size.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {

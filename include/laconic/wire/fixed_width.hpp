@@ -200,10 +200,15 @@ void take_in_lanes(R& source, Codes& codes, unsigned width, Right right, char co
 
 namespace laconic::wire {
 
+/// A code as the word for it.
+struct as_it_is {
+    constexpr auto operator()(auto code) const { return code; }
+};
+
 /// Puts word_of(code), which is below 2^width, of each code. width is in 1 .. 16. A sink that only adds widths gets the
 /// number of bits, and the codes are not read.
-template <BitSink W, class Codes, class WordOf>
-void put_codes(W& sink, Codes const& codes, unsigned width, WordOf word_of) {
+template <BitSink W, class Codes, class WordOf = as_it_is>
+void put_codes(W& sink, Codes const& codes, unsigned width, WordOf word_of = {}) {
     if constexpr (!std::same_as<W, bit_writer>)
         sink.add(std::uint64_t{width} * codes.size());
     else if (width <= 8)
@@ -214,8 +219,8 @@ void put_codes(W& sink, Codes const& codes, unsigned width, WordOf word_of) {
 
 /// Fills codes, whose size is the number of codes, with code_of(word) of the next words; refuses the first word for
 /// which right(word) is false, for the reason `wrong`. width is in 1 .. 16.
-template <BitSource R, class Codes, class Right, class CodeOf>
-void take_codes(R& source, Codes& codes, unsigned width, Right right, char const* wrong, CodeOf code_of) {
+template <BitSource R, class Codes, class Right, class CodeOf = as_it_is>
+void take_codes(R& source, Codes& codes, unsigned width, Right right, char const* wrong, CodeOf code_of = {}) {
     if (width <= 8)
         detail::take_in_lanes<std::uint8_t>(source, codes, width, right, wrong, code_of);
     else

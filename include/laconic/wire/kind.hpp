@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "laconic/core/text.hpp"
 #include "laconic/wire/stream.hpp"
 
 /// What a message is made of, as the self-describing form names it: a kind in eight bits, then what that kind needs

@@ -71,8 +71,6 @@ double bits_as_paper(M const& m) {
 
 namespace laconic::messages {
 
-// The encodings of the messages here are made of these.
-using namespace wire;
 using laconic::bits_as_paper;
 
 }  // namespace laconic::messages

@@ -3,20 +3,11 @@
 
 #include <cstdint>
 
-#include "laconic/wire/dithered.hpp"
-#include "laconic/wire/either.hpp"
-#include "laconic/wire/factors.hpp"
-#include "laconic/wire/levelled.hpp"
-#include "laconic/wire/means.hpp"
-#include "laconic/wire/parts.hpp"
-#include "laconic/wire/plain.hpp"
-#include "laconic/wire/powers.hpp"
-#include "laconic/wire/quantized.hpp"
-#include "laconic/wire/scaled.hpp"
-#include "laconic/wire/short_floats.hpp"
-#include "laconic/wire/signs.hpp"
+#include "laconic/wire/bucketed_kinds.hpp"
+#include "laconic/wire/plain_kinds.hpp"
+#include "laconic/wire/quantized_kind.hpp"
 #include "laconic/wire/sparse.hpp"
-#include "laconic/wire/stepped.hpp"
+#include "laconic/wire/wrapper_kinds.hpp"
 
 /// The encoding of each message; docs/wire-format.md specifies it to the bit. Every message m has
 ///   write(sink, m)         writes all that a receiver which runs the same composition does not have: the bare form;

@@ -11,7 +11,6 @@
 #include <type_traits>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
@@ -29,10 +28,7 @@ namespace laconic::wire {
 /// Puts a number in full: its 32 or 64 bits.
 template <Scalar T, BitSink W>
 void put_number(W& sink, T v) {
-    if constexpr (sizeof(T) == 4)
-        sink.put(std::bit_cast<std::uint32_t>(v), 32);
-    else
-        sink.put(std::bit_cast<std::uint64_t>(v), 64);
+    sink.put(std::bit_cast<detail::unsigned_of<T>>(v), 8 * sizeof(T));
 }
 
 /// Reads such a number; throws wire_error where it is not finite.
@@ -66,6 +62,9 @@ void put_numbers(W& sink, Array const& numbers) {
         for (auto const v : numbers) put_number(sink, v);
 }
 
+/// The bits of an array's numbers in full.
+double bits_in_full(auto const& numbers) { return 8.0 * sizeof(numbers[0]) * static_cast<double>(numbers.size()); }
+
 /// Fills an array with such numbers; throws wire_error at the first that is not finite.
 template <BitSource R, class Array>
 void take_numbers(R& source, Array&& numbers) {
@@ -73,7 +72,7 @@ void take_numbers(R& source, Array&& numbers) {
     using T = std::remove_cvref_t<decltype(*std::data(numbers))>;
     if constexpr (detail::lies_as_on_wire<Array> &&
                   requires { source.take_bytes_to(std::as_writable_bytes(std::span(numbers))); }) {
-        using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+        using bits = detail::unsigned_of<T>;
         constexpr bits exponent = std::bit_cast<bits>(std::numeric_limits<T>::infinity());
         auto const bytes = std::as_writable_bytes(std::span(numbers));
         if (auto const before = source; bytes.size() <= source.left() / 8) {

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/core/text.hpp"
 #include "laconic/wire/stream.hpp"
 #include "laconic/wire/word_run.hpp"
 

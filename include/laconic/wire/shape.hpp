@@ -2,12 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "laconic/core/size.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/message/draw.hpp"
 #include "laconic/wire/kind.hpp"
@@ -17,14 +21,26 @@
 /// The shape of a message as the self-describing form has it: a list of stages, the outermost first; a stage of parts
 /// is followed by the stages of its first part, then those of the second, and so on.
 ///
-/// A kind is described by a struct K beside write_shape:
+/// A kind is described by a struct K, which kind_of<M> names for the messages M of that kind:
 ///   K::number                      the kind;
 ///   K::next                        whether the shape of another message follows, or of several;
-///   K::take<T>(source, s)          reads the parameters that write_shape writes into the stage s, and refuses what is
-///                                  outside their ranges;
+///   K::put(sink, m)                writes the bare form of m;
+///   K::take(on, source, m)         reads it into a blank m;
+///   K::put_parameters(sink, m)     writes what follows the number in the shape;
+///   K::take_parameters<T>(source, s)     reads that, except for the shapes inside, into the stage s, and refuses what
+///                                  is outside its range;
 ///   K::unpack<T, B>(reader, s, n, out)   reads the bare form of n numbers, and of the stages inside, where no
-///                                  composition is known; see wire/unpack.hpp for what the reader offers.
+///                                  composition is known; see wire/unpack.hpp for what the reader offers;
+///   K::as_paper(m)                 the bits that papers count.
 namespace laconic::wire {
+
+/// What reading takes for each number of a message, once its parameters are read. The reader checks n times that
+/// against its limits before it makes a message of n numbers.
+struct reading_bounds {
+    std::uint64_t least_bits = 1;  ///< of the bare form; 0 where numbers may take less than a bit each
+    std::uint64_t most_bytes = 0;  ///< of memory that resize() and read() allocate
+    std::uint64_t most_steps = 1;  ///< as reading_limits::work counts them; at least 1 is counted
+};
 
 /// The most stages inside each other, and the most in one shape, that a reader accepts.
 inline constexpr std::size_t deepest_stage = 32, most_stages = 65536;
@@ -60,12 +76,12 @@ struct kind_list {
     }
 };
 
-/// A description's part, of kinds without parameters.
-struct leaf_kind {
-    static constexpr follow next = follow::nothing;
-    template <Scalar T, BitSource R>
-    static void take(R&, stage&) {}
-};
+/// The description of the kind of M, where M is a message of the library.
+struct no_kind {};
+template <class M>
+inline constexpr no_kind kind_of{};
+template <class M>
+concept HasKind = !std::same_as<std::remove_cvref_t<decltype(kind_of<M>)>, no_kind>;
 
 /// Reads an integer from `least` to `most`.
 template <BitSource R>
@@ -75,8 +91,52 @@ std::uint64_t take_between(R& source, std::uint64_t least, std::uint64_t most) {
     return n;
 }
 
-/// How many buckets n numbers fill.
-constexpr std::uint64_t buckets_of(std::uint64_t n, std::uint64_t bucket) { return n / bucket + (n % bucket != 0); }
+/// The range of a parameter.
+struct whole_range {
+    std::uint64_t least, most;
+};
+inline constexpr whole_range any_length{1, longest_support};
+
+/// The common part of the descriptions K of messages that end a shape. K has also
+///   message<T, B>       the message, of which m.resize(n) makes room for n numbers once its parameters are set;
+///   parameters(m)       up to two integers of m, of which those of type std::size_t are lengths of buckets; and
+///   ranges              their ranges; both absent where there are none;
+///   per_number(m)       the reading_bounds of such a message.
+template <class K>
+struct leaf_kind {
+    static constexpr follow next = follow::nothing;
+    static constexpr std::array<whole_range, 0> ranges{};
+    static std::tuple<> parameters(auto&) { return {}; }
+
+    static void put_parameters(auto& sink, auto const& m) {
+        auto const one = [&](auto parameter) {
+            if constexpr (std::same_as<decltype(parameter), std::size_t>)
+                put_length(sink, parameter, m.dimension());
+            else
+                put_whole(sink, static_cast<std::uint64_t>(parameter));
+        };
+        std::apply([&](auto... each) { (one(each), ...); }, K::parameters(m));
+    }
+    template <Scalar T, BitSource R>
+    static void take_parameters(R& source, stage& s) {
+        auto* to = &s.first;
+        for (auto const& range : K::ranges)
+            *std::exchange(to, &s.second) = take_between(source, range.least, range.most);
+    }
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+        typename K::template message<T, B> m;
+        auto const* from = &s.first;
+        std::apply(
+            [&](auto&... each) {
+                ((each = static_cast<std::remove_reference_t<decltype(each)>>(*std::exchange(from, &s.second))), ...);
+            },
+            K::parameters(m));
+        reader.prepare(n, K::per_number(m));
+        m.resize(detail::as_size(n));
+        reader.take(m, out);
+    }
+};
 
 // The parameters of a stage, and what follows it.
 template <Scalar T, class Kinds, BitSource R>
@@ -86,7 +146,7 @@ std::pair<stage, follow> take_stage(R& source, Kinds) {
     auto next = follow::nothing;
     bool const known = Kinds::visit(s.what, [&](auto described) {
         next = decltype(described)::next;
-        described.template take<T>(source, s);
+        described.template take_parameters<T>(source, s);
     });
     if (known) return {s, next};
     if (!is_user_kind(s.what))
@@ -134,3 +194,25 @@ std::vector<stage> read_shape(R& source, kind_list<K...> kinds, Spend spend) {
 }
 
 }  // namespace laconic::wire
+
+namespace laconic::messages {
+
+template <wire::BitSink W, wire::HasKind M>
+void write(W& sink, M const& m) {
+    wire::kind_of<M>.put(sink, m);
+}
+template <class B, wire::BitSource R, wire::HasKind M>
+void read(B& on, R& source, M& m) {
+    wire::kind_of<M>.take(on, source, m);
+}
+template <wire::BitSink W, wire::HasKind M>
+void write_shape(W& sink, M const& m) {
+    put_kind(sink, wire::kind_of<M>.number);
+    wire::kind_of<M>.put_parameters(sink, m);
+}
+template <wire::HasKind M>
+double bits_as_paper(M const& m) {
+    return wire::kind_of<M>.as_paper(m);
+}
+
+}  // namespace laconic::messages

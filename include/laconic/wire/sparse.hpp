@@ -1,83 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "laconic/core/size.hpp"
 #include "laconic/message/sparse.hpp"
-#include "laconic/wire/kind.hpp"
-#include "laconic/wire/ledger.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/shape.hpp"
 #include "laconic/wire/support.hpp"
 
-namespace laconic::messages {
-
-/// Writes the part of the support that the receiver does not have, then the payload.
-template <BitSink W, class Rest, support_is Known, Scalar T, class B, class Unit>
-void write(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
-    if constexpr (Known == support_is::listed) {
-        charge(sink, message_part::header);
-        sink.put(m.support.size(), detail::width_of(std::uint64_t{m.places()} + 1));
-    }
-    if constexpr (Known != support_is::from_seed)
-        write_support(sink, m.places(), std::span<coordinate const>(m.support));
-    charge(sink, message_part::values);
-    write(sink, m.payload);
-}
-template <class B, BitSource R, class Rest, support_is Known, Scalar T, class Unit>
-void read(B& on, R& source, sparse<Rest, Known, T, B, Unit>& m) {
-    if constexpr (Known == support_is::listed) {
-        auto const count = source.take(detail::width_of(std::uint64_t{m.places()} + 1));
-        if (count > m.places()) source.refuse("more coordinates than the vector has");
-        m.support.resize(static_cast<std::size_t>(count));
-    }
-    if constexpr (Known != support_is::from_seed) {
-        read_support(source, m.places(), std::span<coordinate>(m.support));
-        m.expect_payload(on);
-    }
-    read(on, source, m.payload);
-}
-
-}  // namespace laconic::messages
-
 namespace laconic::wire {
 
-template <BitSource R>
-messages::draw take_recipe(R& source) {
-    messages::draw d;
-    auto const how = source.take(8);
-    if (how < 1 || how > 3) source.refuse("an unknown draw method");
-    d.how = static_cast<messages::draw_method>(how);
-    if (d.how == messages::draw_method::exactly) {
-        d.count = static_cast<std::size_t>(take_whole(source, longest_support));
-    } else {
-        d.p = take_magnitude<double>(source, "probability");
-        if (!(d.p <= 1)) source.refuse("a probability above 1");
-    }
-    d.from.bits = source.take(64);
-    return d;
-}
-
-/// A support and a message about the numbers there: the length of a unit, and the number of places or their recipe.
+/// A support and a message about the numbers there: the length of a unit, and the number of places or their recipe. The
+/// part of the support that the receiver does not have, then the payload.
 template <messages::support_is Known>
 struct sparse_kind {
     static constexpr message_kind number{16 + static_cast<std::uint8_t>(Known)};
     static constexpr follow next = follow::one_shape;
+    static constexpr bool listed = Known == messages::support_is::listed,
+                          from_seed = Known == messages::support_is::from_seed;
+
+    static void put(auto& sink, auto const& m) {
+        if constexpr (listed) {
+            charge(sink, message_part::header);
+            sink.put(m.support.size(), detail::width_of(std::uint64_t{m.places()} + 1));
+        }
+        if constexpr (!from_seed) write_support(sink, m.places(), std::span<coordinate const>(m.support));
+        charge(sink, message_part::values);
+        write(sink, m.payload);
+    }
+    static void take(auto& on, auto& source, auto& m) {
+        if constexpr (listed) m.support.resize(detail::as_size(take_count(source, m.places())));
+        if constexpr (!from_seed) {
+            read_support(source, m.places(), std::span<coordinate>(m.support));
+            m.expect_payload(on);
+        }
+        read(on, source, m.payload);
+    }
+    static void put_parameters(auto& sink, auto const& m) {
+        put_length(sink, m.unit.length, m.length);
+        if constexpr (Known == messages::support_is::fixed_count) put_whole(sink, m.support.size());
+        if constexpr (from_seed) {
+            sink.put(static_cast<std::uint64_t>(m.drawn.how), 8);
+            if (m.drawn.how == messages::draw_method::exactly)
+                put_whole(sink, m.drawn.count);
+            else
+                put_number(sink, m.drawn.p);
+            sink.put(m.drawn.from.bits, 64);
+        }
+        write_shape(sink, m.payload);
+    }
     template <Scalar T, BitSource R>
-    static void take(R& source, stage& s) {
+    static void take_parameters(R& source, stage& s) {
         s.first = take_between(source, 1, longest_support);
         if constexpr (Known == messages::support_is::fixed_count) s.second = take_between(source, 0, longest_support);
-        if constexpr (Known == messages::support_is::from_seed) s.drawn = take_recipe(source);
+        if constexpr (from_seed) s.drawn = take_recipe(source);
     }
     template <Scalar T, class B, class Reader, class Out>
     static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
-        auto const places = buckets_of(n, s.first);
+        auto const places = detail::pieces_in(n, s.first);
         auto const support = places_of<B>(reader, s, places);
         std::uint64_t numbers = support.size() * s.first;
         if (!support.empty() && support.back() + 1 == places) numbers -= places * s.first - n;
@@ -92,11 +76,36 @@ struct sparse_kind {
         out.at = std::move(at);
         out.dense = false;
     }
+    /// Counts ceil(log2 d) bits for each position that is not drawn from a seed, and nothing for their count (Khirirat
+    /// et al., CAT).
+    static double as_paper(auto const& m) {
+        double const position = from_seed ? 0 : detail::width_of(m.places());
+        return position * static_cast<double>(m.support.size()) + bits_as_paper(m.payload);
+    }
 
   private:
+    static std::uint64_t take_count(auto& source, std::uint64_t places) {
+        auto const count = source.take(detail::width_of(places + 1));
+        if (count > places) source.refuse("more coordinates than the vector has");
+        return count;
+    }
+    static messages::draw take_recipe(auto& source) {
+        messages::draw d;
+        auto const how = source.take(8);
+        if (how < 1 || how > 3) source.refuse("an unknown draw method");
+        d.how = static_cast<messages::draw_method>(how);
+        if (d.how == messages::draw_method::exactly) {
+            d.count = detail::as_size(take_whole(source, longest_support));
+        } else {
+            d.p = take_magnitude<double>(source, "probability");
+            if (!(d.p <= 1)) source.refuse("a probability above 1");
+        }
+        d.from.bits = source.take(64);
+        return d;
+    }
     template <class B, class Reader>
     static std::vector<std::uint64_t> places_of(Reader& reader, stage const& s, std::uint64_t places) {
-        if constexpr (Known == messages::support_is::from_seed) {
+        if constexpr (from_seed) {
             if (places > detail::largest_dimension ||
                 (s.drawn.how == messages::draw_method::exactly && s.drawn.count > places))
                 reader.refuse("a support that cannot be drawn");
@@ -107,9 +116,7 @@ struct sparse_kind {
             messages::draw_support(on, s.drawn, detail::as_size(places), drawn);
             return {drawn.begin(), drawn.end()};
         } else {
-            auto const count = Known == messages::support_is::fixed_count
-                                   ? s.second
-                                   : reader.source().take(detail::width_of(places + 1));
+            auto const count = listed ? take_count(reader.source(), places) : s.second;
             if (count > places) reader.refuse("more coordinates than the vector has");
             reader.spend(count, 8);
             reader.work(count);
@@ -119,34 +126,7 @@ struct sparse_kind {
         }
     }
 };
+template <class Rest, messages::support_is Known, Scalar T, class B, class Unit>
+inline constexpr sparse_kind<Known> kind_of<messages::sparse<Rest, Known, T, B, Unit>>{};
 
 }  // namespace laconic::wire
-
-namespace laconic::messages {
-
-/// Writes the length of a unit, what determines the support, and the shape of the payload.
-template <BitSink W, class Rest, support_is Known, Scalar T, class B, class Unit>
-void write_shape(W& sink, sparse<Rest, Known, T, B, Unit> const& m) {
-    put_kind(sink, sparse_kind<Known>::number);
-    put_length(sink, m.unit.length, m.length);
-    if constexpr (Known == support_is::fixed_count) put_whole(sink, m.support.size());
-    if constexpr (Known == support_is::from_seed) {
-        sink.put(static_cast<std::uint64_t>(m.drawn.how), 8);
-        if (m.drawn.how == draw_method::exactly)
-            put_whole(sink, m.drawn.count);
-        else
-            sink.put(std::bit_cast<std::uint64_t>(m.drawn.p), 64);
-        sink.put(m.drawn.from.bits, 64);
-    }
-    write_shape(sink, m.payload);
-}
-
-/// Counts ceil(log2 d) bits for each position that is not drawn from a seed, and nothing for their count (Khirirat et
-/// al., CAT).
-template <class Rest, support_is Known, Scalar T, class B, class Unit>
-double bits_as_paper(sparse<Rest, Known, T, B, Unit> const& m) {
-    double const position = Known == support_is::from_seed ? 0 : detail::width_of(m.places());
-    return position * static_cast<double>(m.support.size()) + bits_as_paper(m.payload);
-}
-
-}  // namespace laconic::messages

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "laconic/core/term.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/wire/rice.hpp"
 #include "laconic/wire/stream.hpp"
 #include "laconic/wire/support_plan.hpp"

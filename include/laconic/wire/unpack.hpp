@@ -11,8 +11,6 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/core/size.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/wire/message.hpp"
 #include "laconic/wire/shape.hpp"
 #include "laconic/wire/user_message.hpp"
@@ -22,7 +20,7 @@ namespace laconic {
 /// The limits for a message that is read from an untrusted source.
 struct reading_limits {
     std::uint64_t dimension = detail::largest_dimension;  ///< at most 2^40
-    std::uint64_t memory = std::uint64_t{1} << 30;  ///< bytes that reading one message may allocate, beside 4 KiB
+    std::uint64_t memory = std::uint64_t{1} << 30;        ///< bytes that reading one message may allocate, beside 4 KiB
     /// Steps that reading one message may take, as section 8 of docs/wire-format.md counts them: one for each number
     /// that a stage decodes, copies, scales or draws, and for each product of a low-rank matrix. A step takes some
     /// nanoseconds, a product up to 20 where the processor has no fused multiply-add.
@@ -83,13 +81,12 @@ class unpacker {
     std::uint64_t length_of_part() const { return stages_[at_].length; }
     wire::bit_reader& source() { return *source_; }
     void refuse(std::string_view why) { source_->refuse(why); }
-    /// Makes a message that ends a shape, once the source can hold its n numbers of at least `bits` bits each.
-    template <class M>
-    M leaf(std::uint64_t n, std::uint64_t bits, std::uint64_t bytes) {
-        expect(n, bits);
-        spend(n, bytes + 16);
-        work(n);
-        return M{};
+    /// Checks that the source can hold n numbers, and that they are within the limits.
+    void prepare(std::uint64_t n, wire::reading_bounds each) {
+        expect(n, each.least_bits);
+        spend(n, 16);
+        spend(n, each.most_bytes);
+        work(n, std::max(each.most_steps, std::uint64_t{1}));
     }
     /// Reads a message that has its sizes, and decodes its numbers.
     template <class M>
@@ -126,11 +123,7 @@ class unpacker {
             spend(1, s.first);
             typename U::template message<T, B> m;
             take_parameters(*source_, s, m);
-            reading_bounds const each = std::as_const(m).per_number();
-            expect(n, each.least_bits);
-            spend(n, 16);
-            spend(n, each.most_bytes);
-            work(n, std::max(each.most_steps, std::uint64_t{1}));
+            prepare(n, std::as_const(m).per_number());
             m.resize(as_size(n));
             B on;
             read(on, *source_, m);

@@ -8,28 +8,10 @@
 #include <string>
 #include <type_traits>
 
-#include "laconic/core/error.hpp"
-#include "laconic/core/size.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/message/message.hpp"
-#include "laconic/wire/kind.hpp"
 #include "laconic/wire/shape.hpp"
-#include "laconic/wire/stream.hpp"
 
 /// Messages of users' own types in the self-describing form, under the kinds that are reserved for them.
-namespace laconic {
-
-/// What reading takes for each number of a user's message, once its parameters are read. The reader checks n times that
-/// against its limits before it makes a message of n numbers.
-struct reading_bounds {
-    std::uint64_t least_bits = 1;  ///< of the bare form; 0 where numbers may take less than a bit each
-    std::uint64_t most_bytes = 0;  ///< of memory that resize() and read() allocate
-    std::uint64_t most_steps = 1;  ///< as reading_limits::work counts them; at least 1 is counted
-};
-
-}  // namespace laconic
-
 namespace laconic::detail {
 
 template <class M>
@@ -52,39 +34,26 @@ concept ReadsParameters = requires(wire::bit_reader& source, M& m) {
     read_parameters(source, m);
 };
 template <class M>
-concept ReadsWhatItWrites = (WritesParameters<M> && ReadsParameters<M>) ||
-                            (!WritesParameters<M> && !ReadsParameters<M>);
-template <class M>
-concept HasValueType = requires {
+concept IsWrittenWithShape = HasUserKind<M> && WritesParameters<M>
+== ReadsParameters<M>&& requires(wire::bit_writer& sink, M const& m) {
     requires Scalar<typename M::value_type>;
-};
-template <class M>
-concept IsWritten = requires(wire::bit_writer& sink, M const& m) {
+    { m.dimension() } -> std::same_as<std::size_t>;
     write(sink, m);
 };
-template <class M>
-concept HasDimension = requires(M const& m) {
-    { m.dimension() } -> std::same_as<std::size_t>;
-};
-template <class M>
-concept IsWrittenWithShape =
-    HasValueType<M> && HasUserKind<M> && HasDimension<M> && IsWritten<M> && ReadsWhatItWrites<M>;
-template <class M, class B>
-concept IsRead = requires(B& on, wire::bit_reader& source, M& m) {
-    read(on, source, m);
-};
-template <class M>
-concept HasReadingBounds = requires(M const& m) {
-    { m.per_number() } -> std::same_as<reading_bounds>;
-};
-template <class M>
-concept IsResized = requires(M& m, std::size_t n) {
-    m.resize(n);
-};
+
+/// The third argument of read_described: the users' messages that it can read, user_messages<C...>. Each C names a
+/// UserMessage for numbers of T as a compressor does, C::message<T, B>; it may have none for one of float and double.
+template <class... C>
+struct user_messages_t {};
 
 }  // namespace laconic::detail
 
 namespace laconic {
+
+using wire::reading_bounds;
+
+template <class... C>
+inline constexpr detail::user_messages_t<C...> user_messages{};
 
 /// A message type of a user's that write_described() can write and, where its type is given, read_described() can read.
 /// Satisfied iff M is a Message with
@@ -103,23 +72,11 @@ namespace laconic {
 /// type passes through read_described(). Numbers that are not finite are refused after add_message() in any case.
 template <class M, class T, class B>
 concept UserMessage = Message<M, T, B> && detail::IsWrittenWithShape<M> && std::same_as<typename M::value_type, T> &&
-    detail::IsRead<M, B> && detail::HasReadingBounds<M> && detail::IsResized<M>;
-
-}  // namespace laconic
-
-namespace laconic::detail {
-
-/// The third argument of read_described: the users' messages that it can read, user_messages<C...>. Each C names a
-/// UserMessage for numbers of T as a compressor does, C::message<T, B>; it may have none for one of float and double.
-template <class... C>
-struct user_messages_t {};
-
-}  // namespace laconic::detail
-
-namespace laconic {
-
-template <class... C>
-inline constexpr detail::user_messages_t<C...> user_messages{};
+    requires(M& m, M const& same, B& on, wire::bit_reader& source, std::size_t n) {
+    read(on, source, m);
+    { same.per_number() } -> std::same_as<reading_bounds>;
+    m.resize(n);
+};
 
 }  // namespace laconic
 
@@ -136,7 +93,6 @@ template <class C, class T, class B>
 concept NamesNothingElse =
     !NamesMessage<C, T, B> ||
     UserMessage<typename C::template message<T, B>, typename C::template message<T, B>::value_type, B>;
-
 template <class C, class B>
 concept NamesUserMessages = NamesNothingElse<C, float, B> && NamesNothingElse<C, double, B> &&
     (NamesMessage<C, float, B> || NamesMessage<C, double, B>);
@@ -144,7 +100,9 @@ concept NamesUserMessages = NamesNothingElse<C, float, B> && NamesNothingElse<C,
 // These print what is missing, where it is compiled: of what writing needs, and of the rest.
 template <class M>
 consteval bool require_user_kind() {
-    static_assert(HasValueType<M>, "M is not a user's message: it needs using value_type = T, float or double");
+    static_assert(
+        requires { requires Scalar<typename M::value_type>; },
+        "M is not a user's message: it needs using value_type = T, float or double");
     static_assert(UserKindIsConstant<M>,
                   "M is not a user's message: it needs static constexpr unsigned user_kind, from 128 to 255");
     static_assert(!UserKindIsConstant<M> || HasUserKind<M>,
@@ -153,8 +111,14 @@ consteval bool require_user_kind() {
                   "M is not a user's message: it has read_parameters and lacks write_parameters(sink, m)");
     static_assert(ReadsParameters<M> || !WritesParameters<M>,
                   "M is not a user's message: it has write_parameters and lacks read_parameters(source, m)");
-    static_assert(HasDimension<M>, "M is not a user's message: it needs std::size_t dimension() const");
-    static_assert(IsWritten<M>, "M is not a user's message: it needs write(sink, m)");
+    static_assert(
+        requires(M const& m) {
+            { m.dimension() } -> std::same_as<std::size_t>;
+        },
+        "M is not a user's message: it needs std::size_t dimension() const");
+    static_assert(
+        requires(wire::bit_writer & sink, M const& m) { write(sink, m); },
+        "M is not a user's message: it needs write(sink, m)");
     return true;
 }
 template <class M, class B>
@@ -164,10 +128,17 @@ consteval bool require_user_message() {
         static_assert(Message<M, typename M::value_type, B>,
                       "M is not a user's message: it needs ==, a default constructor, and terms() const or "
                       "add_message(on, out, w, m) (message/message.hpp)");
-    static_assert(IsRead<M, B>, "M is not a user's message: it needs read(on, source, m)");
-    static_assert(HasReadingBounds<M>,
-                  "M is not a user's message: it needs laconic::reading_bounds per_number() const");
-    static_assert(IsResized<M>, "M is not a user's message: it needs void resize(std::size_t n)");
+    static_assert(
+        requires(B & on, wire::bit_reader & source, M & m) { read(on, source, m); },
+        "M is not a user's message: it needs read(on, source, m)");
+    static_assert(
+        requires(M const& m) {
+            { m.per_number() } -> std::same_as<reading_bounds>;
+        },
+        "M is not a user's message: it needs laconic::reading_bounds per_number() const");
+    static_assert(
+        requires(M & m, std::size_t n) { m.resize(n); },
+        "M is not a user's message: it needs void resize(std::size_t n)");
     return true;
 }
 template <class C, class T, class B>

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "laconic/core/contract.hpp"
-#include "laconic/core/size.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic::wire {

@@ -3,6 +3,7 @@
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/backend/reference.hpp"
+#include "laconic/compress/levels.hpp"
 #include "support/laws/messages.hpp"
 #include "support/test.hpp"
 
@@ -25,8 +26,8 @@ definition<T> as_defined(std::string const& text);
 template <class C>
 inline constexpr bool is_written = true;
 
-/// c on a backend: what its text means there, of the parser that is compiled once. So no test compiles a compressor's type
-/// for the laws, and the text is shown to be complete. An any_compressor on the host stays what it is.
+/// c on a backend: what its text means there, of the parser that is compiled once. So no test compiles a compressor's
+/// type for the laws, and the text is shown to be complete. An any_compressor on the host stays what it is.
 template <class T, class C>
 laconic::any_compressor<T> on_host(C const& c) {
     if constexpr (is_written<C> && !std::same_as<C, laconic::any_compressor<T>>)
@@ -78,6 +79,21 @@ auto compress(C const& c, std::vector<T> const& x, key from) {
 template <class C, class T>
 std::vector<T> received(C const& c, std::vector<T> const& x, key from) {
     return decoded<laconic::detail::message_of<C, T>, T>(laws::compress(c, x, from));
+}
+
+/// The same under key{k}.
+template <class C, class T>
+std::vector<T> sent_by(C const& c, std::vector<T> const& x, std::uint64_t k = 1) {
+    return laws::received(c, x, key{k});
+}
+
+/// c's message as a loop makes it, which looks at no number first.
+template <class C, class T>
+auto unchecked(C const& c, std::vector<T> const& x, key from = {}) {
+    host on;
+    laconic::detail::message_of<C, T> m;
+    c(on, std::span<T const>(x), from, m);
+    return m;
 }
 
 /// One vector, one key: on both backends the message is pure, has one encoding, is read back whole, and is linear where
@@ -134,6 +150,62 @@ template <class C>
 void is_contractive(C const& c, int n = 1) {
     is_contractive_for_all<double>(c, 2000, n);
     is_contractive_for_all<float>(c, 3000, n);
+}
+
+/// |x - y|^2.
+template <class T>
+double distance_squared(std::vector<T> const& x, std::vector<T> const& y) {
+    double sum = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        sum += std::pow(static_cast<double>(x[i]) - static_cast<double>(y[i]), 2);
+    return sum;
+}
+/// |C(x) - x|^2 under one key, and the mean of its share of |x|^2 under key{0}, ..., key{n - 1}, on the host alone.
+template <class C, class T>
+double error_of(C const& c, std::vector<T> const& x, key from = key{1}) {
+    return distance_squared(x, laws::received(c, x, from));
+}
+template <class C, class T>
+double mean_error(C const& c, std::vector<T> const& x, std::uint64_t n) {
+    double sum = 0;
+    for (std::uint64_t k = 0; k < n; ++k)
+        sum += distance_squared(x, decoded<laconic::detail::message_of<C, T>, T>(laconic::compress(c, x, key{k})));
+    return sum / static_cast<double>(n) / energy(x);
+}
+/// 1 - |C(x) - x|^2 / |x|^2.
+template <class C, class T>
+double share_kept(C const& c, std::vector<T> const& x) {
+    return 1 - error_of(c, x) / energy(x);
+}
+
+/// The mean of n messages in units, so that no square underflows. A value between low and high has at most the variance
+/// (high - low)^2 / 4.
+template <class C, class T>
+void has_mean_in_units(C const& c, std::vector<T> const& x, T unit, int n) {
+    std::vector<double> mean(x.size());
+    double least = 0, largest = 0;
+    for (int k = 0; k < n; ++k) {
+        auto const sent = sent_by(c, x, static_cast<std::uint64_t>(k));
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            double const v = static_cast<double>(sent[i] / unit);
+            mean[i] += v / n;
+            least = std::min(least, v);
+            largest = std::max(largest, v);
+        }
+    }
+    CAPTURE(to_string(c));
+    for (std::size_t i = 0; i < x.size(); ++i)
+        CHECK(std::abs(mean[i] - static_cast<double>(x[i] / unit)) < 5 * (largest - least) / 2 / std::sqrt(n));
+}
+
+/// What each level of c keeps of x, as levels<C>::kept has it.
+template <class B = host, class C, class T>
+std::vector<double> kept_by_levels(C const& c, std::vector<T> const& x) {
+    B on;
+    std::vector<T> room;
+    std::vector<double> q(laconic::levels<C>::count(c, x.size()));
+    laconic::levels<C>::kept(on, c, std::span<T const>(x), room, std::span<double>(q));
+    return q;
 }
 
 /// Every truncation, every flipped bit, a byte too many, on both backends. Returns how many of the changed messages

@@ -11,7 +11,7 @@
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/sparse/parts.hpp"
 #include "laconic/compress/quantize.hpp"
-#include "laconic/wire/quantized.hpp"
+#include "laconic/wire/quantized_kind.hpp"
 
 namespace laconic {
 

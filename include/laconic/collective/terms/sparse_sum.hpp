@@ -14,7 +14,7 @@
 #include "laconic/core/contract.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/message/sparse.hpp"
-#include "laconic/wire/plain.hpp"
+#include "laconic/wire/plain_kinds.hpp"
 #include "laconic/wire/sparse.hpp"
 
 namespace laconic {

@@ -17,17 +17,16 @@ struct constant {
     std::size_t count = 0;
     T value = 0;
 
-    struct terms_type {
+    struct same {
         T value;
-        std::size_t count;
-        static constexpr bool in_order = true;
-        constexpr std::size_t size() const { return count; }
-        constexpr term<T> operator[](std::size_t j) const { return {static_cast<coordinate>(j), value}; }
+        constexpr T operator()(std::size_t) const { return value; }
     };
+    using terms_type = terms_in_order<same>;
 
     static auto fields(auto& m) { return std::tie(m.count, m.value); }
+    void resize(std::size_t n) { count = n; }
     std::size_t dimension() const { return count; }
-    terms_type terms() const { return {value, count}; }
+    terms_type terms() const { return {{value}, count}; }
     bool operator==(constant const&) const = default;
 };
 

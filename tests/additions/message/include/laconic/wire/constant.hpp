@@ -1,51 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-
 #include "laconic/message/constant.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/shape.hpp"
 
-namespace laconic::messages {
-
-/// Writes the number in full.
-template <BitSink W, Scalar T, class B>
-void write(W& sink, constant<T, B> const& m) {
-    charge(sink, message_part::scalars);
-    put_number(sink, m.value);
-}
-template <class B, BitSource R, Scalar T>
-void read(B&, R& source, constant<T, B>& m) {
-    m.value = take_number<T>(source);
-}
-
-}  // namespace laconic::messages
-
 namespace laconic::wire {
 
-struct constant_kind : leaf_kind {
+/// The number in full.
+struct constant_kind : leaf_kind<constant_kind> {
     static constexpr message_kind number{40};
-    template <Scalar T, class B, class Reader, class Out>
-    static void unpack(Reader& reader, stage const&, std::uint64_t n, Out& out) {
-        auto m = reader.template leaf<messages::constant<T, B>>(n, 0, sizeof(T));
-        m.count = n;
-        reader.take(m, out);
+    template <Scalar T, class B>
+    using message = messages::constant<T, B>;
+
+    static void put(auto& sink, auto const& m) {
+        charge(sink, message_part::scalars);
+        put_number(sink, m.value);
     }
+    static void take(auto&, auto& source, auto& m) { m.value = take_number<decltype(m.value)>(source); }
+    static reading_bounds per_number(auto const& m) { return {0, sizeof(m.value)}; }
+    static double as_paper(auto const& m) { return 8.0 * sizeof(m.value); }
 };
+template <Scalar T, class B>
+inline constexpr constant_kind kind_of<messages::constant<T, B>>{};
 
 }  // namespace laconic::wire
-
-namespace laconic::messages {
-
-template <BitSink W, Scalar T, class B>
-void write_shape(W& sink, constant<T, B> const&) {
-    put_kind(sink, constant_kind::number);
-}
-template <Scalar T, class B>
-double bits_as_paper(constant<T, B> const&) {
-    return 8.0 * sizeof(T);
-}
-
-}  // namespace laconic::messages

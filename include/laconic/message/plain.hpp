@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+
+#include "laconic/backend/short_format.hpp"
+#include "laconic/message/message.hpp"
+
+/// Messages of numbers that share nothing: in full, as powers of two, in a short format, as the product of two factors.
+namespace laconic::messages {
+
+/// A vector in full: all its numbers.
+template <Scalar T, class B>
+struct full_vector {
+    using value_type = T;
+    template <class Other>
+    using for_backend = full_vector<T, Other>;
+    typename B::template array<T> values;
+
+    struct in_full {
+        T const* values;
+        constexpr T operator()(std::size_t j) const { return values[j]; }
+    };
+    using terms_type = terms_in_order<in_full>;
+
+    static auto fields(auto& m) { return std::tie(m.values); }
+    void resize(std::size_t n) { values.resize(n); }
+    std::size_t dimension() const { return values.size(); }
+    terms_type terms() const& { return {{values.data()}, values.size()}; }
+    void terms() const&& = delete;  // a view of a temporary would dangle
+    bool operator==(full_vector const&) const = default;
+};
+
+/// Signed powers of two and zeros: code j is the sign bit above the exponent field of T; an exponent field of 0 means
+/// zero.
+template <Scalar T, class B>
+struct powers {
+    using value_type = T;
+    template <class Other>
+    using for_backend = powers<T, Other>;
+    static constexpr bool single = std::same_as<T, float>;
+    static constexpr unsigned exponent_width = single ? 8 : 11;
+    static constexpr unsigned code_width = exponent_width + 1;
+    static constexpr unsigned largest_exponent = (1u << exponent_width) - 2;
+
+    typename B::template array<std::uint16_t> codes;
+
+    struct decoded {
+        std::uint16_t const* codes;
+        constexpr T operator()(std::size_t j) const {
+            using bits = detail::unsigned_of<T>;
+            bits const sign = codes[j] >> exponent_width, exponent = codes[j] & ((1u << exponent_width) - 1);
+            constexpr int width = int{sizeof(T) * 8};
+            return std::bit_cast<T>(sign << (width - 1) | exponent << (width - 1 - int{exponent_width}));
+        }
+    };
+    using terms_type = terms_in_order<decoded>;
+
+    static auto fields(auto& m) { return std::tie(m.codes); }
+    void resize(std::size_t n) { codes.resize(n); }
+    std::size_t dimension() const { return codes.size(); }
+    terms_type terms() const& { return {{codes.data()}, codes.size()}; }
+    void terms() const&& = delete;
+    bool operator==(powers const&) const = default;
+};
+
+/// Numbers of a short format, each as its code.
+template <kernels::short_format F, Scalar T, class B>
+struct short_floats {
+    using value_type = T;
+    template <class Other>
+    using for_backend = short_floats<F, T, Other>;
+    static constexpr kernels::short_layout layout = kernels::layout_of(F);
+
+    typename B::template array<std::uint16_t> codes;
+
+    struct decoded {
+        std::uint16_t const* codes;
+        constexpr T operator()(std::size_t j) const { return kernels::short_value<T>(layout, codes[j]); }
+    };
+    using terms_type = terms_in_order<decoded>;
+
+    static auto fields(auto& m) { return std::tie(m.codes); }
+    void resize(std::size_t n) { codes.resize(n); }
+    std::size_t dimension() const { return codes.size(); }
+    terms_type terms() const& { return {{codes.data()}, codes.size()}; }
+    void terms() const&& = delete;
+    bool operator==(short_floats const&) const = default;
+};
+
+/// A matrix, row after row, as the product of `rank` columns with the transpose of as many others; each factor stores
+/// its columns one after another. Number (i, j) of rows x cols() is sum_c left_{c rows + i} right_{c cols() + j}, in
+/// the order of c, in double with one rounding for each summand, then rounded to T.
+template <Scalar T, class B>
+struct factors {
+    using value_type = T;
+    template <class Other>
+    using for_backend = factors<T, Other>;
+    std::size_t count = 0, rows = 1, rank = 0;  ///< count = rows cols(), else no reader accepts it
+    typename B::template array<T> left, right;
+
+    std::size_t cols() const { return rows == 0 ? 0 : count / rows; }
+    bool tall() const { return rows >= cols(); }
+
+    /// The factor of the matrix's longer side (the left one where both are equal), and the other one.
+    auto& longer() { return tall() ? left : right; }
+    auto& shorter() { return tall() ? right : left; }
+    auto const& shorter() const { return tall() ? right : left; }
+
+    struct products {
+        T const *left, *right;
+        std::size_t rows, cols, rank;
+        constexpr T operator()(std::size_t j) const {
+            double sum = 0;
+            // Rounded once, so that it is the same with and without fused products.
+            for (std::size_t c = 0; c < rank; ++c)
+                sum = std::fma(static_cast<double>(left[c * rows + j / cols]),
+                               static_cast<double>(right[c * cols + j % cols]), sum);
+            return static_cast<T>(sum);
+        }
+    };
+    using terms_type = terms_in_order<products>;
+
+    static auto fields(auto& m) { return std::tie(m.count, m.rows, m.rank, m.left, m.right); }
+    std::size_t dimension() const { return count; }
+    bool fits(std::size_t n) const {
+        return count == n && rows > 0 && rows * cols() == n && rank <= std::min(rows, cols()) &&
+               left.size() == rank * rows && right.size() == rank * cols();
+    }
+    terms_type terms() const& { return {{left.data(), right.data(), rows, cols(), rank}, count}; }
+    void terms() const&& = delete;
+    bool operator==(factors const&) const = default;
+};
+
+/// Whether a product of factors with such largest magnitudes has finite numbers only: twice `rank` times their product
+/// is in the range of T, which leaves room for the roundings. False where the product is NaN.
+template <Scalar T>
+bool product_is_finite(T largest_left, T largest_right, std::size_t rank) {
+    return static_cast<double>(largest_left) * static_cast<double>(largest_right) * (2 * static_cast<double>(rank)) <=
+           static_cast<double>(std::numeric_limits<T>::max());
+}
+
+}  // namespace laconic::messages

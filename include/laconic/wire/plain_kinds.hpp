@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "laconic/message/plain.hpp"
+#include "laconic/wire/fixed_width.hpp"
+#include "laconic/wire/number.hpp"
+#include "laconic/wire/shape.hpp"
+
+/// The messages with neither buckets nor others inside: their encodings, and the descriptions of their kinds.
+namespace laconic::wire {
+
+/// Numbers in full: 32 or 64 bits each.
+struct plain_kind : leaf_kind<plain_kind> {
+    static constexpr message_kind number{1};
+    template <Scalar T, class B>
+    using message = messages::full_vector<T, B>;
+
+    static void put(auto& sink, auto const& m) {
+        charge(sink, message_part::values);
+        put_numbers(sink, m.values);
+    }
+    static void take(auto&, auto& source, auto& m) { take_numbers(source, m.values); }
+    template <class M>
+    static reading_bounds per_number(M const&) {
+        return {8 * sizeof(typename M::value_type), sizeof(typename M::value_type)};
+    }
+    static double as_paper(auto const& m) { return bits_in_full(m.values); }
+};
+template <Scalar T, class B>
+inline constexpr plain_kind kind_of<messages::full_vector<T, B>>{};
+
+/// Powers of two: 9 (float) or 12 (double) bits for each number, the exponent field, then the sign above it.
+struct powers_kind : leaf_kind<powers_kind> {
+    static constexpr message_kind number{3};
+    template <Scalar T, class B>
+    using message = messages::powers<T, B>;
+
+    static void put(auto& sink, auto const& m) {
+        charge(sink, message_part::values);
+        put_codes(sink, m.codes, m.code_width);
+    }
+    template <class M>
+    static void take(auto&, auto& source, M& m) {
+        auto const is_finite = [](unsigned code) {
+            return (code & ((1u << M::exponent_width) - 1)) <= M::largest_exponent;
+        };
+        take_codes(source, m.codes, m.code_width, is_finite, "an exponent that is not finite");
+    }
+    static reading_bounds per_number(auto const& m) { return {m.code_width, sizeof(std::uint16_t)}; }
+    static double as_paper(auto const& m) { return m.code_width * static_cast<double>(m.codes.size()); }
+};
+template <Scalar T, class B>
+inline constexpr powers_kind kind_of<messages::powers<T, B>>{};
+
+/// Numbers of a short format: codes of 16 or 8 bits.
+template <kernels::short_format F>
+struct short_kind : leaf_kind<short_kind<F>> {
+    static constexpr message_kind number{7 + static_cast<std::uint8_t>(F)};
+    static constexpr auto width = static_cast<unsigned>(kernels::layout_of(F).width());
+    template <Scalar T, class B>
+    using message = messages::short_floats<F, T, B>;
+
+    static void put(auto& sink, auto const& m) {
+        charge(sink, message_part::values);
+        put_codes(sink, m.codes, width);
+    }
+    static void take(auto&, auto& source, auto& m) {
+        auto const is_finite = [](std::uint16_t code) { return kernels::layout_of(F).is_finite(code); };
+        take_codes(source, m.codes, width, is_finite, "a number that is not finite");
+    }
+    static reading_bounds per_number(auto const&) { return {width, sizeof(std::uint16_t)}; }
+    static double as_paper(auto const& m) { return width * static_cast<double>(m.codes.size()); }
+};
+template <kernels::short_format F, Scalar T, class B>
+inline constexpr short_kind<F> kind_of<messages::short_floats<F, T, B>>{};
+
+/// A matrix as two factors: how many rows it has, and its rank. The left factor in full, then the right one.
+struct low_rank_kind : leaf_kind<low_rank_kind> {
+    static constexpr message_kind number{32};
+    static constexpr whole_range ranges[] = {any_length, {0, longest_support}};
+
+    static void put(auto& sink, auto const& m) {
+        charge(sink, message_part::values);
+        put_numbers(sink, m.left);
+        put_numbers(sink, m.right);
+    }
+    /// Refuses factors of so large numbers that their product may not be finite; see product_is_finite.
+    template <class M>
+    static void take(auto&, auto& source, M& m) {
+        using T = typename M::value_type;
+        if (m.rows * m.cols() != m.count)
+            source.refuse(detail::concat(detail::text_pieces{m.count, " numbers are no matrix of ", m.rows, " rows"}));
+        T largest[] = {0, 0};
+        for (auto* const factor : {&m.left, &m.right}) {
+            take_numbers(source, *factor);
+            for (T const v : *factor) largest[factor == &m.right] = std::max(largest[factor == &m.right], std::abs(v));
+        }
+        if (!messages::product_is_finite(largest[0], largest[1], m.rank))
+            source.refuse("factors whose product may not be finite");
+    }
+    static void put_parameters(auto& sink, auto const& m) {
+        put_whole(sink, m.rows);
+        put_whole(sink, m.rank);
+    }
+    template <Scalar T, class B, class Reader, class Out>
+    static void unpack(Reader& reader, stage const& s, std::uint64_t n, Out& out) {
+        auto const rows = s.first, cols = n / rows, rank = s.second;
+        if (rows * cols != n || rank > std::min(rows, cols) || (rank == 0 && n > 0))
+            reader.refuse(detail::concat({"a matrix of ", n, " numbers that there is not"}));
+        auto const numbers = rank * (rows + cols);
+        reader.expect(numbers, 8 * sizeof(T));
+        reader.spend(numbers, sizeof(T));
+        reader.spend(n, 16);
+        reader.work(n, rank);
+        messages::factors<T, B> m{n, rows, rank, {}, {}};
+        m.left.resize(rank * rows);
+        m.right.resize(rank * cols);
+        reader.take(m, out);
+    }
+    static double as_paper(auto const& m) { return bits_in_full(m.left) + bits_in_full(m.right); }
+};
+template <Scalar T, class B>
+inline constexpr low_rank_kind kind_of<messages::factors<T, B>>{};
+
+}  // namespace laconic::wire
