@@ -53,8 +53,9 @@ void check_labels(shared_rows<T> const& rows) {
 /// broken). "A pass" is one over the non-zeros of the data, with 4 operations for each output. Only the constants, and
 /// a linear model's Hessian, allocate; and softmax, in a thread's first call, 2 k numbers.
 ///
-/// Model derives from it and has, besides outputs(), largest_bend, smallest_bend and add_row(),
-///   predict(j, x, z)      writes the predictions z_j to z;
+/// Model derives from it and has, besides outputs(), largest_bend and smallest_bend,
+///   predict(a, x, z)      writes the predictions of row a to z;
+///   add(a, s, w, g)       g += w a s';
 ///   loss(j, z)            returns row j's loss at z, and replaces z by its slopes;
 ///   bend(j, z, v)         v <- H v for the Hessian H of row j's loss at z, which it may replace;
 ///   scratch()             memory for 2 outputs() numbers.
@@ -74,28 +75,37 @@ class row_objective {
         auto const z = std::span<double>(room).first(self().outputs());
         exact_sum sum;
         for (std::size_t j = 0; j < samples(); ++j) {
-            self().predict(j, x, z);
+            self().predict(rows_[j], x, z);
             sum.add(self().loss(j, z));
         }
         return sum.total() / double(samples()) + penalty(x);
     }
     /// Writes the gradient at x to g, in one pass.
-    void gradient(std::span<T const> x, std::span<T> g) const { mean_gradient(row_choice::all(samples()), x, g); }
+    void gradient(std::span<T const> x, std::span<T> g) const {
+        mean_gradient(row_choice::all(samples()), x, g, [](double) {});
+    }
     /// Writes the gradient at x to g and returns f(x), in one pass.
     double value_and_gradient(std::span<T const> x, std::span<T> g) const {
-        return mean_gradient(row_choice::all(samples()), x, g) + penalty(x);
+        exact_sum sum;
+        mean_gradient(row_choice::all(samples()), x, g, [&](double loss) { sum.add(loss); });
+        return sum.total() / double(samples()) + penalty(x);
     }
     /// Writes the mean of grad f_j at x over the listed rows to g, f_j being row j's summand with the whole penalty:
     /// the bits of gradient(x, g) where every row is listed once, in order. At least one row, each below samples().
     void batch_gradient(std::span<std::uint32_t const> rows, std::span<T const> x, std::span<T> g) const {
         LACONIC_EXPECTS(!rows.empty());
-        mean_gradient(row_choice::of(rows), x, g);
+        mean_gradient(row_choice::of(rows), x, g, [](double) {});
     }
     /// Writes the derivatives of sample j's loss in its predictions to s, outputs() numbers.
     void slopes(std::size_t j, std::span<T const> x, std::span<double> s) const {
         LACONIC_EXPECTS(x.size() == dimension() && s.size() == self().outputs());
-        self().predict(j, x, s);
+        self().predict(rows_[j], x, s);
         self().loss(j, s);
+    }
+    /// g += w a_j s', s being outputs() numbers: of the features times the outputs as x is.
+    void add_row(std::size_t j, std::span<double const> s, double w, std::span<T> g) const {
+        LACONIC_EXPECTS(s.size() == self().outputs() && g.size() == dimension());
+        self().add(rows_[j], s, w, g);
     }
     /// g += the gradient of the penalty at x, in a pass over d.
     void add_penalty_gradient(std::span<T const> x, std::span<T> g) const {
@@ -108,7 +118,7 @@ class row_objective {
         auto room = self().scratch();
         auto const moved = std::span<double>(room).last(self().outputs());
         auto const change = [&](std::size_t j, std::span<double> z) {
-            self().predict(j, v, moved);
+            self().predict(rows_[j], v, moved);
             self().bend(j, z, moved);
             std::copy(moved.begin(), moved.end(), z.begin());
         };
@@ -146,12 +156,11 @@ class row_objective {
   private:
     Model const& self() const { return static_cast<Model const&>(*this); }
     double penalty(std::span<T const> x) const { return penalty_of<Cost>(lambda_, x); }
-    // Returns the mean loss of the rows.
-    double mean_gradient(row_choice rows, std::span<T const> x, std::span<T> g) const {
-        exact_sum sum;
-        auto const change = [&](std::size_t j, std::span<double> z) { sum.add(self().loss(j, z)); };
+    // use(the loss of a row), which need not be computed where it is not used
+    template <class Use>
+    void mean_gradient(row_choice rows, std::span<T const> x, std::span<T> g, Use&& use) const {
+        auto const change = [&](std::size_t j, std::span<double> z) { use(self().loss(j, z)); };
         mean_of_rows(rows, x, g, change, [&](std::size_t i) { return Cost::slope(double(x[i])); });
-        return sum.total() / double(rows.size());
     }
     // out = the mean over the rows of a_j z', z being the predictions, which change(j, z) replaces; + lambda extra(i)
     template <class Change, class Extra>
@@ -161,9 +170,10 @@ class row_objective {
         auto const z = std::span<double>(room).first(self().outputs());
         std::fill(out.begin(), out.end(), T(0));
         for (std::size_t k = 0; k < rows.size(); ++k) {
-            self().predict(rows[k], x, z);
+            auto const row = rows_[rows[k]];
+            self().predict(row, x, z);
             change(rows[k], z);
-            self().add_row(rows[k], z, 1, out);
+            self().add(row, z, 1, out);
         }
         for (std::size_t i = 0; i < out.size(); ++i)
             out[i] = static_cast<T>(double(out[i]) / double(rows.size()) + lambda_ * extra(i));
@@ -191,11 +201,6 @@ class linear_model : public detail::row_objective<linear_model<Each, T, Cost>, T
     linear_model(dataset<T> data, double lambda) : base(std::move(data), lambda) { detail::check_labels<Each>(rows_); }
 
     std::size_t outputs() const { return 1; }
-    /// g += w s_0 a_j.
-    void add_row(std::size_t j, std::span<double const> s, double w, std::span<T> g) const {
-        LACONIC_EXPECTS(s.size() == 1 && g.size() == rows_.features());
-        rows_[j].add_to(g, w * s[0]);
-    }
     /// Writes the d x d Hessian at x, both triangles. The memory traffic of two passes; the operations are the fewer of
     /// N d^2 / 2 and about ten times the sum over the rows of their non-zeros squared.
     void hessian(std::span<T const> x, Eigen::MatrixXd& out) const {
@@ -212,7 +217,8 @@ class linear_model : public detail::row_objective<linear_model<Each, T, Cost>, T
 
   private:
     std::array<double, 2> scratch() const { return {}; }
-    void predict(std::size_t j, std::span<T const> x, std::span<double> z) const { z[0] = rows_[j].dot(x); }
+    static void predict(row_view<T> a, std::span<T const> x, std::span<double> z) { z[0] = a.dot(x); }
+    static void add(row_view<T> a, std::span<double const> s, double w, std::span<T> g) { a.add_to(g, w * s[0]); }
     double loss(std::size_t j, std::span<double> z) const {
         auto const [value, slope] = Each::value_and_slope(z[0], rows_.label(j));
         z[0] = slope;

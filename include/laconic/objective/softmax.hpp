@@ -97,11 +97,6 @@ class softmax : public detail::row_objective<softmax<T>, T, squared_penalty> {
     /// The labels of the columns of x, increasing.
     std::vector<T> const& classes() const { return loss_.classes(); }
     std::size_t outputs() const { return loss_.outputs(); }
-    /// g += w a_j s', a matrix as x is.
-    void add_row(std::size_t j, std::span<double const> s, double w, std::span<T> g) const {
-        LACONIC_EXPECTS(s.size() == outputs() && g.size() == base::dimension());
-        detail::add_row_times(rows_[j], s, w, g);
-    }
     /// The share of the rows whose largest prediction is that of their own class; of classes with equal predictions the
     /// first counts. A pass of half the operations. For data that x was not fitted to, use softmax(those, 0,
     /// classes()).
@@ -110,7 +105,7 @@ class softmax : public detail::row_objective<softmax<T>, T, squared_penalty> {
         auto const z = scratch().first(outputs());
         std::size_t hits = 0;
         for (std::size_t j = 0; j < rows_.size(); ++j) {
-            predict(j, x, z);
+            predict(rows_[j], x, z);
             hits += std::max_element(z.begin(), z.end()) - z.begin() == std::ptrdiff_t(loss_.right(j));
         }
         return double(hits) / double(rows_.size());
@@ -123,7 +118,10 @@ class softmax : public detail::row_objective<softmax<T>, T, squared_penalty> {
         if (room.size() < 2 * outputs()) room.resize(2 * outputs());
         return {room.data(), 2 * outputs()};
     }
-    void predict(std::size_t j, std::span<T const> x, std::span<double> z) const { detail::row_times(rows_[j], x, z); }
+    static void predict(row_view<T> a, std::span<T const> x, std::span<double> z) { detail::row_times(a, x, z); }
+    static void add(row_view<T> a, std::span<double const> s, double w, std::span<T> g) {
+        detail::add_row_times(a, s, w, g);
+    }
     double loss(std::size_t j, std::span<double> z) const { return loss_.loss(z, j); }
     void bend(std::size_t j, std::span<double> z, std::span<double> v) const {
         loss_.loss(z, j);
