@@ -55,8 +55,8 @@ struct unmeasured {
 };
 
 constexpr int ranks = 6;
-// What a rank brings in a round: first the fewest terms, so that later messages and sums are longer than any before; all
-// numbers; or first none but zeros, later ever more that are none.
+// What a rank brings in a round: first the fewest terms, so that later messages and sums are longer than any before;
+// all numbers; or first none but zeros, later ever more that are none.
 sparse_sum<float> few_terms(int rank, int round) {
     auto const how = round % 3 == 0 ? sv::shape::same : round % 3 == 1 ? sv::shape::spread : sv::shape::apart;
     auto const all = sv::whole_numbers<float>(how, d, round == 0 ? k / 4 : k, rank, ranks, std::uint64_t(round));
@@ -116,19 +116,19 @@ TEST_CASE("no collective allocates after the first round that brings as many ter
         int first = 1;
     };
     for (row const& each : {row{"gtop_k(20)", few_terms},
-                                             {"gtop_k(20, as_published=yes)", few_terms},
-                                             {"recursive_doubling", few_terms, 4},
-                                             {"split_all_gather(sparse)", few_terms, 4},
-                                             {"split_all_gather(dense)", few_terms, 4},
-                                             {"spar_reduce_scatter(20, as_published=yes)", few_terms},
-                                             {"spar_reduce_scatter(20, seed=1)", few_terms},
-                                             {"sum_by_server", few_terms, 4},
-                                             {"split_all_gather(quantize(7, bucket=64))", few_terms, 4},
-                                             {"gathered_sum", few_terms, 4},
-                                             {"ring", all_numbers},
-                                             {"halving_doubling", all_numbers},
-                                             {"switch_ml", all_numbers},
-                                             {"omni_reduce(8)", more_blocks}}) {
+                            {"gtop_k(20, as_published=yes)", few_terms},
+                            {"recursive_doubling", few_terms, 4},
+                            {"split_all_gather(sparse)", few_terms, 4},
+                            {"split_all_gather(dense)", few_terms, 4},
+                            {"spar_reduce_scatter(20, as_published=yes)", few_terms},
+                            {"spar_reduce_scatter(20, seed=1)", few_terms},
+                            {"sum_by_server", few_terms, 4},
+                            {"split_all_gather(quantize(7, bucket=64))", few_terms, 4},
+                            {"gathered_sum", few_terms, 4},
+                            {"ring", all_numbers},
+                            {"halving_doubling", all_numbers},
+                            {"switch_ml", all_numbers},
+                            {"omni_reduce(8)", more_blocks}}) {
         std::string const text = each.text;
         CAPTURE(text);
         CHECK(allocations_after_the_first(text, each.bring, each.first) == 0);
@@ -173,9 +173,9 @@ TEST_CASE("what a collective of lists holds goes with the terms it receives, not
     };
     for (std::size_t const dimension : {std::size_t{1} << 20, detail::largest_dimension}) {
         for (row const& each : {row{"gathered_sum", 6},
-                                             {"recursive_doubling", 6},
-                                             {"split_all_gather(sparse)", 10},
-                                             {"sum_by_server", 4}}) {
+                                {"recursive_doubling", 6},
+                                {"split_all_gather(sparse)", 10},
+                                {"sum_by_server", 4}}) {
             std::string const text = each.text;
             double const multiple = each.multiple;
             CAPTURE(text);
@@ -185,8 +185,8 @@ TEST_CASE("what a collective of lists holds goes with the terms it receives, not
             CHECK(bytes_of_a_rank(200, dimension, 4, text) <= multiple * 200 * 4 * 12 + 200 * 96 + 16384);
         }
         for (row const& each : {row{"gtop_k(1000)", 12 + 2 * 3},
-                                             {"spar_reduce_scatter(1000, as_published=yes)", 4 * 8},
-                                             {"ok_top_k(1000)", 13 * 8}}) {
+                                {"spar_reduce_scatter(1000, as_published=yes)", 4 * 8},
+                                {"ok_top_k(1000)", 13 * 8}}) {
             std::string const text = each.text;
             CAPTURE(text);
             CHECK(bytes_of_a_rank(8, dimension, 1000, text) <= each.multiple * 1000 * 12);
@@ -201,9 +201,9 @@ TEST_CASE("what a collective of vectors in full holds is a multiple of the vecto
     };
     std::size_t const length = 100000;
     for (row const& each : {row{"ring", 0.01},
-                                         {"halving_doubling", 0.01},
-                                         {"omni_reduce", 2.1 / 8},  // of 8 ranks
-                                         {"switch_ml", 2e6 / (8 * length)}}) {
+                            {"halving_doubling", 0.01},
+                            {"omni_reduce", 2.1 / 8},  // of 8 ranks
+                            {"switch_ml", 2e6 / (8 * length)}}) {
         std::string const text = each.text;
         CAPTURE(text);
         CHECK(bytes_of_a_rank(8, length, 1, text) <= each.multiple * 8 * double(length));
@@ -251,7 +251,8 @@ TEST_CASE("over a network the last rank is done when the formulas predict") {
             auto v = sv::whole_numbers<float>(sv::shape::all, length, 0, 0, 1);
             return last_clock(n, net, text, v);
         };
-        double const steps = detail::width_of(parts), others = double(parts) - 1, whole = alpha + a_byte * bytes(1, length);
+        double const steps = detail::width_of(parts), others = double(parts) - 1,
+                     whole = alpha + a_byte * bytes(1, length);
         double doubling = 0;  // of messages of 1, 2, 4, .. parts
         for (std::size_t p = 1; p < parts; p *= 2) doubling += alpha + a_byte * bytes(p, 10);
 

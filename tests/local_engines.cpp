@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads and fibers have in common, and what stands around them: messages arrive as they were sent, and errors name
-// the rank that throws or leaves, in pairs, lanes and groups.
+// What threads and fibers have in common, and what stands around them: messages arrive as they were sent, and errors
+// name the rank that throws or leaves, in pairs, lanes and groups.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -78,13 +78,14 @@ TEST_CASE_TEMPLATE("run throws what a rank throws, of any type; a call that was 
     CHECK_THROWS_AS(engine::run(1, [](auto&) {}, {.deadline = std::chrono::milliseconds(-1)}), argument_error);
 }
 
-TEST_CASE_TEMPLATE("where all wait for each other the errors say who waits for whom, without a deadline", engine, threads,
-                   fibers) {
+TEST_CASE_TEMPLATE("where all wait for each other the errors say who waits for whom, without a deadline", engine,
+                   threads, fibers) {
     using failed_schedule = failed_schedule_over<engine>;
     using member = typename engine::member;
     failed_schedule const circle(3, [](member& comm) { comm.exchange(no_rank, {}, (comm.rank() + 1) % 3); });
     CHECK(circle.errors[0].rank == 1);
-    CHECK(circle.thrown == "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0: no rank can go on");
+    CHECK(circle.thrown ==
+          "rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0: no rank can go on");
     for (auto const& error : circle.errors) CHECK(error.why == circle.thrown);
     failed_schedule const gathers(3, [](member& comm) {
         comm.all_gather({});

@@ -62,8 +62,7 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
         {"--data synthetic --collective ''", "--collective: its value is empty"},
         {"--data " + file_with("zero_based", "1 0:1 3:2\n-1 1:2\n"),
          "zero_based:1:3: '0:1': has the index 0, indices count from 1; where they count from 0, as scikit-learn "
-         "writes "
-         "them, give --first-index 0"},
+         "writes them, give --first-index 0"},
         {"--first-index 2", "--first-index: 2 is no whole number from 0 to 1"},
         {"--workers three", "three"},
     };

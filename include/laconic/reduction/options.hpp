@@ -211,8 +211,7 @@ inline char const* trouble_between(step_options const& first, step_options const
     if (all.missing_layer == on_missing_layer::zero &&
         (other.loss_scale != first.loss_scale || other.step_size != first.step_size))
         return "the layers of one step have different loss scales or step sizes, where on_missing_layer::zero gives a "
-               "layer that "
-               "is not started those of the step";
+               "layer that is not started those of the step";
     return nullptr;
 }
 
@@ -220,9 +219,9 @@ inline char const* trouble_between(step_options const& first, step_options const
 [[gnu::cold, gnu::noinline]] inline agreed_items described(reducer_options const& o) {
     std::string patterns;
     for (auto const& p : o.in_full) patterns += concat({escaped(p, ","), ", "});
-    char const* const absent_is[] = {"raises", "is zero", "is skipped"};
+    char const* const missing[] = {"raises", "is zero", "is skipped"};
     return {{"what is not finite", o.non_finite == on_non_finite::raise ? "raises" : "propagates"},
-            {"what is not started", absent_is[static_cast<int>(o.missing_layer)]},
+            {"what is not started", missing[static_cast<int>(o.missing_layer)]},
             {"layers in full", concat({patterns, "those of fewer numbers than ", o.dense_below})},
             {"steps in full", o.dense_rounds},
             {"layers that share a message", concat({"those of fewer numbers than ", o.share_below})},

@@ -78,8 +78,7 @@ template <Communicator C>
         bool const is_dense = theirs.how == dense;
         if (r == 0) first_is_dense = is_dense;
         if (theirs.how == dropped) refuse(r, "the step was dropped there");
-        if (!(theirs.weight >= 0 && std::isfinite(theirs.weight)))
-            refuse(r, impossible_weight(theirs.weight));
+        if (!(theirs.weight >= 0 && std::isfinite(theirs.weight))) refuse(r, impossible_weight(theirs.weight));
         if (is_dense != first_is_dense)
             keep_first(
                 r, {.kind = failure_kind::agreement,
