@@ -33,7 +33,6 @@ inline double drawable(double p) { return std::floor(p * 0x1p32) / 0x1p32; }
 template <class B, class Support>
 void draw_support(B& on, draw const& d, std::size_t places, Support& support) {
     if (d.how == draw_method::exactly) return sample(on, d.from, places, d.count, support);
-    // One call: from two, clang 14 makes the second one's p the first one's at -O1.
     double const p = d.how == draw_method::each ? d.p : d.from.word(0) < drawable(d.p) * 0x1p32 ? 1 : 0;
     sample_each(on, d.from, places, p, support);
 }

@@ -167,7 +167,8 @@ void sample(basic_host<A>& on, key from, std::size_t d, std::size_t k, std::vect
 template <class A>
 void sample_each(basic_host<A>& on, key from, std::size_t d, double p, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(d <= detail::largest_dimension && p >= 0 && p <= 1);
-    auto const bound = static_cast<std::uint64_t>(p * 0x1p32);
+    // Of a p that is a bool's 1, clang 14 makes p * 0x1p32 the integer 2^31 - 1 (its pass Float2Int).
+    auto const bound = p < 1 ? static_cast<std::uint64_t>(p * 0x1p32) : std::uint64_t{1} << 32;
     detail::list_drawn<1>(on, from, d, out, [bound](std::size_t, std::uint32_t const* word) { return *word < bound; });
 }
 
