@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("what stands in no other umbrella is in this one") {
     static_assert(version_major == 0 && version_minor >= 1 && version_patch >= 0);
     std::vector<double> const x{3, -4, 0};

@@ -42,8 +42,6 @@ std::ptrdiff_t bytes_held() { return held; }
 }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
 
-using namespace laconic;
-
 // The vectors differ in how much is worth sending: later messages may be longer than the first, which may be about
 // zeros alone. One thing may grow later: the scratch memory of a piece that works on the numbers another one selected,
 // where those are more than ever before.

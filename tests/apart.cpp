@@ -7,7 +7,6 @@
 #include "support/everything.hpp"
 #include "support/laws/messages_on.hpp"
 
-using namespace laconic;
 using laconic_test::apart;
 using both::here;
 using both::there;

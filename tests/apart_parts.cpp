@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/laws/messages.hpp"
 
-using namespace laconic;
-
 using laconic_test::apart;
 
 constexpr std::size_t d = 12;

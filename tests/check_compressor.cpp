@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 enum class fault { none, biased, small_omega, remembers, refuses, throws_, no_name };
 
 // All of x doubled, or nothing of it: omega = 1.

@@ -10,7 +10,6 @@
 #include "support/toys.hpp"
 
 // Descents whose messages are added up on their way.
-using namespace laconic;
 
 using toys::vec;
 

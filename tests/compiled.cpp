@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
-
 toys::quadratic<> bowl(int rank) { return toys::around({std::vector<double>(20, rank)})[0]; }
 
 std::vector<float> gradient_of(int rank, int step) {

@@ -7,8 +7,6 @@
 #include "support/samples.hpp"
 #include "support/tasks.hpp"
 
-using namespace laconic;
-
 using namespace toys;
 
 using bytes = std::vector<std::byte>;

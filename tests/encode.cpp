@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 template <class E>
 std::vector<E> some_numbers(std::size_t d) {
     std::vector<E> x;

@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/failures.hpp"
 
-using namespace laconic;
-
 // The endings of all ranks.
 template <class Engine>
 std::vector<failures::ending> endings(failures::way const& w, failures::cause_row const& row, bool fails) {

@@ -6,7 +6,6 @@
 #include "support/everything.hpp"
 #include "support/samples.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 struct families_run {

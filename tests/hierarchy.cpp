@@ -9,7 +9,6 @@
 #include "support/everything.hpp"
 #include "support/reducing.hpp"
 
-using namespace laconic;
 using namespace reducing;
 
 std::vector<layer> const layers{{"w", 43}, {"bias", 3}, {"one", 1}, {"head", 80}};

@@ -7,8 +7,6 @@
 // That one rank of one node alone has made a mistake, is at another step or has a broken collective: all ranks of all
 // nodes know, and none waits for another.
 
-using namespace laconic;
-
 // PointToPoint, not Splitting: what it hands over may lack a byte.
 struct faulty : passed_on<fibers::member> {
     bool* lacks = nullptr;

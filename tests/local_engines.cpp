@@ -11,8 +11,6 @@
 #include "support/schedules.hpp"
 #include "support/subgroups.hpp"
 
-using namespace laconic;
-
 // How much is wrong with what a rank may call; compiled once, for all engines.
 int laws(any_communicator comm) {
     return schedules::all(comm) + schedules::refuses_ranks_that_do_not_exist(comm) +

@@ -7,8 +7,6 @@
 #include "support/pulled_left.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
-
 using namespace toys;
 
 using f_type = quadratic<>;

@@ -6,8 +6,6 @@
 #include "support/allocations.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 struct counted_bowl {  // |x|^2 / 2
     int* calls;
     std::size_t dimension() const { return 3; }

@@ -11,7 +11,6 @@
 #include "support/tasks.hpp"
 
 // What every method promises, whatever it is: each by its text, over one loop of faces.
-using namespace laconic;
 
 using toys::vec;
 
@@ -382,9 +381,9 @@ TEST_CASE("every method: a compressor's number that is outside its range is name
          {"dcgd(C)", "dcgd(C, step=0.1)", "ef_sgd(C)", "ef21(C)", "diana(C)", "diana(C, memory=0.1)", "vr_diana(C)",
           "vr_diana_saga(C)", "marina(C)", "marina(C, p=0.5, step=0.1)", "quantized_gd_sec(C)", "bidirectional(gd, C)",
           "bidirectional(diana(C), natural)", "heavy_ball(diana(C), beta=0.5)"})
-        for (auto const& [compressor, why] : numbers) {
+        for (auto const& [c, why] : numbers) {
             std::string text = method;
-            text.replace(text.find('C'), 1, compressor);
+            text.replace(text.find('C'), 1, c);
             CAPTURE(text);
             auto const run = [&] { lockstep(parse_method(text).compose<double, host>(w.constants), w.f, vec(6), 1); };
             CHECK_THROWS_WITH_AS(run(), doctest::Contains(why), error);

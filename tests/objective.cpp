@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("ridge regression of two rows, from their text to its optimum by hand") {
     std::istringstream text("1 1:1\n3 2:1\n");
     ridge<> const f(read_libsvm(text, "two rows"), 0.5);

@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
 
-using namespace laconic;
-
 struct bowl {
     double c;
     std::size_t dimension() const { return 40; }

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("settings of both protocols are checked") {
     CHECK_NOTHROW(switch_layout{.d = 5, .workers = 2}.check());
     CHECK_THROWS_AS((switch_layout{.d = 5, .workers = 0}.check()), argument_error);

@@ -6,8 +6,6 @@
 #include "named_reductions.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("each kind of value is read from its text") {
     CHECK(to_string(parse_compressor("rand_k(0.5) | natural")) == "rand_k(0.5) | natural");
     CHECK(to_string(parse_cost("packets(20, 4, 1)")) == "packets(20, 4, 1)");

@@ -7,7 +7,6 @@
 #include "support/methods.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 std::string error_of(std::string const& text) {

@@ -6,8 +6,6 @@
 #include "support/laws/messages.hpp"
 #include "support/laws/pipelines.hpp"
 
-using namespace laconic;
-
 // BytePS shifts an int by 63 where it reads words of 64 bits, and counts the blocks of a long message in float.
 TEST_CASE("words of 64 bits read back; sizes beyond 2^24 bits are exact") {
     std::vector<double> const x{-1.0, 0x1.fffffffffffffp1023, -0x0.0000000000001p-1022};

@@ -4,8 +4,6 @@
 #include "support/allocations.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 std::vector<std::byte> const bytes(400);
 payload of(int length) { return {std::span(bytes).first(static_cast<std::size_t>(length))}; }
 

@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 // A recursion of your own, and types that lack something.

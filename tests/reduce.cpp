@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(version_major == 0 && version_minor >= 1 && version_patch >= 0);
 
 TEST_CASE("everything in one include: a reducer over nodes, and a sum") {

@@ -9,8 +9,6 @@
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
 
-using namespace laconic;
-
 template <class T>
 using table = std::vector<std::vector<T>>;
 

@@ -4,7 +4,6 @@
 #include "support/everything.hpp"
 #include "support/reducing.hpp"
 
-using namespace laconic;
 using namespace reducing;
 
 using numbers = std::vector<double>;

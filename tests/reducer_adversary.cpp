@@ -7,7 +7,6 @@
 #include "support/passed_on.hpp"
 #include "support/reducing.hpp"
 
-using namespace laconic;
 using namespace reducing;
 
 // A rank's communicator, whose from() a test may change, and whose finish() it may make fail.

@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/reducing.hpp"
 
-using namespace laconic;
 using reducing::error_of_all, reducing::vectors;
 
 std::vector<layer> const three{{"conv.weight", 40}, {"conv.bias", 6}, {"head.weight", 25}};

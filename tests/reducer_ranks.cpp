@@ -3,8 +3,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using states = std::vector<std::vector<std::byte>>;
 using vectors = std::vector<std::vector<double>>;
 

@@ -4,8 +4,6 @@
 #include "support/everything.hpp"
 #include "support/reducing.hpp"
 
-using namespace laconic;
-
 std::size_t const d = 40;
 shifted const how{rand_k{4} | natural{}};
 using reducing::on_ranks_and_nodes, reducing::states, reducing::vectors;

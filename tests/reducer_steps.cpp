@@ -5,7 +5,6 @@
 #include "support/passed_on.hpp"
 #include "support/reducing.hpp"
 
-using namespace laconic;
 using reducing::error_of_all;
 
 constexpr std::size_t d = 50;

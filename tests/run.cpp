@@ -6,7 +6,6 @@
 #include "support/everything.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 std::array<double, 3> sum_of_values_and_gradients(observation<quadratic<>, double> const& at) {

@@ -9,8 +9,6 @@
 #include "support/passed_on.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
-
 using networks::bowl_of;
 
 // Damages the `when`-th payload that this rank hands to an exchange: cuts its last byte off.

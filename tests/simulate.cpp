@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("a message of 100 bytes takes the latency and its bits") {
     double seconds = 0;
     threads::run(2, [&](auto& engine) {

@@ -8,8 +8,6 @@
 #include "support/everything.hpp"
 #include "support/sum_calls.hpp"
 
-using namespace laconic;
-
 // What is wrong on the ranks, joined.
 template <class Engine, class Call>
 std::string on_ranks(int ranks, Call call) {

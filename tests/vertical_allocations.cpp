@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/parties.hpp"
 
-using namespace laconic;
-
 template <class M>
 void allocates_in_the_first_round_only(M const& method) {
     auto const all = parties::split<squared_loss>(det6::data(), {0, 2, 3, 4}, .1, 0);

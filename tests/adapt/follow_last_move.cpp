@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 template <class T>
 using bounded = threshold<identity, std::span<T const>>;
 static_assert(Level<follow_last_move<double>, bounded<double>>);

@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 static_assert(Level<lag<>, threshold<>> && Level<lag<float>, threshold<>, float>);

@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
-
 // A level of the user's: as many coordinates more as were sent.
 struct rising {
     double k = 1;

@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/laws/messages.hpp"
 
-using namespace laconic;
-
 static_assert(Compressor<best_level<top_k<>, message_cost, message_sizes>>);
 
 // The bits of x at each level, with those of the level itself.

@@ -7,7 +7,6 @@
 #include "support/states.hpp"
 #include "support/tasks.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 template <class T>

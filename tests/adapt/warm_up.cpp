@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(Level<warm_up, top_k<>> && Level<warm_up, top_k<natural>> && Level<warm_up, rand_k<>, float>);
 static_assert(!Level<warm_up, natural>);
 

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // A clock that only the compressor below turns: 2 ns a number to encode and 1 ns to decode, then twice that for every
 // third message. A number takes a byte, and `more` bytes come with it.
 double now = 0;

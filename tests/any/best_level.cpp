@@ -7,8 +7,6 @@
 #include "support/laws/messages.hpp"
 #include "support/refused.hpp"
 
-using namespace laconic;
-
 TEST_CASE("the families, without their levels, and the cost") {
     auto const same = [](char const* text, auto const& c) { CHECK(to_string(parse_compressor(text)) == to_string(c)); };
     same("best_level(top_k)", best_level{top_k{1}});

@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
-using namespace laconic;
-
 static_assert(Collective<any_collective<>> && Collective<any_collective<float>, float>);
 namespace sv = sparse_vectors;
 

@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/schedules.hpp"
 
-using namespace laconic;
-
 static_assert(PointToPoint<any_communicator> && Overlapping<any_communicator> && AllReducer<any_communicator, float> &&
               AllReducer<any_communicator, double>);
 

@@ -6,8 +6,6 @@
 #include "support/laws/compressor.hpp"
 #include "support/laws/pipelines.hpp"
 
-using namespace laconic;
-
 static_assert(Compressor<any_compressor<>> && Compressor<any_compressor<float>, float>);
 static_assert(!std::is_constructible_v<any_compressor<>, int> && !std::is_convertible_v<int, any_compressor<>>);
 static_assert(std::is_nothrow_move_constructible_v<any_message<double, host>>);

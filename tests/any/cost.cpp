@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/refused.hpp"
 
-using namespace laconic;
-
 void refused(std::string const& text, std::size_t column, std::string const& why) {
     refuses([](auto const& of) { return parse_cost(of); }, text, column, why);
 }

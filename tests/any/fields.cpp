@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 enum class mode { slow, quick };
 constexpr std::array<std::string_view, 2> words_of(mode) { return {"slow", "quick"}; }
 

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using grammar::read_pipe;
 
 void refused(std::string const& text, std::size_t column, char const* why) {

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 struct counting_face : detail::face_with_state {
     virtual int next() = 0;
     virtual int last() const = 0;

@@ -6,8 +6,6 @@
 #include "support/pulled_left.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
-
 using namespace toys;
 
 using ways = std::array<vec, 2>;

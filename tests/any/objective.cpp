@@ -6,7 +6,6 @@
 #include "support/samples.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
 using samples::vec;
 
 static_assert(GeneralisedLinear<any_objective<>> && SmoothFiniteSum<any_objective<>> &&

@@ -7,8 +7,6 @@
 #include "support/laws/pipelines.hpp"
 #include "support/refused.hpp"
 
-using namespace laconic;
-
 TEST_CASE_TEMPLATE("every pipeline is read and written back", T, float, double) {
     for (auto const& text : laws::pipelines()) CHECK(to_string(parse_compressor<T>(text)) == text);
     for (auto const& text : laws::in_parts()) CHECK(to_string(parse_compressor<T>(text)) == text);

@@ -6,8 +6,6 @@
 #include "named_collectives.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // The library's collectives with their defaults.
 template <class... X>
 std::vector<std::string> default_texts(detail::type_list<X...>) {

@@ -5,8 +5,6 @@
 #include "named_reductions.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("every reduction is read, with its defaults, and written back") {
     auto const read = [](std::string const& text) { return to_string(parse_reduction(text)); };
     CHECK(read("plain") == "plain(identity)");

@@ -6,7 +6,6 @@
 #include "support/samples.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
 using toys::vec;
 
 std::vector<logistic_regression<>> logistic_workers() {

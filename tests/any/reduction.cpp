@@ -6,8 +6,6 @@
 #include "named_reductions.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(Reduction<any_reduction<>> && Reduction<any_reduction<double>, double>);
 
 std::vector<float> gradient(int rank, int step) {

@@ -5,8 +5,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("a transport that is chosen at run time is the one inside") {
     auto const same = [](auto const& transport, std::string const& name) {
         any_transport<> const any = transport;

@@ -5,7 +5,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using detail::goes_up;
 using namespace laconic::kernels;
 

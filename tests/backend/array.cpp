@@ -6,7 +6,6 @@
 #include "support/everything.hpp"
 #include "support/laws/kernels.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
 using laconic_test::apart;
 

@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
-namespace {
-
 // Has arrays, but no kernel is found for it.
 struct no_kernels {
     template <class T>
@@ -16,8 +12,6 @@ struct no_kernels {
 
 // One that wraps the host is a backend as soon as it is a host.
 struct my_host : host {};
-
-}  // namespace
 
 static_assert(Backend<host, float> && Backend<host, double>);
 static_assert(!Backend<host, int> && !Backend<host, long double>);

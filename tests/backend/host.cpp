@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(Backend<host, float> && Backend<host, double>);
 
 TEST_CASE("one host serves floats and doubles in turn, and may be moved") {

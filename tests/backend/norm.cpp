@@ -5,18 +5,13 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
-
-namespace {
 
 template <class T>
 T of(p_norm p, std::vector<T> const& x) {
     host on;
     return norm_of(on, p, std::span<T const>(x));
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("numbers that a reader can check", T, float, double) {
     std::vector<T> const x{3, -4, 12, 0};
@@ -110,8 +105,6 @@ TEST_CASE_TEMPLATE("what is not finite is not hidden, not among zeros either", T
                     }
 }
 
-namespace {
-
 using list = std::vector<std::tuple<std::size_t, std::size_t, std::size_t>>;
 
 // (number, first coordinate, length) of each bucket of d values, which are their own coordinates.
@@ -126,8 +119,6 @@ list cut(std::size_t d, std::size_t bucket) {
                                  });
     return all;
 }
-
-}  // namespace
 
 TEST_CASE("seven values in buckets of three, of all, of more than all; none") {
     CHECK(cut(7, 3) == list{{0, 0, 3}, {1, 3, 3}, {2, 6, 1}});

@@ -7,11 +7,7 @@
 #include "support/laws/messages.hpp"
 #include "support/laws/pipelines.hpp"
 
-using namespace laconic;
-
 static_assert(Backend<reference, float> && Backend<reference, double>);
-
-namespace {
 
 // The bytes of a compressor's message about x on a backend, or one byte where it throws an argument_error.
 template <class B, class T>
@@ -28,8 +24,6 @@ std::vector<std::byte> encoded_on(std::string const& text, std::vector<T> const&
     auto const bytes = sink.finish();
     return {bytes.begin(), bytes.end()};
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("the host encodes what the definition does, byte for byte, in every pipeline", T, float, double) {
     auto vectors = laws::vectors<T>();

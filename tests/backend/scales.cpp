@@ -5,7 +5,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
 
 TEST_CASE_TEMPLATE("the grid covers the scale, and its ends are finite", T, float, double) {

@@ -4,10 +4,7 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
-
-namespace {
 
 constexpr short_format all_formats[] = {short_format::binary16, short_format::bfloat, short_format::e4m3,
                                         short_format::e5m2};
@@ -19,8 +16,6 @@ double by_the_standard(short_layout f, int code) {
                                       : std::ldexp(1 + std::ldexp(mantissa, -f.mantissa), exponent - f.bias());
     return code >> (f.exponent + f.mantissa) == 0 ? size : -size;
 }
-
-}  // namespace
 
 // The numbers of the formats' tables: the largest, the least normal and the least.
 TEST_CASE("the formats by their landmarks") {

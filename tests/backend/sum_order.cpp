@@ -4,10 +4,7 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
-
-namespace {
 
 // The words of sum_order.hpp, level by level.
 template <class Sum>
@@ -60,8 +57,6 @@ std::vector<double> each(std::vector<T> const& x, F summand) {
 }
 double square(double v) { return v * v; }
 double magnitude_of(double v) { return std::abs(v); }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("sums of the host are those of the definition, of all lengths", T, float, double) {
     host fast;

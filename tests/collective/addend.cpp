@@ -5,7 +5,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using detail::can_be_summed, detail::is_sparse, detail::number_of;
 
 static_assert(detail::Addend<float> && detail::Addend<double> && detail::Addend<Eigen::half> &&

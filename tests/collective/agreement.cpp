@@ -6,7 +6,6 @@
 #include "support/everything.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 // The error that each rank throws when it calls require_agreement with its items, or "agreed".

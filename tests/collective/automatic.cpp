@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
-using namespace laconic;
-
 static_assert(Collective<automatic>);
 namespace sv = sparse_vectors;
 

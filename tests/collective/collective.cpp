@@ -6,7 +6,6 @@
 #include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
-using namespace laconic;
 namespace sv = sparse_vectors;
 
 // Exchanges of your own, and what lacks something.

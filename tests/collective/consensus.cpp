@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
-
 TEST_CASE("values at the ranks' models and at their mean, and the largest distance to it") {
     auto const f = toys::around({{0, 0}, {2, 0}, {1, 3}});
     std::vector<toys::vec> const x{{0, 1}, {4, 1}, {2, 4}};  // the mean is (2, 2)

@@ -7,8 +7,6 @@
 #include "support/collective_sums.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 constexpr std::size_t d = 20000, block = 16;
 
 struct named_network {

@@ -7,8 +7,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("rings: eigenvalues (1 + 2 cos(2 pi k / n)) / 3") {
     for (int const n : {3, 4, 5, 8, 25}) {
         double second = 0, least = 1;

@@ -5,7 +5,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
 using detail::shared_seed;
 
 struct outcome {

@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
-using namespace laconic;
 namespace sv = sparse_vectors;
 
 // All ranks send a number to all, round the ring; what each has received, in its order.

@@ -5,8 +5,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 constexpr int ranks = 4;
 
 // The sum of what the ranks send, a byte each.

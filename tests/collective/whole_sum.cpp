@@ -6,8 +6,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(detail::ReduceScatters<ring::adder<float>, host, threads::member, std::span<float>>);
 static_assert(!detail::ReduceScatters<ring::adder<float>, host, threads::member, sparse_sum<float>&>);
 static_assert(!detail::ReduceScatters<gathered_sum::adder<float>, host, threads::member, sparse_sum<float>&>);

@@ -5,8 +5,6 @@
 #include "support/apart.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 struct carrier : threads::member {
     using threads::member::member;
     template <class B>

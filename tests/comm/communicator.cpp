@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // A communicator of your own: one rank, alone.
 struct alone {
     payload sent;

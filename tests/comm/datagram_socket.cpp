@@ -4,7 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using detail::datagram_socket;
 using detail::find_place;
 

@@ -8,8 +8,6 @@
 #include "support/everything.hpp"
 #include "support/schedules.hpp"
 
-using namespace laconic;
-
 // In powers of two, so that the formulas hold to the last bit: alpha = 1 + 1/4, and 1/16 a byte.
 network const net{1, 0x1p-7, 0.25};
 constexpr double alpha = 1.25, a_byte = 0x1p-4;

@@ -10,8 +10,6 @@
 #include "support/failed_schedule.hpp"
 #include "support/schedules.hpp"
 
-using namespace laconic;
-
 static_assert(PointToPoint<fibers::member> && Overlapping<fibers::member> && Splitting<fibers::member>);
 
 std::vector<std::byte> payload_of(int rank, int turn) {

@@ -8,8 +8,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 struct report {
     double value;
     std::uint32_t count;

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using ranks_of_a_graph = std::vector<int>;
 
 ranks_of_a_graph neighbours_in(graph const& g, int rank) {

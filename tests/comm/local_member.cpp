@@ -5,8 +5,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // An engine in which no rank waits, and which records its calls.
 struct written_down {
     static constexpr bool may_change_threads = true;

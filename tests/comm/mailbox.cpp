@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/schedules.hpp"
 
-using namespace laconic;
 using schedules::test_message;
 
 void post(detail::mailbox& box, int from, int n) {

@@ -7,8 +7,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // One rank alone on a link whose clock it turns itself: a message takes what it costs, and in the second and third
 // repetition of four sizes twice as much.
 struct toy_link {

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // Sent, received, broadcast and gathered, in bytes.
 using counts = std::array<std::uint64_t, 4>;
 template <class C>

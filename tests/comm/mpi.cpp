@@ -23,7 +23,6 @@
 // with
 // --survive=R the others return when it does not come. With --own=0 and 1 the program starts and ends MPI itself.
 
-using namespace laconic;
 using namespace std::chrono_literals;
 using schedules::test_message;
 using short_run::end_of_a_run;

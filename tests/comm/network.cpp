@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // A port that counts whole seconds: which of them it has given away.
 struct by_the_second {
     std::vector<bool> taken = std::vector<bool>(2000);

@@ -5,8 +5,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // Sends its number to another node, once a second, until that one's number has come.
 struct greeter {
     std::byte mine, received{};

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("a chain of three by hand, in both conventions") {
     // 100 m and 50 m; 4/3 MHz each; 192 bits in 1 ms.
     std::vector<position> const at{{0, 0}, {150, 0}, {100, 0}};

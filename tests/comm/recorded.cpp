@@ -5,8 +5,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(PointToPoint<recorded<metered<fibers::member>>>);
 
 TEST_CASE("what a rank did is written down") {

@@ -8,8 +8,6 @@
 #include "support/everything.hpp"
 #include "support/schedules.hpp"
 
-using namespace laconic;
-
 using times = std::vector<double>;
 using logs = std::vector<std::vector<log_entry>>;
 constexpr int none = no_rank, all = log_entry::everyone;

@@ -9,7 +9,6 @@
 #include "support/failed_schedule.hpp"
 #include "support/schedules.hpp"
 
-using namespace laconic;
 using namespace std::chrono_literals;
 
 static_assert(PointToPoint<threads::member> && Overlapping<threads::member> && Splitting<threads::member>);

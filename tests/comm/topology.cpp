@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using ranks = std::vector<int>;
 
 ranks chain_of(chain_by how, std::vector<position> const& at, key from = {}) {

@@ -12,7 +12,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
 using std::chrono::milliseconds;
 
 // Results wait for the slowest of processes that share a few cores, and at heavy loss for what others send again: waits

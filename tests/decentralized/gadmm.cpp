@@ -8,7 +8,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
 using namespace networks;
 
 // The papers' rho, for objectives that are means over w.rows rows.

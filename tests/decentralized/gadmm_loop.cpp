@@ -7,7 +7,6 @@
 #include "support/everything.hpp"
 #include "support/rounds.hpp"
 
-using namespace laconic;
 using namespace networks;
 
 vec gradient_of(ridge<> const& f, vec const& x) {

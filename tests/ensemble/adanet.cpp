@@ -6,8 +6,6 @@
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(detail::Described<adanet>);
 
 // The housing data in an order that is drawn: 404 rows for training and 102 for testing, numbers of mean 0 and variance

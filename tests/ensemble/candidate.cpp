@@ -5,8 +5,6 @@
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 template <class Z>
 candidate<double, Z> trained(network_family<squared_output<>, double> const& family, Z const& z,
                              std::vector<double> const& x) {

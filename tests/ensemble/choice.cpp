@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using member = ensemble_member<double>;
 using members = std::vector<member>;
 

@@ -7,8 +7,6 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 template <class T>
 dataset<T> curve() {
     auto data = drawn::data<T>(40, 3, 0.9);

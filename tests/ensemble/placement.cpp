@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("T4.1: which rank trains which candidate") {
     constexpr auto whole = placement_strategy::round_robin, drop = placement_strategy::round_robin_drop,
                    everywhere = placement_strategy::replication;

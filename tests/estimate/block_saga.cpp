@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/sums.hpp"
 
-using namespace laconic;
-
 using namespace toys;
 
 static_assert(Estimator<block_saga<>, mean_of_rows> && !Estimator<block_saga<>, quadratic<>>);

@@ -4,7 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 // f(x) = g . x, whose gradient is g everywhere.

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // f(x) = (3/2) x^2, in one pass or in two.
 struct parabola {
     std::size_t dimension() const { return 1; }

@@ -6,7 +6,6 @@
 #include "support/samples.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
 using namespace samples;
 
 // A round in which w moves with this p, or stays.

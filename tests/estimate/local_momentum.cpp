@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/sums.hpp"
 
-using namespace laconic;
-
 using namespace toys;
 
 static_assert(Estimator<local_momentum<>, mean_of_rows> && Estimator<local_momentum<full_gradient>, quadratic<>>);

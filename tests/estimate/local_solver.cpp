@@ -8,8 +8,6 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 dataset<double> some_rows(std::size_t rows, std::size_t features, bool signs) {
     dataset<double> data{"drawn", dataset<double>::matrix(std::ptrdiff_t(rows), std::ptrdiff_t(features)), {}};
     for (std::size_t j = 0; j < rows; ++j) {

@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 using vec = std::vector<double>;
 
 // f(x) = h x^2 / 2 - b x, as a mean of two rows with b one more and one less.

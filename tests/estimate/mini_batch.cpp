@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/samples.hpp"
 
-using namespace laconic;
 using namespace samples;
 
 TEST_CASE("rows are drawn from all, each as often, with repetitions, as the key says") {

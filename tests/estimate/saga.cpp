@@ -6,7 +6,6 @@
 #include "support/samples.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
 using namespace samples;
 
 // The mean that the table stands for, from the table.

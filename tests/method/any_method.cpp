@@ -6,8 +6,6 @@
 #include "support/pulled_left.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
-
 problem const some_problem{8, 5, 4, .5, 9, 6, .5};
 
 TEST_CASE("it composes what the method inside composes") {

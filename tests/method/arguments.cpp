@@ -5,8 +5,6 @@
 #include "named_methods.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 struct step_known {
     overrides given{};
     static constexpr void description(auto&& describe) { describe("m", "", "", detail::step_field); }

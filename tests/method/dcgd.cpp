@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 TEST_CASE("one worker may use parts that are contractive, chosen at run time or not; of mixed parts each is asked") {

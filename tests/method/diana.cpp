@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/tasks.hpp"
 
-using namespace laconic;
-
 using namespace toys;
 
 logistic_regression<> one_row(double sign, double lambda) {

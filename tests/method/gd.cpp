@@ -8,7 +8,6 @@
 #include "support/everything.hpp"
 #include "support/tasks.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 TEST_CASE("real data: the gap of gradient descent is the known one after 1, 10, 100 and 1000 rounds") {

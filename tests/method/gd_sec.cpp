@@ -6,7 +6,6 @@
 #include "support/everything.hpp"
 #include "support/tasks.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 // Ridge regression as in the specification's ablation: 5 workers of 40 rows of 50 nearly normal numbers, the features'

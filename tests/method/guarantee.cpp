@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(detail::GuaranteedByRandK<diana<rand_k<>>> && detail::GuaranteedByRandK<vr_diana<rand_k<natural>>>);
 static_assert(detail::GuaranteedByRandK<vr_diana_saga<rand_k<>>>);
 static_assert(!detail::GuaranteedByRandK<diana<natural>> && !detail::GuaranteedByRandK<diana<rand_k<rand_k<>>>>);

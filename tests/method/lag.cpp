@@ -8,7 +8,6 @@
 #include "support/everything.hpp"
 #include "support/tasks.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 // The synthetic linear regressions of the paper: 9 workers with 50 Gaussian rows (here sums of 12 uniform numbers) of

@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/tasks.hpp"
 
-using namespace laconic;
 using toys::named;
 
 // dimension, n, L, mu, max L_i, mean square L_i; min mu_i, samples, max L_ij, own L_i

@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/tasks.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 workers diagonal(vec const& curvature, vec const& b) {

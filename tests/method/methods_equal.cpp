@@ -4,7 +4,6 @@
 #include "support/samples.hpp"
 #include "support/tasks.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 enum class alike { iterates_and_bytes, iterates, nearly };

@@ -4,7 +4,6 @@
 #include "support/sums.hpp"
 #include "support/tasks.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 task as_task(workers const& f, vec start) {

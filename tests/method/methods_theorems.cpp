@@ -8,7 +8,6 @@
 #include "support/everything.hpp"
 #include "support/tasks.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 std::string number(double v) { return detail::shortest(v); }

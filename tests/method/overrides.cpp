@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("a step is a number, or a number over the smoothness") {
     overrides const given{.step = .25};
     CHECK(given.step->value == .25);

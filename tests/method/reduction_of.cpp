@@ -5,8 +5,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 constexpr std::size_t d = 24;
 
 struct bowl {

@@ -6,7 +6,6 @@
 #include "support/sums.hpp"
 #include "support/tasks.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 // The projection onto [-1, 1]^d.

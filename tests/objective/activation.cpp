@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(Activation<activation::relu> && Activation<activation::tanh>);
 
 struct has_no_slope {

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("add_product: adds the product, of matrices of any size") {
     for (auto const [m, k, n] : {std::array<int, 3>{3, 5, 2}, {1, 300, 1}, {130, 70, 140}, {2, 1, 600}}) {
         Eigen::MatrixXd const a = Eigen::MatrixXd::Random(m, k), b = Eigen::MatrixXd::Random(k, n);

@@ -8,8 +8,6 @@
 #include "support/newton.hpp"
 #include "support/solvers.hpp"
 
-using namespace laconic;
-
 double soft(double v, double by) { return std::max(v - by, 0.) - std::max(-v - by, 0.); }
 
 // f(x) = |x - b|^2 / 2, with nothing but the Hessian.

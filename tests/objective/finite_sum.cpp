@@ -5,8 +5,6 @@
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // The least that a user has to write: f_j(x) = (x - j)^2 / 2.
 struct mean_of_squares {
     std::size_t dimension() const { return 1; }

@@ -6,8 +6,6 @@
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(HessianObjective<logistic_regression<>> && HessianObjective<logistic_regression<float>, float>);
 static_assert(HessianObjective<ridge<>> && HessianObjective<nonconvex_logistic<>>);
 static_assert(HessianProductObjective<logistic_regression<>> && HessianProductObjective<ridge<float>, float>);

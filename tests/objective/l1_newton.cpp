@@ -6,8 +6,6 @@
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // The largest violation of the conditions of the minimum.
 template <class F>
 double violation(F const& f, std::vector<double> const& weights, std::vector<double> const& x) {

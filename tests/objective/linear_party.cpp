@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using vec = std::vector<double>;
 template <class Each>
 using party = linear_party<Each, double>;

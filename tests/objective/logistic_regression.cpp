@@ -7,8 +7,6 @@
 #include "support/everything.hpp"
 #include "support/solvers.hpp"
 
-using namespace laconic;
-
 static_assert(Loss<logistic_loss> && Loss<taylor_logistic_loss>);
 static_assert(FusedObjective<nonconvex_logistic<>> && SmoothObjective<nonconvex_logistic<float>, float>);
 static_assert(FusedObjective<logistic_regression<>> && SmoothObjective<logistic_regression<>>);

@@ -5,8 +5,6 @@
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(HessianObjective<mixture<squared_output<>, float>> && HessianObjective<mixture<class_output<>, double>>);
 
 dataset<> labelled(std::vector<double> labels) {

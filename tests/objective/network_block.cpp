@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("network_block: data, hidden units and their slopes, outputs") {
     std::array<matrix_block, 2> const layers{{{0, 3, 2}, {9, 4, 3}}};
     CHECK(detail::network_block<double>::width_of(layers) == 2 + 2 * 3 + 4);

@@ -5,8 +5,6 @@
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("network_family: networks of any depth over one set of data") {
     auto const data = drawn::data(30, 4, 0.8, 3), other = drawn::data(7, 4, 0.8, 3, 5);
     network_family<class_output<>, double> const family(data, class_output<>(data), 5);

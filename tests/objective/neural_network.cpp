@@ -6,8 +6,6 @@
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using regression = neural_network<squared_output<>>;
 using classification = neural_network<class_output<>, double, activation::tanh>;
 static_assert(FiniteSum<regression> && FusedObjective<regression> && !SmoothObjective<regression>);

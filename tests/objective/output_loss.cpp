@@ -6,8 +6,6 @@
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(OutputLoss<squared_output<>> && OutputLoss<squared_output<float>> && OutputLoss<class_output<>> &&
               OutputLoss<no_loss>);
 

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 struct least {
     std::size_t dimension() const { return 1; }
     std::size_t samples() const { return 1; }

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(Penalty<squared_penalty> && Penalty<bounded_penalty>);
 
 struct no_range {

@@ -5,8 +5,6 @@
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // (1 0 2 0 3 4 5), (0 ... 0), (0 0 0 0 0 0 -6)
 dataset<> three_rows() {
     dataset<> data{"toy", {}, {1, 2, 3}};

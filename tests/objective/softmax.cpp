@@ -8,8 +8,6 @@
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(SmoothFiniteSum<softmax<>> && GeneralisedLinear<softmax<float>, float> && FusedObjective<softmax<>>);
 
 static_assert(SmoothFiniteSum<softmax<float>, float> && FusedObjective<softmax<>> && NewtonObjective<softmax<>>);

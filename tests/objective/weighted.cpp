@@ -6,8 +6,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using of_ridge = weighted<ridge<>>;
 static_assert(SmoothObjective<of_ridge> && FusedObjective<of_ridge> && SmoothFiniteSum<of_ridge>);
 static_assert(HessianObjective<of_ridge> && HessianProductObjective<of_ridge>);

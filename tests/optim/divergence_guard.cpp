@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 // At which values, counted from 0, it suspects.
 std::vector<int> suspicions(std::vector<double> const& values) {
     divergence_guard guard;

@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/solvers.hpp"
 
-using namespace laconic;
-
 // Eigenvalues 3 and e, along (3, 4) / 5 and (-4, 3) / 5.
 Eigen::MatrixXd with_eigenvalue(double e) {
     Eigen::Vector2d const a(.6, .8), b(-.8, .6);

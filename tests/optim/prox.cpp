@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(Prox<elastic_net> && Prox<elastic_net, float>);
 
 struct only_moves {

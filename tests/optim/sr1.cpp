@@ -7,8 +7,6 @@
 #include "support/everything.hpp"
 #include "support/solvers.hpp"
 
-using namespace laconic;
-
 Eigen::MatrixXd symmetric(Eigen::Index n, std::uint64_t seed, double lift) {
     Eigen::MatrixXd a(n, n);
     for (Eigen::Index i = 0; i < n * n; ++i) a.data()[i] = key{seed}.uniform(std::uint64_t(i)) - .5;

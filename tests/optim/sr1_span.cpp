@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("sr1_span: the steps are those of the search on vectors, from the products of two parts") {
     constexpr std::size_t d = 12, m = 4;
     host on;

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 Eigen::MatrixXd wide_spectrum(Eigen::Index n, double least) {  // eigenvalues from `least` to 1, in a random basis
     Eigen::MatrixXd b = Eigen::MatrixXd::Zero(n, n);
     for (Eigen::Index i = 0; i < n; ++i) b(i, i) = std::pow(least, double(i) / double(n - 1));

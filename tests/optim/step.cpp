@@ -6,7 +6,6 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
 using vec = std::vector<double>;
 
 // Steps of the user's: a function object, and a lambda.

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 Eigen::MatrixXd example() {
     Eigen::MatrixXd m(3, 3);
     m << 1, 2, 3, 2, 4, 5, 3, 5, 6;

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 constexpr std::uint32_t no_more = detail::no_block;
 
 // Three workers, one slot of one column, blocks of 2.

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("blocks of a vector") {
     detail::omni_blocks const ten{10, 4};
     CHECK(ten.count() == 3);

@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/lossy_network.hpp"
 
-using namespace laconic;
-
 static_assert(PacketMachine<omni_machine<float>> && PacketMachine<omni_machine<double>>);
 
 template <class T>

@@ -5,8 +5,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("who is an aggregator") {
     omni_stream const apart{100, 3, 2}, together{100, 3, 2, true};
     CHECK(apart.nodes() == 5);

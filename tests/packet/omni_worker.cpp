@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 constexpr std::uint32_t none = detail::no_block;
 
 // One aggregator, node 2, one slot of one column, blocks of 2: blocks 0, 1, 2, .. one after another.

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // What a switch makes of the workers' blocks, one number each.
 template <class T>
 T sum_of(std::vector<T> const& x, std::int64_t* exact = nullptr) {

@@ -7,8 +7,6 @@
 #include "support/everything.hpp"
 #include "support/lossy_network.hpp"
 
-using namespace laconic;
-
 static_assert(PacketMachine<switch_machine<float>>);
 
 template <class T>

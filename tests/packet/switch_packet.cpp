@@ -4,7 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using detail::switch_error;
 using detail::switch_header;
 using detail::switch_kind;

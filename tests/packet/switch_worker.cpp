@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using detail::switch_header;
 using detail::switch_kind;
 

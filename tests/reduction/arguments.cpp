@@ -6,8 +6,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(detail::ReducedAs<float, float> && detail::ReducedAs<double, double> &&
               detail::ReducedAs<Eigen::half, float> && detail::ReducedAs<Eigen::bfloat16, float>);
 static_assert(!detail::ReducedAs<double, float> && !detail::ReducedAs<float, double> &&

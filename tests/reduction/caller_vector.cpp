@@ -4,7 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using laconic::detail::caller_vector;
 
 TEST_CASE("numbers of the reducer's type are read and written where they are") {

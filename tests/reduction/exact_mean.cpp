@@ -8,8 +8,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("the exact mean of the ranks' vectors, and how far an estimate is from it") {
     fibers::run(2, [](fibers::member& comm) {
         host on;

@@ -7,8 +7,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // How many layers each message of these sizes has, in this order.
 std::vector<std::size_t> joined(std::vector<std::size_t> const& sizes, std::vector<std::size_t> const& order,
                                 reducer_options const& options) {

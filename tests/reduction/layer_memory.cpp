@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using one = detail::layer_memory<memory<double>, double, host>;
 
 // The memory after a delta of these numbers of which nothing was sent.

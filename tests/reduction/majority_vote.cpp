@@ -5,8 +5,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 std::vector<float> gradient(int rank) {
     std::vector<float> g(50);
     auto const k = key{31}.child(std::uint64_t(rank));

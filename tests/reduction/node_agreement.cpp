@@ -5,8 +5,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // The error that each of n ranks, so many a node, throws.
 std::vector<std::string> errors_of(int n, int per_node, auto items, auto own, bool of_shares = false) {
     std::vector<std::string> all(static_cast<std::size_t>(n));

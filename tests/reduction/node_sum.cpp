@@ -5,8 +5,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // A rank of one node: all have the same number of a node.
 struct one_node : detail::node_sum<fibers::member, fibers::member, double> {
     one_node(fibers::member& comm, fibers::member alone, std::vector<layer> const& layers,

@@ -4,7 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using laconic::detail::matches;
 
 TEST_CASE("a pattern's * stands for any text, and all else for itself") {

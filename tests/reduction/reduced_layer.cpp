@@ -5,8 +5,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using how = error_feedback<top_k<>>;
 
 // One layer of a rank, and the parts of its steps.

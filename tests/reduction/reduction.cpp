@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(Reduction<plain<>> && Reduction<error_feedback<identity>, double> &&
               Reduction<unproved<shifted<identity>>>);
 

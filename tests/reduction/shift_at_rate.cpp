@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(Reduction<shift_at_rate<top_k<>>, double>);
 
 TEST_CASE("shift_at_rate: 1 for a contractive compressor, 1 / (1 + omega) for an unbiased one, or as given") {

@@ -7,8 +7,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE(
     "a step in its parts: once prepared it is committed, or abandoned without a change, and failed() says why not") {
     using with_errors = error_feedback<top_k<>>;

@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
 
-using namespace laconic;
-
 using plain_ranks = passed_on<fibers::member>;
 static_assert(!Overlapping<plain_ranks> && Overlapping<fibers::member> && Overlapping<detail::step_communicator>);
 

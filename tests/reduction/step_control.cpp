@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
 
-using namespace laconic;
-
 // Notes the all-gathers of a rank: [lane: numbers, without the tag behind them] where one starts, (lane) where it is
 // finished.
 struct noted_lanes : passed_on<fibers::member> {

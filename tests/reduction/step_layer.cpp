@@ -5,8 +5,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 std::string text_of(detail::failure const& f) {
     try {
         f.raise();

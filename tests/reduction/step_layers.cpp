@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 using top_k_with_errors = error_feedback<top_k<>>;
 using layers = detail::reduction_step<top_k_with_errors, fibers::member>;
 

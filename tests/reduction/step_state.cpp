@@ -6,8 +6,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 struct kept_failure : detail::step_state {
     using step_state::broken_, step_state::clear, step_state::ended_, step_state::failed_, step_state::own_error_;
 };

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("a list takes terms up to its length, refuses more without any of them, and is added term by term") {
     using list = detail::term_list<float>;
     coordinate const places[] = {0, 2, 2};

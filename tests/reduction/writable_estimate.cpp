@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 constexpr float most = std::numeric_limits<float>::max();
 
 template <class R, class F>

@@ -9,8 +9,6 @@
 #include "support/rounds.hpp"
 #include "support/solvers.hpp"
 
-using namespace laconic;
-
 constexpr int ranks = 4;
 
 // Counts the collective calls, of a communicator that does no others.

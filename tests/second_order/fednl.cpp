@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/solvers.hpp"
 
-using namespace laconic;
-
 TEST_CASE("fednl: its text has what differs from the defaults") {
     CHECK(to_string(fednl{top_k{.1}}) == "fednl(top_k(0.1))");
     CHECK(to_string(fednl<top_k<>>{.compressor = {3}, .definite = definite_by::projection, .mu = .5, .alpha = .25}) ==

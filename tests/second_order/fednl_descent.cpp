@@ -11,8 +11,6 @@
 #include "support/rounds.hpp"
 #include "support/solvers.hpp"
 
-using namespace laconic;
-
 using logistic = logistic_regression<>;
 
 std::optional<std::vector<logistic>> workers_on(std::string const& name, std::size_t n, double lambda) {

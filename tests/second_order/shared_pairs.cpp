@@ -6,8 +6,6 @@
 #include "support/det6.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("shared_pairs: pairs, accepted ones and steps are those of the mean, by each way") {
     auto const parts = det6::parts();
     std::array<std::vector<double>, 4> steps;

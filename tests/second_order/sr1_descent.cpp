@@ -7,8 +7,6 @@
 #include "support/everything.hpp"
 #include "support/solvers.hpp"
 
-using namespace laconic;
-
 double norm_of(std::vector<double> const& v) {
     return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.));
 }

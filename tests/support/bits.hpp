@@ -26,9 +26,9 @@ inline word number(double v) { return {std::bit_cast<std::uint64_t>(v), 64}; }
 inline word byte(std::uint64_t value) { return {value, 8}; }
 
 /// Whole bytes, then words.
-inline std::vector<word> words_of(std::vector<unsigned> const& bytes, std::vector<word> const& more = {}) {
+inline std::vector<word> words_of(std::vector<unsigned> const& first, std::vector<word> const& more = {}) {
     std::vector<word> all;
-    for (unsigned const b : bytes) all.push_back(byte(b));
+    for (unsigned const b : first) all.push_back(byte(b));
     all.insert(all.end(), more.begin(), more.end());
     return all;
 }

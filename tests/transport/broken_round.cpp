@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("a round that broke off is an error until a saved state is restored") {
     detail::broken_round b;
     b.require_consistent(2, 7);

@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 using vec = std::vector<double>;
 static_assert(Feedback<turn_memory<>>);
 

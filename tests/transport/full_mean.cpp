@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // What each of three ranks gets, or what it throws, of which rank 1 brings `change` to its part; and the bytes it sent.
 struct mean_outcome {
     std::vector<double> x;

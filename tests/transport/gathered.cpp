@@ -6,7 +6,6 @@
 #include "support/everything.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
 using namespace toys;
 
 vec random_vector(std::size_t d, std::uint64_t seed) {

@@ -9,8 +9,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using ranks = metered<threads::member>;
 
 std::vector<double> numbers(int rank, int round) {

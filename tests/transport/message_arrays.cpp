@@ -6,8 +6,6 @@
 
 // What walks over messages, on the host; summed_on_device.cpp and nccl/lying_ranks.cpp have the ranks.
 
-using namespace laconic;
-
 struct found {
     std::size_t values = 0, arrays = 0, bytes = 0;
     bool operator==(found const&) const = default;

@@ -5,7 +5,6 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
 using laconic::detail::message_tag;
 
 // What every rank sees where rank r sends `text` and, behind it, this tag, of which bit `flipped` is not as it was.

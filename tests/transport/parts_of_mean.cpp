@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
 
-using namespace laconic;
-
 TEST_CASE("parts_of_mean: parts of the mean of two vectors, and the way back, for more and fewer ranks than numbers") {
     for (int const ranks : {1, 2, 3, 7})
         threads::run(ranks, [&](threads::member& comm) {

@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
 
-using namespace laconic;
 using laconic::detail::finish_all_gather;
 using laconic::detail::start_all_gather;
 

@@ -7,8 +7,6 @@
 #include "support/passed_on.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 using vec = std::vector<double>;
 using message = detail::message_of<identity, double, host>;
 

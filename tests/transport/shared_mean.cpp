@@ -8,8 +8,6 @@
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
 
-using namespace laconic;
-
 // Counts the numbers that are added to a vector.
 struct counting_host : host {
     std::size_t added = 0;

@@ -6,8 +6,6 @@
 #include "support/everything.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 using vec = std::vector<double>;
 using message = detail::message_of<top_k<>, double, host>;
 constexpr auto smallest = position_code::smallest;

@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/toys.hpp"
 
-using namespace laconic;
-
 // One of the user's own: gathered, and counts its rounds.
 template <class M, class T, class B>
 struct counting : gathered<M, T, B> {

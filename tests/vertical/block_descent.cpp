@@ -9,8 +9,6 @@
 #include "support/parties.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 using namespace parties;
 
 dataset<double> det6_signs() {

@@ -10,8 +10,6 @@
 #include "support/everything.hpp"
 #include "support/parties.hpp"
 
-using namespace laconic;
-
 using namespace parties;
 
 struct column {

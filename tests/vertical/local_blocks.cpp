@@ -8,8 +8,6 @@
 #include "support/parties.hpp"
 #include "support/states.hpp"
 
-using namespace laconic;
-
 using namespace parties;
 using party = linear_party<logistic_loss, double>;
 static_assert(Estimator<local_blocks<party, double>, block_work<party, double>>);

@@ -9,7 +9,6 @@
 #include "support/laws/kernels.hpp"
 
 using laconic::host;
-using namespace laconic;
 using namespace laconic::kernels;
 
 TEST_CASE_TEMPLATE("updates are the definition's", T, float, double) { kernel_laws::updates<host, T>(); }
@@ -23,8 +22,6 @@ TEST_CASE_TEMPLATE("buckets are the definition's", T, float, double) { kernel_la
 TEST_CASE_TEMPLATE("matrices are the definition's", T, float, double) { kernel_laws::matrices<host, T>(); }
 TEST_CASE_TEMPLATE("lists are the definition's", T, float, double) { kernel_laws::lists<host, T>(); }
 TEST_CASE("samples are the definition's") { kernel_laws::samples<host>(laconic::detail::worth_a_bitmap); }
-
-namespace {
 
 using eights = std::vector<std::uint8_t>;
 
@@ -42,8 +39,6 @@ eights nearest_codes(std::vector<T> const& x, T least, T step, int most) {
     round_to_nearest_in_range(on, std::span<T const>(x), least, step, most, std::span(codes));
     return codes;
 }
-
-}  // namespace
 
 // The grid is -1, -0.5, 0, 0.5.
 TEST_CASE_TEMPLATE("what is on the grid stays", T, float, double) {

@@ -5,8 +5,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("a sum has no more room than there are coordinates between its ends") {
     host on;
     std::vector<coordinate> at(1000), sum_at;

@@ -7,10 +7,7 @@
 #include "support/everything.hpp"
 #include "support/laws/messages.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
-
-namespace {
 
 template <class T>
 std::vector<T> times(std::vector<T> const& x, std::vector<T> const& by, std::size_t columns, std::size_t length,
@@ -43,8 +40,6 @@ Eigen::MatrixXd columns_of(std::vector<T> const& y, std::size_t columns) {
 }
 template <class T>
 double const eps = static_cast<double>(std::numeric_limits<T>::epsilon());
-
-}  // namespace
 
 // Two rows (1, 2, 3) and (4, 5, 6), times the columns (1, 0, -1) and (1, 10, 100).
 TEST_CASE_TEMPLATE("products by hand", T, float, double) {

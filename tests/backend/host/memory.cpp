@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 static_assert(std::is_same_v<host::array<double>, std::vector<double>>);
 
 TEST_CASE("scratch memory is as long as asked for, aligned, and different uses are apart") {

@@ -7,10 +7,7 @@
 #include "support/everything.hpp"
 #include "support/lists_of_terms.hpp"
 
-using namespace laconic;
 using lists_of_terms::drawn_list;
-
-namespace {
 
 // With room for all terms of both lists, and for no more than there are.
 template <class T>
@@ -82,8 +79,6 @@ std::size_t check_stop(drawn_list<float> const& a, drawn_list<float> const& b, s
     if (p.n > 0 && p.j < b.at.size()) REQUIRE(b.at[p.j] > sum.at[p.n - 1]);
     return p.n;
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("the sum of two lists, of every density and length, is that of the definition", T, float, double) {
     for (std::size_t const d : {0, 1, 2, 15, 16, 17, 31, 32, 33, 64, 100, 500, 2000})

@@ -4,7 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
 
 // Every count of blocks that some group of vectors takes, with no memory aligned, and where the counter's lower half

@@ -5,10 +5,6 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
-
-namespace {
-
 template <class T>
 std::span<T const> all(std::vector<T> const& x) {
     return x;
@@ -18,8 +14,6 @@ double variance(std::vector<T> const& x, T step) {
     host on;
     return rounding_variance(on, all(x), step);
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("numbers that a reader can check", T, float, double) {
     host on;

@@ -6,10 +6,7 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
-
-namespace {
 
 template <class T>
 std::vector<std::int16_t> levels_of(std::vector<T> const& x, T step, int levels, key from, std::uint64_t first = 0) {
@@ -44,8 +41,6 @@ void go_on_with(double probability, std::vector<Code> const& codes, int below, i
     }
     CHECK(std::abs(gone - probability * n) < 5 * std::sqrt(probability * (1 - probability) * n));
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("what is on the grid stays", T, float, double) {
     std::vector<T> const x{0, T(-0.0), T(0.25), T(-0.5), T(0.75), -1, 1};
@@ -200,8 +195,6 @@ TEST_CASE_TEMPLATE("halvings in pieces or at once, and as the definition has it"
     CHECK(halvings_of(noise, T(4096), 9, key{6}) != halvings_of(noise, T(4096), 9, key{7}));
 }
 
-namespace {
-
 constexpr short_format all[] = {short_format::binary16, short_format::bfloat, short_format::e4m3, short_format::e5m2};
 
 template <class B, class T>
@@ -215,8 +208,6 @@ template <class T>
 std::uint16_t code_of(short_layout f, T x) {
     return codes_of<host, T>(f, {x})[0];
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("numbers of the format stay, with their signs", T, float, double) {
     for (auto const format : all) {

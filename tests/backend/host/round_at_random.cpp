@@ -4,16 +4,11 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
-
-namespace {
 
 // Where upper halves of chances do not decide all: a value that is cut in the middle of 16 bits.
 template <class T>
 constexpr T between_halves = T(0.5) + T(0x1p-18);
-
-}  // namespace
 
 TEST_CASE("the lower half of a chance decides where the upper one does not") {
     key const from{5};

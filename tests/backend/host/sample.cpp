@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
-namespace {
-
 std::vector<coordinate> drawn(std::uint64_t from, std::size_t d, std::size_t k) {
     host on;
     std::vector<coordinate> out{7, 7, 7};
@@ -26,8 +22,6 @@ std::vector<coordinate> by_definition(std::uint64_t from, std::size_t d, std::si
         if (!first.contains(static_cast<coordinate>(i))) rest.push_back(static_cast<coordinate>(i));
     return rest;
 }
-
-}  // namespace
 
 TEST_CASE("none, all, and of nothing") {
     CHECK(drawn(1, 0, 0).empty());

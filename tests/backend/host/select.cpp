@@ -5,11 +5,8 @@
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
 using coordinates = std::vector<coordinate>;
-
-namespace {
 
 template <class T>
 coordinates largest(std::vector<T> const& x, std::size_t k) {
@@ -25,8 +22,6 @@ coordinates above(std::vector<T> const& x, T bound) {
     select_above(on, std::span<T const>(x), bound, out);
     return out;
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("by hand", T, float, double) {
     std::vector<T> const x{1, -5, 3, 5, -3, 0};
@@ -123,8 +118,6 @@ TEST_CASE_TEMPLATE("coordinates are drawn in proportion to their magnitude, larg
     CHECK(out.empty());
 }
 
-namespace {
-
 template <class T>
 std::vector<T> long_vector(int kind) {
     std::vector<T> x(40007);
@@ -135,8 +128,6 @@ std::vector<T> long_vector(int kind) {
     }
     return x;
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("about k of many: no threshold of the grid leaves more, and not too many", T, float, double) {
     host on;

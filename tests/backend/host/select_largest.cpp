@@ -4,11 +4,7 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 using coordinates = std::vector<coordinate>;
-
-namespace {
 
 constexpr std::size_t d = 40007;  // long enough for a guess, and no multiple of a vector's width
 
@@ -25,8 +21,6 @@ void check_all(std::string const& name, std::vector<T> const& x) {
         CHECK(out == expected);
     }
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("the largest of long vectors, whatever a sample of them suggests", T, float, double) {
     key const from{5};

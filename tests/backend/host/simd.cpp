@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // Where vectors are wider than the partial sums, the sums would need another order.
 static_assert(detail::partial_sums % simd::pack<double, simd::arch>::width == 0);
 

@@ -6,11 +6,8 @@
 #include "support/everything.hpp"
 #include "support/lists_of_terms.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
 using lists_of_terms::drawn_list;
-
-namespace {
 
 template <class T>
 drawn_list<T> some_terms(std::size_t first, std::size_t d, double share, std::size_t block, std::uint64_t seed) {
@@ -40,8 +37,6 @@ void check_sum(host& on, std::vector<drawn_list<T>> const& all) {
     REQUIRE(found.at == wanted.at);
     REQUIRE(both::same_bits(found.values, wanted.values));
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("the sum of many lists is the reference's, to the bit, in the order of lists", T, float, double) {
     host on;

@@ -4,10 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
-namespace {
-
 template <class T>
 std::vector<T> ramp(std::size_t d, double a, double b) {
     std::vector<T> x(d);
@@ -55,8 +51,6 @@ struct in_buckets {
         return {static_cast<double>(first / bucket), std::min(bucket - first % bucket, count - first)};
     }
 };
-
-}  // namespace
 
 // Whole numbers, so that every result is exact; every length, so that vectors and what is left over meet.
 TEST_CASE_TEMPLATE("each pass is its formula", T, float, double) {

@@ -6,10 +6,7 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
-
-namespace {
 
 using places = std::vector<coordinate>;
 using numbers = std::vector<float>;
@@ -25,8 +22,6 @@ key low_or_high(bool high) {
     while ((k.chance(0) >> 31 != 0) != high) ++k.bits;
     return k;
 }
-
-}  // namespace
 
 // Half a step below -1, half of the way from 1 to 2, and from 2 to 4: the first chance says which.
 TEST_CASE_TEMPLATE("up where the fraction and the chance make a whole", T, float, double) {

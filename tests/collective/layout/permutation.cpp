@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("each number is met once, and found again") {
     for (std::uint64_t const n : {1, 2, 3, 4, 5, 17, 64, 65, 1000})
         for (std::uint64_t seed = 0; seed < 5; ++seed) {

@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("numbers are added or taken as they are read") {
     std::vector<double> x{1, 2}, y{3, -4};
     wire::bit_writer sink;

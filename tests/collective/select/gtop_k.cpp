@@ -5,8 +5,6 @@
 #include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
-using namespace laconic;
-
 static_assert(Collective<gtop_k>);
 namespace sv = sparse_vectors;
 

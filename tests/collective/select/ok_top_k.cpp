@@ -5,7 +5,6 @@
 #include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
-using namespace laconic;
 namespace sv = sparse_vectors;
 
 static_assert(Collective<ok_top_k>);

@@ -8,7 +8,6 @@
 #include "support/sparse_vectors.hpp"
 
 using namespace collective_sums;
-using namespace laconic;
 
 static_assert(Collective<spar_reduce_scatter>);
 

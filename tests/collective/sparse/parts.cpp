@@ -7,8 +7,6 @@
 #include "support/passed_on.hpp"
 #include "support/sparse_vectors.hpp"
 
-using namespace laconic;
-
 namespace sv = sparse_vectors;
 
 TEST_CASE("what is handed on is what its own rank sent, to the bit") {

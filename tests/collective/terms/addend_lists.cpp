@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 template <class E>
 sparse_vector<E> there_and_back(sparse_vector<E> const& x, int divisor = 1) {
     detail::addend_lists<E> lists;

@@ -6,7 +6,6 @@
 #include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
-using namespace laconic;
 namespace sv = sparse_vectors;
 
 static_assert(detail::ListCarrier<fibers::member, host>);

@@ -6,7 +6,6 @@
 #include "support/everything.hpp"
 #include "support/sparse_vectors.hpp"
 
-using namespace laconic;
 namespace sv = sparse_vectors;
 
 TEST_CASE_TEMPLATE("sums of lists, by hand", T, float, double) {

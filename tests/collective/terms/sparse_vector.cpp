@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 TEST_CASE("views show the caller's arrays, whatever the type of the indices") {
     std::vector<std::int64_t> const indices{4, 1};
     Eigen::VectorXd const values = Eigen::VectorXd::Constant(2, 0.5);

@@ -5,7 +5,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
 
 TEST_CASE("any address may be fetched ahead, and memory keeps its contents") {

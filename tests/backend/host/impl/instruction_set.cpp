@@ -4,8 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
-
 // Which flags name it: tests/builds/processors.cpp.
 TEST_CASE("what loses elsewhere is done on a Zen 4 alone") {
     bool const half = !std::is_same_v<simd::widened_pack<simd::arch>, simd::pack<double, simd::arch>>;

@@ -4,10 +4,7 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using namespace laconic::detail;
-
-namespace {
 
 template <class T, class F>
 std::vector<T> make(std::size_t d, F f) {
@@ -33,8 +30,6 @@ void check(std::vector<T> const& x) {
                                            [&](T v) { return magnitude_bits(v) == bits; }));
     }
 }
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("the k-th largest of any numbers, few and many", T, float, double) {
     T const tiny = std::numeric_limits<T>::denorm_min();

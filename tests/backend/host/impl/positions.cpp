@@ -4,7 +4,6 @@
 
 #include "support/everything.hpp"
 
-using namespace laconic;
 using namespace laconic::detail;
 
 TEST_CASE_TEMPLATE("which of 64 numbers are above a bound, one by one", T, float, double) {

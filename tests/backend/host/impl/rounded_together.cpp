@@ -7,16 +7,11 @@
 #include "support/both.hpp"
 #include "support/everything.hpp"
 
-using namespace laconic;
 using namespace laconic::kernels;
-
-namespace {
 
 // What has to be cut off of a magnitude, in steps of 2^-16, so that the window makes a whole of it; of a negative
 // number, whose sign is the highest bit of `some`, it is the window itself.
 double carried(std::uint64_t some, std::uint16_t window) { return some >> 63 != 0 ? window : 0x10000 - window; }
-
-}  // namespace
 
 // What is cut off is put where it is carried, or just not, and often beside a whole number: there the last bit of a
 // quotient decides.
