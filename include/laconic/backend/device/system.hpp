@@ -15,6 +15,9 @@
 #    if !defined(__CUDACC__)
 #        error "Thrust's CUDA system needs nvcc; other compilers take THRUST_DEVICE_SYSTEM_CPP or .._OMP"
 #    endif
+#    if !defined(__CUDACC_EXTENDED_LAMBDA__)
+#        error "give nvcc --extended-lambda and --expt-relaxed-constexpr, as the CMake target laconic::device does"
+#    endif
 #    define LACONIC_ON_CUDA
 #    include <cuda_runtime_api.h>
 #endif
