@@ -6,9 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "laconic/objective/composite_optimum.hpp"
-#include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/optimum.hpp"
+#include "laconic/objective/logistic_regression.hpp"
 #include "laconic/objective/penalty.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/objective/softmax.hpp"

@@ -7,7 +7,7 @@
 
 #include "laconic/any/objective.hpp"
 #include "laconic/objective/dataset.hpp"
-#include "laconic/objective/problem.hpp"
+#include "laconic/objective/objective.hpp"
 #include "laconic/optim/prox.hpp"
 
 namespace race {

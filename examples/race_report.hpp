@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "laconic/objective/problem.hpp"
+#include "laconic/objective/objective.hpp"
 #include "race_run.hpp"
 
 namespace race {

@@ -25,7 +25,7 @@
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/optimum.hpp"
-#include "laconic/objective/problem.hpp"
+#include "laconic/objective/objective.hpp"
 #include "laconic/objective/softmax.hpp"
 #include "laconic/reducer.hpp"
 

@@ -175,7 +175,7 @@ numbers levelled_rounds(L level, C c) {
 // All are saved and restored halfway, too.
 
 TEST_CASE("estimators") {
-    CHECK(estimates<apart>(full_gradient{}) == estimates<host>(full_gradient{}));
+    CHECK(estimates<apart>(mini_batch{}) == estimates<host>(mini_batch{}));
     CHECK(estimates<apart>(mini_batch(2)) == estimates<host>(mini_batch(2)));
     CHECK(estimates<apart>(l_svrg<double, apart>(2, 0.5)) == estimates<host>(l_svrg<>(2, 0.5)));
     CHECK(estimates<apart>(saga<double, apart>(2)) == estimates<host>(saga<>(2)));
@@ -185,7 +185,7 @@ TEST_CASE("estimators") {
     rand_block<> const blocks{2, 5};
     CHECK(estimates<apart>(block_saga<double, apart>(blocks)) == estimates<host>(block_saga<>(blocks)));
     for (auto const unit : {clip_at::norm, clip_at::deviations}) {
-        clipped const c{full_gradient{}, 0.5, unit};
+        clipped const c{mini_batch{}, 0.5, unit};
         CHECK(estimates<apart>(c) == estimates<host>(c));
     }
 }

@@ -14,7 +14,7 @@
 using toys::vec;
 
 // One loop for all: over any ranks, by any collective.
-using method = recursion<any_compressor<>, memory<>, gradient_step, fixed_level, full_gradient, any_collective<>>;
+using method = recursion<any_compressor<>, memory<>, gradient_step, fixed_level, mini_batch, any_collective<>>;
 using loop = descent<method, toys::quadratic<>, any_communicator>;
 
 constexpr std::size_t d = 12;

@@ -206,7 +206,7 @@ std::vector<method_type> every_estimator(problem const& p) {
     rand_block<> const blocks{2, 2};
     recursion<scaled_down<rand_block<>>, memory<>, gradient_step, fixed_level, block_saga<>> const in_blocks{
         {blocks}, {}, {.1}, {}, block_saga<>(blocks)};
-    return {with(full_gradient{}),
+    return {with(mini_batch{}),
             with(mini_batch(2)),
             with(l_svrg<>(2, .6)),
             with(l_svrg<>(1)),

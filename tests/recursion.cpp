@@ -13,7 +13,7 @@ struct own {
     memory<> feedback;
     gradient_step step;
     fixed_level level;
-    full_gradient estimator;
+    mini_batch estimator;
     gather_all over;
     double scale = 1;
 };

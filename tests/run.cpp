@@ -15,7 +15,7 @@ std::array<double, 3> sum_of_values_and_gradients(observation<quadratic<>, doubl
 // Three ridges of 4 numbers, and what gradient descent does with them; each rank sends 32 bytes a round.
 struct descents {
     workers f = random_ridges(3, 4, 1, 2);
-    recursion<identity> method = composed(gd{}, f);
+    common_recursion<> method = composed(gd{}, f);
 
     struct outcome {
         run_result end;

@@ -5,7 +5,6 @@
 #include "laconic/collective/sparse/compressed_split_all_gather.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/ef_sgd.hpp"
-#include "laconic/method/gtop_k_sgd.hpp"
 #include "line.hpp"
 #include "trial.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "laconic/comm/fibers.hpp"
-#include "laconic/objective/problem.hpp"
+#include "laconic/objective/objective.hpp"
 #include "toy.hpp"
 
 namespace convergence {

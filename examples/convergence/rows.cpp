@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "laconic/compress/rand_k.hpp"
-#include "laconic/method/vr_diana.hpp"
+#include "laconic/method/diana.hpp"
 #include "line.hpp"
 #include "moments.hpp"
 #include "trial.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/objective/problem.hpp"
+#include "laconic/objective/objective.hpp"
 
 namespace convergence {
 

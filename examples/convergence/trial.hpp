@@ -9,7 +9,7 @@
 #include "laconic/any/compressor.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/descent.hpp"
-#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/estimate/estimator.hpp"
 #include "line.hpp"
 
 namespace convergence {

@@ -9,7 +9,7 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/descent.hpp"
-#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/estimate/estimator.hpp"
 #include "perceptron.hpp"
 
 namespace on_device {

@@ -15,7 +15,6 @@
 #include "laconic/core/listed.hpp"
 #include "laconic/reduction/accepted.hpp"
 #include "laconic/reduction/options.hpp"
-#include "laconic/reduction/statistics.hpp"
 #include "laconic/run_settings.hpp"
 
 /// Runs and reducers from texts, for programs that link laconic::compiled: they are compiled there, once, and this

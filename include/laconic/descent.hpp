@@ -6,13 +6,10 @@
 #include <span>
 #include <utility>
 
-#include "laconic/collective/agreement.hpp"
 #include "laconic/loop_base.hpp"
 #include "laconic/recursion.hpp"
-#include "laconic/transport/broken_round.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/summed.hpp"
-#include "laconic/transport/transport.hpp"
 
 namespace laconic {
 
@@ -35,7 +32,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
                   "the recursion's transport is none for these messages (transport/transport.hpp)");
     static_assert(Estimator<decltype(R::estimator), F, T, B>,
                   "the estimator cannot use this objective: one that takes some rows needs samples() and "
-                  "batch_gradient(rows, x, g), SAGA also outputs, slopes and add_row (objective/finite_sum.hpp)");
+                  "batch_gradient(rows, x, g), SAGA also outputs, slopes and add_row (objective/objective.hpp)");
 
     /// x is the starting point, is moved in place and must outlive this. Throws argument_error where the compressor or
     /// the collective does not suit the dimension, or the collective the other parts; agreement_error on every rank

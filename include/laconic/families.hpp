@@ -4,7 +4,6 @@
 #include "laconic/core/types.hpp"
 #include "laconic/decentralized/gadmm.hpp"
 #include "laconic/decentralized/gossip.hpp"
-#include "laconic/reduction/reduction.hpp"
 #include "laconic/second_order/ds_lsr1.hpp"
 #include "laconic/second_order/fednl.hpp"
 

@@ -6,11 +6,8 @@
 #include <exception>
 #include <optional>
 #include <span>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
-#include "laconic/core/kept.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/reduction/node_sum.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "laconic/comm/communicator.hpp"
-#include "laconic/objective/problem.hpp"
+#include "laconic/objective/objective.hpp"
 
 namespace laconic {
 

@@ -11,11 +11,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/agreement.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/kept.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/transport/shared_mean.hpp"
 #include "laconic/wire/kind.hpp"

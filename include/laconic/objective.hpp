@@ -3,13 +3,8 @@
 
 /// Models, data readers and solvers: objectives of linear models, softmax regression and networks over rows of data.
 #include "laconic/objective/activation.hpp"
-#include "laconic/objective/add_product.hpp"
-#include "laconic/objective/composite_optimum.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/exact_sum.hpp"
-#include "laconic/objective/finite_sum.hpp"
-#include "laconic/objective/gram.hpp"
-#include "laconic/objective/hessian.hpp"
 #include "laconic/objective/idx.hpp"
 #include "laconic/objective/l1_newton.hpp"
 #include "laconic/objective/libsvm.hpp"
@@ -26,7 +21,6 @@
 #include "laconic/objective/party.hpp"
 #include "laconic/objective/penalty.hpp"
 #include "laconic/objective/perceptron.hpp"
-#include "laconic/objective/problem.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/objective/shared_rows.hpp"
 #include "laconic/objective/softmax.hpp"

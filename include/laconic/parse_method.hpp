@@ -7,7 +7,6 @@
 #include "laconic/any/parse.hpp"
 #include "laconic/any/parse_collective.hpp"
 #include "laconic/families.hpp"
-#include "laconic/method/any_method.hpp"
 #include "laconic/method/arguments.hpp"
 #include "laconic/method/methods.hpp"
 

@@ -6,11 +6,9 @@
 
 #include "laconic/adapt/level.hpp"
 #include "laconic/collective/collective.hpp"
-#include "laconic/compress/compressor.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/estimate/estimator.hpp"
 #include "laconic/feedback/memory.hpp"
-#include "laconic/objective/problem.hpp"
 #include "laconic/optim/step.hpp"
 
 namespace laconic {
@@ -24,7 +22,7 @@ namespace laconic {
 ///
 /// The named methods of method/ fill one in from the theorems; you may replace any part. All ranks start with the same
 /// recursion.
-template <class C, class F = memory<>, class S = gradient_step, class L = fixed_level, class E = full_gradient,
+template <class C, class F = memory<>, class S = gradient_step, class L = fixed_level, class E = mini_batch,
           class X = gather_all>
 struct recursion {
     C compressor{};

@@ -9,10 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/collective/agreed_problem.hpp"
 #include "laconic/collective/seed.hpp"
-#include "laconic/comm/from_all.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/descent.hpp"
 #include "laconic/loop.hpp"

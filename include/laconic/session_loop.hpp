@@ -11,7 +11,6 @@
 
 #include "laconic/collective/consensus.hpp"
 #include "laconic/collective/session.hpp"
-#include "laconic/comm/from_all.hpp"
 #include "laconic/loop_base.hpp"
 #include "laconic/transport/broken_round.hpp"
 #include "laconic/wire/message.hpp"

@@ -9,7 +9,7 @@
 
 #include "laconic/comm/metered.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/objective/problem.hpp"
+#include "laconic/objective/objective.hpp"
 
 // Small workers, another one for each rank, and what a rank has after some rounds of a method among them.
 namespace networks {

@@ -15,7 +15,7 @@
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/objective/optimum.hpp"
-#include "laconic/objective/problem.hpp"
+#include "laconic/objective/objective.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/session_loop.hpp"
 #include "support/data.hpp"

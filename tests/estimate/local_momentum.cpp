@@ -7,7 +7,7 @@
 
 using namespace toys;
 
-static_assert(Estimator<local_momentum<>, mean_of_rows> && Estimator<local_momentum<full_gradient>, quadratic<>>);
+static_assert(Estimator<local_momentum<>, mean_of_rows> && Estimator<local_momentum<mini_batch>, quadratic<>>);
 
 vec estimated(local_momentum<>& e, quadratic<> const& f, vec const& x) {
     host on;

@@ -10,7 +10,6 @@
 #include "laconic/message/plain.hpp"
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/ef21.hpp"
-#include "laconic/method/gd.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/run.hpp"
 

@@ -13,7 +13,6 @@
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/ef_sgd.hpp"
-#include "laconic/method/gd.hpp"
 #include "laconic/reducer.hpp"
 #include "laconic/run.hpp"
 #include "laconic/transport/served.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact mean counts absent ranks as zeros, and the deviation of an estimate from it is that by hand.
-// Also tests statistics.hpp.
 #include "laconic/reduction/exact_mean.hpp"
 
 #include <thread>

@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 
 struct kept_failure : detail::step_state {
@@ -49,4 +50,91 @@ TEST_CASE("after what is none of the library's errors, other ranks may have take
     CHECK_THROWS_AS(f.broken_.require_consistent(0, 0), comm_error);
     f.clear();
     CHECK_THROWS_AS(f.broken_.require_consistent(0, 0), comm_error);
+}
+
+// Ranks agree on shares by weight and on the latest round, and refuse a wrong step alike.
+
+std::string what_of(detail::failure const& f) {
+    try {
+        f.raise();
+    } catch (compression_error const& e) {
+        return e.what();
+    } catch (agreement_error const& e) {
+        return detail::concat({"agreement of rank ", e.rank, ": ", e.what()});
+    }
+    return "";
+}
+// What the ranks' weights come to: the shares, or why there is no step.
+std::string agreed(std::vector<double> const& weights, std::vector<char> const& dense) {
+    int const n = static_cast<int>(weights.size());
+    std::vector<std::string> errors(weights.size());
+    std::vector<std::string> shares(weights.size());
+    fibers::run(n, [&](fibers::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        auto const all = detail::agree_on_step(comm, 5, {.weight = weights[r], .dense = dense[r] != 0});
+        if (all.wrong)
+            errors[r] = what_of(all.wrong);
+        else
+            shares[r] = detail::shortest(all.share) + " ";
+    });
+    for (auto const& t : errors) CHECK(t == errors[0]);
+    std::string all = errors[0];
+    for (auto const& s : shares) all += s;
+    return all;
+}
+
+TEST_CASE("shares are weights by the mean weight, and what cannot be is refused alike on all ranks") {
+    CHECK(agreed({3, 0, 1, 4}, {0, 0, 0, 0}) == "1.5 0 0.5 2 ");
+    CHECK(agreed({7, 7, 7}, {1, 1, 1}) == "1 1 1 ");
+    CHECK(agreed({1, -1}, {0, 0}) == "rank 1, round 5: a weight of -1, which must be finite and at least 0");
+    CHECK(agreed({1, std::numeric_limits<double>::infinity()}, {0, 0}) ==
+          "rank 1, round 5: a weight of inf, which must be finite and at least 0");
+    CHECK(agreed({1, std::numeric_limits<double>::quiet_NaN()}, {0, 0}) ==
+          "rank 1, round 5: a weight of nan, which must be finite and at least 0");
+    CHECK(agreed({0, 0}, {0, 0}) == "rank 0, round 5: the ranks' weights add up to 0");
+    CHECK(agreed({1, 1, 1}, {1, 1, 0}) ==
+          "agreement of rank 2: rank 2, round 5: the step is not dense, unlike on rank 0");
+}
+
+TEST_CASE("a step that a rank drops is dropped, whatever its options") {
+    for (bool const dense : {false, true})
+        fibers::run(3, [&](fibers::member& comm) {
+            auto const how = comm.rank() == 1 ? detail::begins::to_drop : detail::begins::with_layers;
+            auto const all =
+                detail::agree_on_step(comm, 5, comm.rank() == 1 ? step_options() : step_options{.dense = dense}, how);
+            REQUIRE(all.wrong);
+            CHECK(what_of(all.wrong) == "rank 1, round 5: the step was dropped there");
+        });
+}
+
+TEST_CASE("ranks of different steps, step sizes or loss scales see it before any weight, unless one drops the step") {
+    auto const differs = [](std::uint64_t round, step_options const& options,
+                            detail::begins how = detail::begins::with_layers) {
+        int seen = 0;
+        fibers::run(2, [&](fibers::member& comm) {
+            try {
+                if (comm.rank() == 0)
+                    detail::agree_on_step(comm, 5, {.step_size = 0.5});
+                else
+                    detail::agree_on_step(comm, round, options, how);
+            } catch (detail::tags_differ const&) {
+                ++seen;
+            }
+        });
+        CHECK(seen != 1);
+        return seen == 2;
+    };
+    CHECK_FALSE(differs(5, {.step_size = 0.5, .weight = 3}));
+    for (std::uint64_t const round : {4u, 6u}) CHECK(differs(round, {.step_size = 0.5}));
+    for (double const size : {0.25, 0.75}) CHECK(differs(5, {.step_size = size}));
+    CHECK(differs(5, {}));
+    for (double const scale : {0.5, 2.0}) CHECK(differs(5, {.loss_scale = scale, .step_size = 0.5}));
+    for (auto const how : {detail::begins::with_error, detail::begins::to_drop}) {
+        CHECK_FALSE(differs(5, {}, how));
+        CHECK(differs(6, {}, how));
+    }
+}
+
+TEST_CASE("the latest round is that of the rank that has come furthest") {
+    fibers::run(3, [](fibers::member& comm) { CHECK(detail::latest_round(comm, comm.rank() == 1 ? 9u : 8u) == 9); });
 }

@@ -264,7 +264,7 @@ std::vector<way> ways() {
     all.push_back({"in background over ring", 4, 0, ring{}, true});
     all.push_back({"in background over gtop_k", 4, 0, gtop_k{2}, true});
     using descending =
-        recursion<any_compressor<>, memory<>, gradient_step, fixed_level, full_gradient, any_transport<>>;
+        recursion<any_compressor<>, memory<>, gradient_step, fixed_level, mini_batch, any_transport<>>;
     for (auto const& [name, over] : {std::pair<char const*, any_transport<>>{"gathered", gather_all{}},
                                      {"served", served<identity, double>{}},
                                      {"over ring", ring{}}})

@@ -10,7 +10,7 @@
 
 #include "laconic/core/description.hpp"
 #include "laconic/descent.hpp"
-#include "laconic/objective/problem.hpp"
+#include "laconic/objective/objective.hpp"
 #include "laconic/wire/state.hpp"
 
 namespace toys {

@@ -12,7 +12,7 @@
 
 #include "laconic/core/key.hpp"
 #include "laconic/core/round_context.hpp"
-#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/estimate/estimator.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/logistic_regression.hpp"
 #include "support/solvers.hpp"  // what Eigen solves is compiled once

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/objective/finite_sum.hpp"
+#include "laconic/objective/objective.hpp"
 #include "support/toys.hpp"
 
 // Means of quadratics, for methods that draw rows.

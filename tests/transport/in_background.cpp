@@ -336,7 +336,7 @@ TEST_CASE("in a hierarchy no rank communicates with its node while a sum between
 
 TEST_CASE(
     "a descent by it: the same iterates; two halves in a wrong order, and a round that is left out for a saved state") {
-    using method = recursion<identity, memory<>, gradient_step, fixed_level, full_gradient, in_background<ring>>;
+    using method = recursion<identity, memory<>, gradient_step, fixed_level, mini_batch, in_background<ring>>;
     std::vector<double> ends, expected;
     threads::run(3, [&](threads::member& comm) {
         bowl const f{1.0 * comm.rank()};

@@ -14,8 +14,6 @@
 #include "laconic/adapt/message_sizes.hpp"
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/cost.hpp"
-#include "laconic/any/fields.hpp"
-#include "laconic/compress/best_level.hpp"
 #include "laconic/compress/one_of.hpp"
 #include "laconic/compress/quantizer_levels.hpp"
 
@@ -31,7 +29,8 @@ struct level_family {
     }
 };
 
-/// Reads an argument that is a family (any/fields.hpp). bernoulli means proportional, which has the best probabilities.
+/// Reads an argument that is a family (any/registry.hpp). bernoulli means proportional, which has the best
+/// probabilities.
 inline void read_item(grammar::arguments& a, grammar::item const& i, level_family& f) {
     auto const& calls = i.calls;
     auto const is = [&](std::initializer_list<char const*> names) {

@@ -9,7 +9,6 @@
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/holder.hpp"
 #include "laconic/collective/collective.hpp"
-#include "laconic/core/contract.hpp"
 
 /// Collectives that are chosen at run time; each is compiled once, for any_communicator, which the ranks' own
 /// communicator is converted to.

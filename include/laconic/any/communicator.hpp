@@ -4,9 +4,7 @@
 #include <concepts>
 #include <span>
 
-#include "laconic/comm/communicator.hpp"
 #include "laconic/comm/metered.hpp"
-#include "laconic/core/error.hpp"
 
 namespace laconic {
 

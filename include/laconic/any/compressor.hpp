@@ -7,9 +7,7 @@
 #include <utility>
 
 #include "laconic/any/holder.hpp"
-#include "laconic/backend/array.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/core/contract.hpp"
 #include "laconic/message/copy_message.hpp"
 #include "laconic/wire/message.hpp"
 

@@ -6,7 +6,6 @@
 
 #include "laconic/any/registry.hpp"
 #include "laconic/core/cost.hpp"
-#include "laconic/core/description.hpp"
 
 namespace laconic {
 

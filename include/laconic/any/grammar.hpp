@@ -13,7 +13,6 @@
 
 #include "laconic/core/decimal.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 
 /// The grammar of written compositions, which is that of the C++ expressions:
 ///

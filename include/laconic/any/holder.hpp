@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "laconic/core/description.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/wire/state.hpp"
 
 /// How values of types that are chosen at run time stand behind one type. A face is an abstract class with the members

@@ -10,7 +10,6 @@
 
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/holder.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/loop.hpp"
 
 namespace laconic {

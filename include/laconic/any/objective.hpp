@@ -8,14 +8,7 @@
 #include <utility>
 
 #include "laconic/any/holder.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/objective/finite_sum.hpp"
-
-// As Eigen declares it, so that only those who use Hessians read Eigen.
-namespace Eigen {
-template <class, int, int, int, int, int>
-class Matrix;
-}
+#include "laconic/objective/objective.hpp"
 
 namespace laconic {
 
@@ -23,8 +16,6 @@ namespace detail {
 
 template <class T>
 struct objective_face : face {
-    using matrix = Eigen::Matrix<double, -1, -1, 0, -1, -1>;  // an Eigen::MatrixXd
-
     virtual std::size_t dimension() const = 0;
     virtual double value(std::span<T const> x) const = 0;
     virtual void gradient(std::span<T const> x, std::span<T> g) const = 0;
@@ -42,7 +33,7 @@ struct objective_face : face {
     virtual void add_row(std::size_t j, std::span<double const> s, double w, std::span<T> g) const = 0;
     virtual void add_penalty_gradient(std::span<T const> x, std::span<T> g) const = 0;
 
-    virtual void hessian(std::span<T const> x, matrix& h) const = 0;
+    virtual void hessian(std::span<T const> x, hessian_matrix& h) const = 0;
     virtual void hessian_times(std::span<T const> x, std::span<T const> v, std::span<T> out) const = 0;
 };
 
@@ -61,7 +52,6 @@ class objective_model : public model<objective_face<T>, Holder> {
 
   public:
     using model<objective_face<T>, Holder>::model;
-    using typename objective_face<T>::matrix;
 
     std::size_t dimension() const override { return static_cast<std::size_t>(f().dimension()); }
     double value(x_type x) const override { return static_cast<double>(f().value(x)); }
@@ -110,7 +100,7 @@ class objective_model : public model<objective_face<T>, Holder> {
         if constexpr (linear) return f().add_penalty_gradient(x, g);
         lacks_slopes();
     }
-    void hessian(x_type x, matrix& h) const override {
+    void hessian(x_type x, hessian_matrix& h) const override {
         if constexpr (requires { f().hessian(x, h); }) return f().hessian(x, h);
         lacks("has no second derivatives: it needs hessian(x, H)");
     }

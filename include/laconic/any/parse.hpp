@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "laconic/any/best_level.hpp"
-#include "laconic/any/registry.hpp"
 #include "laconic/compress/compressors.hpp"
 #include "laconic/compress/parts.hpp"
 #include "laconic/compress/scaled_down.hpp"

@@ -7,7 +7,6 @@
 #include "laconic/any/collective.hpp"
 #include "laconic/any/registry.hpp"
 #include "laconic/collective/collectives.hpp"
-#include "laconic/core/description.hpp"
 
 namespace laconic {
 

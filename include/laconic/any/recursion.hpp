@@ -167,7 +167,7 @@ class any_level final
 template <Scalar T = double, class B = host>
 class any_estimator final : public detail::estimator_model<detail::copied<detail::estimator_face<T, B>>, T, B> {
   public:
-    any_estimator() : any_estimator(full_gradient{}) {}
+    any_estimator() : any_estimator(mini_batch{}) {}
     template <class E>
     requires(!std::same_as<E, any_estimator> && Estimator<E, any_objective<T>, T, B>)
         any_estimator(E estimator)  // NOLINT: implicit, like that of std::function

@@ -11,8 +11,6 @@
 
 #include "laconic/any/collective.hpp"
 #include "laconic/any/compressor.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/round_context.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/transport/served.hpp"
 #include "laconic/transport/summed.hpp"

@@ -9,7 +9,6 @@
 
 #include "laconic/comm/from_all.hpp"
 #include "laconic/objective/objective.hpp"
-#include "laconic/objective/problem.hpp"
 #include "laconic/objective/weighted.hpp"
 
 namespace laconic {

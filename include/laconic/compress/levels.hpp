@@ -206,7 +206,7 @@ struct levels<top_blocks<>> : detail::levels_of_k<top_blocks<>> {
 };
 
 /// The level is k of rand_k, with values in full or rounded to powers of two. Its error is the same for every vector,
-/// so there is no kept(): the level belongs to a problem (method/guarantee.hpp). bits() are the whole bytes that it
+/// so there is no kept(): the level belongs to a problem (method/cat.hpp). bits() are the whole bytes that it
 /// writes, as its support is free.
 template <class Rest>
 requires(std::same_as<Rest, identity> || std::same_as<Rest, natural>) struct levels<rand_k<Rest>>

@@ -4,15 +4,9 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/comm/graph.hpp"
-#include "laconic/comm/topology.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/compress/uniform.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/decentralized/gadmm_loop.hpp"
-#include "laconic/estimate/local_solver.hpp"
-#include "laconic/objective/problem.hpp"
 
 namespace laconic {
 

@@ -10,13 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/norm.hpp"
-#include "laconic/comm/from_all.hpp"
 #include "laconic/comm/topology.hpp"
-#include "laconic/core/description.hpp"
 #include "laconic/estimate/local_solver.hpp"
 #include "laconic/session_loop.hpp"
-#include "laconic/wire/message.hpp"
 
 namespace laconic {
 

@@ -10,15 +10,9 @@
 #include <vector>
 
 #include "laconic/collective/mixing.hpp"
-#include "laconic/comm/graph.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/estimate/mini_batch.hpp"
-#include "laconic/objective/problem.hpp"
+#include "laconic/estimate/estimator.hpp"
 #include "laconic/session_loop.hpp"
-#include "laconic/wire/message.hpp"
 
 namespace laconic {
 

@@ -6,15 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "laconic/comm/communicator.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/ensemble/candidate.hpp"
-#include "laconic/ensemble/choice.hpp"
 #include "laconic/ensemble/growing_ensemble.hpp"
-#include "laconic/ensemble/placement.hpp"
-#include "laconic/objective/dataset.hpp"
-#include "laconic/objective/output_loss.hpp"
 
 namespace laconic {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,21 +10,32 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/host.hpp"
+#include "laconic/comm/communicator.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/size.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/ensemble/choice.hpp"
-#include "laconic/estimate/mini_batch.hpp"
-#include "laconic/objective/finite_sum.hpp"
+#include "laconic/estimate/estimator.hpp"
 #include "laconic/objective/network_family.hpp"
 #include "laconic/optim/step.hpp"
 #include "laconic/wire/message.hpp"
-#include "laconic/wire/number.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic {
+
+/// How the work of a round is placed, as placement.py of TensorFlow's adanet does. With `replication` every rank does
+/// all of it. With `round_robin` rank 0 builds the ensembles and the others train the candidates, one each, in turn
+/// where they are too few; with `round_robin_drop` what no rank has is left out.
+enum class placement_strategy : std::uint8_t { replication, round_robin, round_robin_drop };
+constexpr std::array<std::string_view, 3> words_of(placement_strategy) {
+    return {"replication", "round_robin", "round_robin_drop"};
+}
+
+/// The rank that trains candidate s of k >= 1, among `ranks` >= 1, and of several the first: the others would come to
+/// the same numbers. Or no_rank.
+constexpr int trainer_of(placement_strategy strategy, int ranks, int k, int s) {
+    if (strategy == placement_strategy::replication || k == 1 || ranks == 1) return 0;
+    if (strategy == placement_strategy::round_robin) return 1 + s % std::min(k, ranks - 1);
+    return 1 + s < ranks ? 1 + s : no_rank;
+}
 
 /// Moves x by `steps` steps on one rank, the i-th along the mean gradient of `batch` rows that are drawn from all by
 /// child i of the key: a function of x and the key. Allocates before the first step.

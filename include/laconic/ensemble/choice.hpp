@@ -13,9 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/core/view.hpp"
 #include "laconic/objective/mixture.hpp"
-#include "laconic/objective/output_loss.hpp"
 
 namespace laconic {
 

@@ -9,29 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/host.hpp"
 #include "laconic/collective/agreement.hpp"
 #include "laconic/collective/shared_failure.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/compress/compressor.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/kept.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/size.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/ensemble/candidate.hpp"
-#include "laconic/ensemble/choice.hpp"
-#include "laconic/ensemble/placement.hpp"
-#include "laconic/objective/activation.hpp"
-#include "laconic/objective/network_family.hpp"
-#include "laconic/optim/rmsprop.hpp"
+#include "laconic/optim/adam.hpp"
 #include "laconic/transport/broken_round.hpp"
-#include "laconic/wire/failure.hpp"
 #include "laconic/wire/kind.hpp"
-#include "laconic/wire/number.hpp"
 #include "laconic/wire/state.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic {
 

@@ -7,10 +7,8 @@
 #include <span>
 #include <string>
 
-#include "laconic/backend/scales.hpp"
 #include "laconic/backend/norm.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/estimate/estimator.hpp"
 
 namespace laconic {
 

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/core/error.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/objective/objective.hpp"
 
@@ -39,22 +43,46 @@ void show_non_finite(B& on, std::span<T const> kept, std::span<T> g) {
         copy(on, kept.subspan(j, 1), g.subspan(j % g.size(), 1));
 }
 
+// Draws `size` rows of m, each from all of them: a pure function of the key.
+inline void draw_rows(key from, std::size_t m, std::size_t size, std::vector<std::uint32_t>& rows) {
+    rows.resize(size);
+    for (std::size_t t = 0; t < size; ++t) rows[t] = static_cast<std::uint32_t>(from.below(t, m));
+}
+
 }  // namespace detail
 
-/// The gradient itself; f(x), too, where f is a FusedObjective.
-struct full_gradient {
+/// The mean gradient of `size` of the rank's samples, each drawn from all of them: unbiased, with 1 / size of one
+/// sample's variance. size = 0 means the full gradient, which any objective has, and f(x), too, where f is a
+/// FusedObjective.
+class mini_batch {
+  public:
+    mini_batch(std::size_t size = 0) : size_(size) {}  // NOLINT: a number
+
+    /// Throws argument_error where the size is above 0 and f is no FiniteSum.
     template <class B, class F, Scalar T>
-    std::optional<double> operator()(B&, F const& f, round_context const&, std::span<T const> x, std::span<T> g) const {
-        if constexpr (FusedObjective<F, T>) {
-            return static_cast<double>(f.value_and_gradient(x, g));
-        } else {
+    std::optional<double> operator()(B&, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {
+        if (size_ == 0) {
+            if constexpr (FusedObjective<F, T>) return static_cast<double>(f.value_and_gradient(x, g));
             f.gradient(x, g);
-            return std::nullopt;
+        } else if constexpr (FiniteSum<F, T>) {
+            detail::draw_rows(now.gradient, f.samples(), size_, rows_);
+            f.batch_gradient(std::span<std::uint32_t const>(rows_), x, g);
+        } else {
+            throw argument_error(detail::concat({"batch = ", size_,
+                                                 ": this objective has no samples to draw from; it needs samples() and "
+                                                 "batch_gradient(rows, x, g)"}));
         }
+        return std::nullopt;
     }
     template <class B, Scalar T>
     void update(B&, std::span<T const>) const {}
-    friend std::string to_string(full_gradient) { return "the full gradient"; }
+    friend std::string to_string(mini_batch const& e) {
+        return e.size_ == 0 ? "the full gradient" : detail::concat({"mini_batch(", e.size_, ")"});
+    }
+
+  private:
+    std::size_t size_;
+    std::vector<std::uint32_t> rows_;
 };
 
 }  // namespace laconic

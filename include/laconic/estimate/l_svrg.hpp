@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/estimate/estimator.hpp"
 
 namespace laconic {
 

@@ -7,9 +7,7 @@
 #include <utility>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/estimate/estimator.hpp"
 
 namespace laconic {
 

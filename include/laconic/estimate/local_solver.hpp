@@ -13,15 +13,10 @@
 #include <string>
 #include <type_traits>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/backend/norm.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/core/dependent.hpp"
-#include "laconic/estimate/mini_batch.hpp"
-#include "laconic/objective/objective.hpp"
+#include "laconic/core/description.hpp"
+#include "laconic/estimate/estimator.hpp"
 #include "laconic/optim/adam.hpp"
 
 /// What a rank computes in place of a gradient where a method asks for the minimum of

@@ -8,8 +8,7 @@
 #include <string>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/estimate/estimator.hpp"
 
 namespace laconic {
 

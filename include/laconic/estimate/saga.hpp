@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "laconic/backend/array.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/compress/rand_block.hpp"
+#include "laconic/estimate/estimator.hpp"
 
 namespace laconic {
 
@@ -101,6 +100,93 @@ class saga {
     std::vector<bool> taken_;  // the rows of this round
     std::vector<double> table_, fresh_, change_;
     typename B::template array<T> mean_, next_mean_;
+};
+
+/// SAGA with a table of whole gradients, whose rows are renewed only on the blocks that this rank sends in the round:
+/// the estimator of ISAGA (Mishchenko, Hanzely, Richtarik, arXiv:1901.09437, algorithm 5). One row j is drawn a round,
+/// and g = grad f_j(x) - table_j + mean of the table. The blocks are those that `blocks`, the recursion's compressor,
+/// draws from the rank's key. Takes any FiniteSum; the table has samples x dimension numbers. The first round fills the
+/// table, and its gradient is exact. Throws shape_error where the table is of another objective.
+template <Scalar T = double, class B = host>
+class block_saga {
+  public:
+    explicit block_saga(rand_block<> blocks = {}) : blocks_(blocks) {}
+
+    template <class F>
+    requires FiniteSum<F, T> std::optional<double>
+    operator()(B& on, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {
+        detail::draw_rows(now.gradient, f.samples(), 1, row_);
+        detail::draw_support_of(on, blocks_, x.size(), now.own, drawn_);
+        fresh_.resize(x.size());
+        if (table_.empty()) {
+            fill_table(on, f, x);
+            f.gradient(x, g);
+            detail::show_non_finite(on, std::span<T const>(next_table_), g);
+            detail::show_non_finite(on, std::span<T const>(next_mean_), g);
+            return std::nullopt;
+        }
+        if (table_.size() != f.samples() * x.size() || mean_.size() != x.size())
+            throw shape_error("block_saga: the table is of another objective");
+        f.batch_gradient(std::span<std::uint32_t const>(row_), x, g);
+        kernels::assign(on, std::span<T const>(g), fresh_);
+        add_scaled(on, T(-1), std::span<T const>(kept(row_[0])), g);
+        add_scaled(on, T(1), std::span<T const>(mean_), g);
+        return std::nullopt;
+    }
+    void update(B& on, std::span<T const> x) {
+        if (table_.empty()) {
+            table_.swap(next_table_);
+            mean_.swap(next_mean_);
+            return;
+        }
+        T const share = T(1) / static_cast<T>(table_.size() / x.size());
+        // mean <- mean + share (fresh - old), old <- fresh, on the blocks: the drawn message holds fresh - old.
+        auto const old = kept(row_[0]);
+        std::span<coordinate const> const at(drawn_.support);
+        auto& change = drawn_.payload.values;
+        gather(on, std::span<T const>(old), at, blocks_.block, T(1), replaced_);
+        gather(on, std::span<T const>(fresh_), at, blocks_.block, T(1), change);
+        scatter(on, std::span<T const>(change), at, blocks_.block, old);
+        add_scaled(on, T(-1), std::span<T const>(replaced_), std::span<T>(change));
+        add_message(on, std::span<T>(mean_), share, drawn_);
+    }
+
+    /// The gradient of sample j from j * dimension on, and the mean of them; empty before the first round.
+    std::span<T const> table() const { return table_; }
+    std::span<T const> mean() const { return mean_; }
+
+    template <class Archive>
+    void state(Archive& archive) {
+        archive.of_any_length(table_);
+        archive.vectors(mean_);
+    }
+    friend std::string to_string(block_saga const& e) {
+        return detail::concat({"block_saga of ", to_string(e.blocks_)});
+    }
+
+  private:
+    // Computes all rows at x, which are remembered once the first round is complete.
+    template <class F>
+    void fill_table(B& on, F const& f, std::span<T const> x) {
+        auto const m = f.samples(), d = x.size();
+        next_table_.resize(m * d);
+        next_mean_.assign(d, T(0));
+        auto const most = std::min(d, drawn_.support.size() * blocks_.block);  // room for later rounds
+        replaced_.resize(most);
+        drawn_.payload.values.resize(most);
+        for (std::size_t j = 0; j < m; ++j) {
+            row_[0] = static_cast<std::uint32_t>(j);
+            auto const row = std::span<T>(next_table_).subspan(j * d, d);
+            f.batch_gradient(std::span<std::uint32_t const>(row_), x, row);
+            add_scaled(on, T(1) / static_cast<T>(m), std::span<T const>(row), std::span<T>(next_mean_));
+        }
+    }
+    std::span<T> kept(std::size_t j) { return std::span<T>(table_).subspan(j * mean_.size(), mean_.size()); }
+
+    rand_block<> blocks_;
+    detail::message_of<rand_block<>, T, B> drawn_;
+    std::vector<std::uint32_t> row_;
+    typename B::template array<T> fresh_, replaced_, table_, mean_, next_table_, next_mean_;
 };
 
 }  // namespace laconic

@@ -104,4 +104,22 @@ void preview_estimate(F const& feedback, B& on, round_context const& now, std::s
             "the feedback has no preview(on, now, mean), which a server needs: take another transport than served");
 }
 
+/// Makes the server's answer m to d, the mean of the messages. d becomes the vector that m compresses; `kept` gets the
+/// mean, for feedback.reconstruct(), as no state is updated here. Throws error where something is not finite, and
+/// whatever the server's compressor throws.
+template <class F, class Server, class B, Scalar T, class Array, class M>
+void make_answer(F const& feedback, Server const& server, B& on, round_context const& now, std::span<T> d, Array& kept,
+                 M& m) {
+    auto const check = [&](char const* what) {
+        if (auto const j = first_non_finite(on, std::span<T const>(d)); j < d.size())
+            throw error(concat({what, " is not finite at coordinate ", j}));
+    };
+    check("the mean of the messages");
+    kernels::assign(on, std::span<T const>(d), kept);
+    preview_estimate(feedback, on, now, d);
+    server.feedback.compensate(on, now, d);
+    check("what the server has to send");
+    server.compressor(on, std::span<T const>(d), now.answer, m);
+}
+
 }  // namespace laconic::detail

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/compress/identity_or.hpp"
 #include "laconic/feedback/feedback.hpp"
 

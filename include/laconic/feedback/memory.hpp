@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/feedback/feedback.hpp"
 
 namespace laconic {

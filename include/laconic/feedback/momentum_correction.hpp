@@ -5,9 +5,7 @@
 #include <span>
 #include <string>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/feedback/feedback.hpp"
-#include "laconic/message/plain.hpp"
 
 namespace laconic {
 
@@ -93,8 +91,9 @@ class momentum_correction {
         } else {
             dense_message_.assign(momentum_.size(), T(0));
             add_message(on, std::span<T>(dense_message_), T(1), m);
-            clear_terms(on, std::span<T>(momentum_),
-                        typename messages::full_vector<T, B>::terms_type{{dense_message_.data()}, dense_message_.size()});
+            clear_terms(
+                on, std::span<T>(momentum_),
+                typename messages::full_vector<T, B>::terms_type{{dense_message_.data()}, dense_message_.size()});
         }
     }
 

@@ -7,18 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "laconic/any/collective.hpp"
-#include "laconic/any/communicator.hpp"
-#include "laconic/any/holder.hpp"
 #include "laconic/any/loop.hpp"
-#include "laconic/any/objective.hpp"
 #include "laconic/any/recursion.hpp"
-#include "laconic/any/transport.hpp"
 #include "laconic/comm/graph.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/method/gd.hpp"
+#include "laconic/method/dcgd.hpp"
 #include "laconic/method/with_step.hpp"
-#include "laconic/optim/prox.hpp"
 
 namespace laconic {
 

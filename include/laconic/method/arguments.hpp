@@ -8,20 +8,13 @@
 #include <variant>
 
 #include "laconic/any/best_level.hpp"
-#include "laconic/any/compressor.hpp"
-#include "laconic/any/fields.hpp"
-#include "laconic/any/grammar.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/method/any_method.hpp"
 #include "laconic/method/cat.hpp"
-#include "laconic/method/overrides.hpp"
-#include "laconic/recursion.hpp"
 
 /// What texts of methods have beside fields: steps, and the two forms of cat, of a family and of a method.
 namespace laconic {
 
-/// Reads an argument that is a step (any/fields.hpp): step=0.1 or step=0.5/L.
+/// Reads an argument that is a step (any/registry.hpp): step=0.1 or step=0.5/L.
 inline void read_item(grammar::arguments& a, grammar::item const& i, step_size& s) {
     std::string_view word = i.word;
     s.over_smoothness = word.ends_with("/L");

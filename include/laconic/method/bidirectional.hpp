@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/core/text.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/transport/gathered.hpp"

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
-#include "laconic/estimate/mini_batch.hpp"
+#include "laconic/estimate/l_svrg.hpp"
+#include "laconic/estimate/saga.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
@@ -67,5 +69,77 @@ struct diana {
 };
 template <class C>
 diana(C, overrides = {}) -> diana<C>;
+
+namespace detail {
+
+template <Scalar T, class B, class C, class E>
+recursion<C, memory<T, B>, gradient_step, fixed_level, E> compose_vr_diana(C const& compressor, E estimator,
+                                                                           theory const& of) {
+    double const omega = of.omega(compressor, "use ef21 for a contractive one");
+    double const alpha = of.memory(1 / (1 + omega), 1 / (1 + omega));
+    double const step = of.step([&] { return 1 / (of.sample_smoothness() * (1 + 36 * (omega + 1) / of.p.workers)); });
+    return {compressor, {alpha, 0}, gradient_step{step}, {}, std::move(estimator)};
+}
+
+}  // namespace detail
+
+/// VR-DIANA (Horvath, Kovalev, Mishchenko, Richtarik, Stich, Optim. Methods Softw. 2023): diana with gradients of a few
+/// rows (given.batch, or one) that l_svrg corrects, so that the noise of sampling, too, vanishes at the optimum. Each
+/// f_i is the mean of m functions f_ij, L = max L_ij. With memory rate alpha = 1 / (1 + omega), probability 1/m,
+///     step = 1 / (L (1 + 36 (omega + 1) / n))
+/// and batches of one row,
+///     |x - x*|^2 + step^2 (4 (omega + 1) / (alpha n^2) sum_i |h_i - grad f_i(x*)|^2 + 16 (omega + 1) / n^2 sum_ij
+///                          |grad f_ij(w_i) - grad f_ij(x*)|^2)
+/// falls in expectation by the factor 1 - min(step mu, alpha / 2, 3 / (8 m)) a round, mu being f's; a prox is allowed.
+template <class C>
+struct vr_diana {
+    static_assert(detail::require_members<C>());
+    static_assert(Unbiased<C>, "vr_diana needs an unbiased compressor, one with omega(d): rand_k, quantize, natural");
+    C compressor;
+    overrides given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        auto const of = detail::theory(*this, p).with_rows();
+        double const m = of.known(static_cast<double>(p.samples), "m, the number of samples");
+        double const moves = std::min(1.0, static_cast<double>(of.given.batch) / m);
+        return detail::compose_vr_diana<T, B>(compressor, l_svrg<T, B>(of.given.batch, moves), of);
+    }
+
+    bool operator==(vr_diana const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("vr_diana", "g by L-SVRG, C unbiased, alpha in (0, 1/(1+omega)]",
+                 "Horvath et al., Optim. Methods Softw. 2023", detail::compressor_field, detail::step_field,
+                 detail::memory_field, detail::rows_field);
+    }
+};
+template <class C>
+vr_diana(C, overrides = {}) -> vr_diana<C>;
+
+/// VR-DIANA with SAGA's table in place of l_svrg's reference point, for generalised linear objectives: w_ij is the
+/// iterate at which row j was drawn last. The parameters and the theorem are the same.
+template <class C>
+struct vr_diana_saga {
+    static_assert(detail::require_members<C>());
+    static_assert(Unbiased<C>,
+                  "vr_diana_saga needs an unbiased compressor, one with omega(d): rand_k, quantize, natural");
+    C compressor;
+    overrides given{};
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        auto const of = detail::theory(*this, p).with_rows();
+        return detail::compose_vr_diana<T, B>(compressor, saga<T, B>(of.given.batch), of);
+    }
+
+    bool operator==(vr_diana_saga const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("vr_diana_saga", "g by SAGA, C unbiased, alpha in (0, 1/(1+omega)]",
+                 "Horvath et al., Optim. Methods Softw. 2023", detail::compressor_field, detail::step_field,
+                 detail::memory_field, detail::rows_field);
+    }
+};
+template <class C>
+vr_diana_saga(C, overrides = {}) -> vr_diana_saga<C>;
 
 }  // namespace laconic

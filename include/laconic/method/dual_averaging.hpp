@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/compress/identity.hpp"
-#include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/overrides.hpp"
-#include "laconic/optim/dual_averaging_step.hpp"
+#include "laconic/optim/momentum.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {

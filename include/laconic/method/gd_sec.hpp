@@ -7,7 +7,6 @@
 #include "laconic/adapt/follow_last_move.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/threshold.hpp"
-#include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 

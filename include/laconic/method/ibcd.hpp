@@ -6,14 +6,9 @@
 #include <cstddef>
 
 #include "laconic/compress/lazy.hpp"
-#include "laconic/compress/rand_block.hpp"
 #include "laconic/compress/scaled_down.hpp"
-#include "laconic/estimate/block_saga.hpp"
-#include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/diana.hpp"
-#include "laconic/method/overrides.hpp"
-#include "laconic/optim/accelerated_step.hpp"
-#include "laconic/recursion.hpp"
+#include "laconic/optim/momentum.hpp"
 
 /// Methods whose workers send random blocks of their gradients, each its own (Mishchenko, Hanzely, Richtarik,
 /// arXiv:1901.09437, whose algorithms they are).

@@ -10,16 +10,13 @@
 #include "laconic/method/dual_averaging.hpp"
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/ef_sgd.hpp"
-#include "laconic/method/gd.hpp"
 #include "laconic/method/gd_sec.hpp"
-#include "laconic/method/gtop_k_sgd.hpp"
-#include "laconic/method/heavy_ball.hpp"
 #include "laconic/method/ibcd.hpp"
 #include "laconic/method/lag.hpp"
 #include "laconic/method/marina.hpp"
 #include "laconic/method/proxskip.hpp"
 #include "laconic/method/signsgd.hpp"
-#include "laconic/method/vr_diana.hpp"
+#include "laconic/method/with_step.hpp"
 
 namespace laconic::detail {
 

@@ -6,16 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "laconic/adapt/level.hpp"
-#include "laconic/backend/host.hpp"
-#include "laconic/compress/compressor.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/method/signsgd.hpp"
-#include "laconic/objective/problem.hpp"
-#include "laconic/recursion.hpp"
 #include "laconic/reduction/majority_vote.hpp"
-#include "laconic/reduction/reduction.hpp"
-#include "laconic/transport/served.hpp"
 
 namespace laconic {
 

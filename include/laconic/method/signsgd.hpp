@@ -3,7 +3,6 @@
 
 #include "laconic/compress/vote.hpp"
 #include "laconic/estimate/local_momentum.hpp"
-#include "laconic/estimate/mini_batch.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/transport/served.hpp"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {

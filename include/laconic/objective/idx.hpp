@@ -10,9 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/stream_bytes.hpp"
 

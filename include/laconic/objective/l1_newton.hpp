@@ -8,8 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "laconic/core/contract.hpp"
-#include "laconic/objective/objective.hpp"
 #include "laconic/objective/optimum.hpp"
 
 namespace laconic {

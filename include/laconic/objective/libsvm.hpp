@@ -15,10 +15,7 @@
 #include <vector>
 
 #include "laconic/core/decimal.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/term.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/stream_bytes.hpp"
 

@@ -5,15 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "laconic/core/contract.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/core/view.hpp"
-#include "laconic/objective/dataset.hpp"
-#include "laconic/objective/exact_sum.hpp"
 #include "laconic/objective/linear_model.hpp"
-#include "laconic/objective/penalty.hpp"
-#include "laconic/objective/shared_rows.hpp"
 
 namespace laconic {
 

@@ -6,9 +6,7 @@
 #include <numbers>
 #include <utility>
 
-#include "laconic/core/view.hpp"
 #include "laconic/objective/linear_model.hpp"
-#include "laconic/objective/penalty.hpp"
 
 namespace laconic {
 

@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/core/contract.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/objective/exact_sum.hpp"
 #include "laconic/objective/l1_newton.hpp"
 #include "laconic/objective/output_loss.hpp"

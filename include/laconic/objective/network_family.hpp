@@ -6,12 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/core/contract.hpp"
-#include "laconic/core/view.hpp"
-#include "laconic/objective/dataset.hpp"
 #include "laconic/objective/neural_network.hpp"
-#include "laconic/objective/output_loss.hpp"
-#include "laconic/objective/shared_rows.hpp"
 
 namespace laconic {
 

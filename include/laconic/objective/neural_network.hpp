@@ -10,20 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/core/contract.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/objective/activation.hpp"
-#include "laconic/objective/add_product.hpp"
-#include "laconic/objective/dataset.hpp"
 #include "laconic/objective/exact_sum.hpp"
-#include "laconic/objective/finite_sum.hpp"
 #include "laconic/objective/network_block.hpp"
+#include "laconic/objective/objective.hpp"
 #include "laconic/objective/output_loss.hpp"
-#include "laconic/objective/shared_rows.hpp"
 
 namespace laconic {
 

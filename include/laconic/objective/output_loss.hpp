@@ -11,10 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/core/contract.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/objective/dataset.hpp"
 
 namespace laconic {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <span>
 
-#include "laconic/core/view.hpp"
 #include "laconic/objective/shared_rows.hpp"
 
 namespace laconic {

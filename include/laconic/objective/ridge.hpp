@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "laconic/core/view.hpp"
 #include "laconic/objective/linear_model.hpp"
 
 namespace laconic {

@@ -12,13 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/core/contract.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/term.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/objective/dataset.hpp"
-#include "laconic/objective/gram.hpp"
 #include "laconic/objective/spectrum.hpp"
 
 namespace laconic {

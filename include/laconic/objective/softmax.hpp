@@ -10,16 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/core/contract.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/core/view.hpp"
-#include "laconic/objective/dataset.hpp"
 #include "laconic/objective/linear_model.hpp"
 #include "laconic/objective/output_loss.hpp"
-#include "laconic/objective/penalty.hpp"
-#include "laconic/objective/shared_rows.hpp"
 
 namespace laconic {
 

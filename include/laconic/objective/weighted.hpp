@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "laconic/core/kept.hpp"
-#include "laconic/objective/finite_sum.hpp"
 #include "laconic/objective/objective.hpp"
 
 namespace laconic {

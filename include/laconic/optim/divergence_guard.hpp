@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "laconic/core/contract.hpp"
 #include "laconic/optim/ldlt.hpp"
 
 namespace laconic {

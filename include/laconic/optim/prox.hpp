@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 
-#include "laconic/core/text.hpp"
 #include "laconic/optim/step.hpp"
 
 namespace laconic {

@@ -6,11 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/backend/host.hpp"
-#include "laconic/backend/arguments.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/view.hpp"
 
 namespace laconic {
 

@@ -7,7 +7,6 @@
 #include <span>
 #include <string_view>
 
-#include "laconic/core/contract.hpp"
 #include "laconic/core/view.hpp"
 
 /// Symmetric matrices as vectors whose norm is the matrix's Frobenius norm. A matrix is anything with m(i, j), i and j

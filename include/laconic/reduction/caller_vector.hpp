@@ -11,7 +11,6 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/reduction/accepted.hpp"
 
 namespace laconic::detail {

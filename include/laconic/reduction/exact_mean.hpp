@@ -6,16 +6,10 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/backend/array.hpp"
-#include "laconic/collective/collective.hpp"
-#include "laconic/comm/communicator.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/round_context.hpp"
 #include "laconic/reduction/caller_vector.hpp"
-#include "laconic/reduction/statistics.hpp"
+#include "laconic/reduction/options.hpp"
 #include "laconic/transport/full_mean.hpp"
-#include "laconic/wire/failure.hpp"
 
 namespace laconic::detail {
 

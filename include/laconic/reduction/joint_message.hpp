@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "laconic/collective/shared_failure.hpp"
-#include "laconic/core/round_context.hpp"
 #include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_layer.hpp"
 

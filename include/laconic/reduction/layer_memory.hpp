@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
-#include "laconic/backend/array.hpp"
-#include "laconic/collective/agreement.hpp"
-#include "laconic/collective/collective.hpp"
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/round_context.hpp"
-#include "laconic/feedback/feedback.hpp"
+#include "laconic/core/term.hpp"
+#include "laconic/reduction/caller_vector.hpp"
+#include "laconic/reduction/reduction.hpp"
 #include "laconic/transport/full_mean.hpp"
 
 namespace laconic::detail {
@@ -120,6 +121,91 @@ class layer_memory {
     std::size_t d_;
     double step_size_ = 0;  // of the last step that had one
     std::optional<F> sum_of_states_;
+};
+
+/// A list of terms on the host, of a limited length for which memory is reserved once.
+template <Scalar T>
+class term_list {
+  public:
+    /// As add_terms() takes them.
+    struct view {
+        static constexpr bool in_order = false;
+        coordinate const* places;
+        T const* values;
+        std::size_t count;
+
+        struct one {
+            coordinate at;
+            T value;
+        };
+        std::size_t size() const { return count; }
+        one operator[](std::size_t j) const { return {places[j], values[j]}; }
+    };
+
+    explicit term_list(std::size_t most) : most_(most) { places_.reserve(most), values_.reserve(most); }
+
+    void clear() { places_.clear(), values_.clear(); }
+    /// Appends these terms; returns false, and appends none, where the list would become too long.
+    template <class Terms>
+    bool append(Terms terms) {
+        if (terms.size() > most_ - places_.size()) return false;
+        for (std::size_t j = 0; j < terms.size(); ++j) {
+            places_.push_back(terms[j].at);
+            values_.push_back(static_cast<T>(terms[j].value));
+        }
+        return true;
+    }
+    view terms() const { return {places_.data(), values_.data(), places_.size()}; }
+
+  private:
+    std::size_t most_;
+    std::vector<coordinate> places_;
+    std::vector<T> values_;
+};
+
+/// Tells, before a layer's state changes, whether its estimate can be written.
+template <class R, Scalar T, class B>
+class writable_estimate {
+    using message_type = message_of<decltype(R::compressor), T, B>;
+
+  public:
+    /// The first number of the estimate that the feedback and `how` will make of the messages' `mean` whose magnitude
+    /// is above `largest` once it is multiplied by `scale`, or that is not finite; the length where there is none.
+    /// Cost: none where the scale is 1 and `largest` that of T, as then every number of T can be written; else a pass,
+    /// and beside a shift, or for a reduction that finishes the estimate, two more, and memory of as many numbers.
+    template <class F>
+    std::size_t first_beyond(B& on, R const& how, round_context const& now, int ranks, F const& feedback,
+                             std::span<T const> mean, bool in_full, T scale, T largest) {
+        if (scale == 1 && largest == std::numeric_limits<T>::max()) return mean.size();
+        T const most = largest_before(scale, largest);
+        auto const estimate = preview(on, how, now, ranks, feedback, mean, in_full);
+        if (largest_magnitude(on, estimate) <= most) return mean.size();
+        auto const there = on_host(on, estimate);
+        auto const beyond = [&](T v) { return !(std::abs(v) <= most); };
+        return static_cast<std::size_t>(std::find_if(there.begin(), there.end(), beyond) - there.begin());
+    }
+
+  private:
+    template <class F>
+    std::span<T const> preview(B& on, [[maybe_unused]] R const& how, round_context const& now,
+                               [[maybe_unused]] int ranks, F const& feedback, std::span<T const> mean,
+                               [[maybe_unused]] bool in_full) {
+        if constexpr (HasShift<F, B> && !FinishesEstimate<R, message_type, T, B>)
+            if (feedback.mean_shift().empty()) return mean;
+        estimate_.resize(mean.size());
+        std::span<T> const estimate(estimate_);
+        copy(on, mean, estimate);
+        if constexpr (Previews<F, T, B>)
+            feedback.preview(on, now, estimate);
+        else
+            F(feedback).reconstruct(on, now, estimate);
+        if constexpr (FinishesEstimate<R, message_type, T, B>)
+            if (!in_full) how.finish_estimate(on, ranks, estimate, spare_);
+        return estimate;
+    }
+
+    typename B::template array<T> estimate_;
+    message_type spare_;
 };
 
 }  // namespace laconic::detail

@@ -10,13 +10,6 @@
 
 #include "laconic/collective/agreement.hpp"
 #include "laconic/collective/shared_failure.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/comm/from_all.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/wire/failure.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
 

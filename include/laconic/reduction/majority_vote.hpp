@@ -6,10 +6,8 @@
 #include <limits>
 #include <span>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/compress/vote.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/message/bucketed.hpp"
 #include "laconic/reduction/reduction.hpp"
 
 namespace laconic {

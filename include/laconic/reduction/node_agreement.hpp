@@ -10,10 +10,6 @@
 
 #include "laconic/collective/agreement.hpp"
 #include "laconic/collective/shared_failure.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/wire/failure.hpp"
-#include "laconic/wire/stream.hpp"
 
 /// How the ranks of all nodes exchange what is wrong on one of them, so that no rank goes on alone.
 namespace laconic::detail {

@@ -18,7 +18,6 @@
 #include "laconic/core/term.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/node_agreement.hpp"
-#include "laconic/reduction/step_agreement.hpp"
 #include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_state.hpp"
 

@@ -8,17 +8,11 @@
 #include <span>
 #include <utility>
 
-#include "laconic/core/contract.hpp"
-#include "laconic/message/message.hpp"
 #include "laconic/reduction/layer_memory.hpp"
 #include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_layer.hpp"
-#include "laconic/reduction/term_list.hpp"
-#include "laconic/reduction/writable_estimate.hpp"
-#include "laconic/transport/gathered.hpp"
 #include "laconic/transport/message_arrays.hpp"
 #include "laconic/transport/served.hpp"
-#include "laconic/transport/summed.hpp"
 
 namespace laconic::detail {
 

@@ -11,11 +11,7 @@
 #include <utility>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/compress/compressor.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/feedback/memory.hpp"
 
 /// A reduction: how the gradients of all ranks become an estimate of their mean, by a compressor C, the state of each

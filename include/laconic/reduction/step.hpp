@@ -9,11 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/core/term.hpp"
 #include "laconic/reduction/arguments.hpp"
 #include "laconic/reduction/reduced_layer.hpp"
 #include "laconic/reduction/step_control.hpp"
-#include "laconic/wire/state.hpp"
 
 namespace laconic::detail {
 

@@ -3,9 +3,7 @@
 
 #include <memory>
 
-#include "laconic/comm/communicator.hpp"
 #include "laconic/comm/metered.hpp"
-#include "laconic/core/kept.hpp"
 
 namespace laconic::detail {
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "laconic/reduction/joint_message.hpp"
-#include "laconic/reduction/step_agreement.hpp"
 #include "laconic/reduction/step_layers.hpp"
 #include "laconic/reduction/step_state.hpp"
 

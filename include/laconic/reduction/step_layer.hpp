@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "laconic/reduction/exact_mean.hpp"
-#include "laconic/reduction/options.hpp"
 
 namespace laconic::detail {
 

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "laconic/reduction/options.hpp"
 #include "laconic/transport/broken_round.hpp"
-#include "laconic/wire/failure.hpp"
 
 namespace laconic::detail {
 
@@ -91,5 +96,139 @@ class step_state {
         }
     }
 };
+
+// What the ranks compare beside their messages.
+
+inline constexpr char const* weight_needs_steps_vary =
+    "a weight other than 1, or .dense, which reducer_options::steps_vary must allow";
+
+[[gnu::cold, gnu::noinline]] inline std::string impossible_weight(double weight) {
+    return concat({"a weight of ", weight, ", which must be finite and at least 0"});
+}
+
+/// The outcome of the comparison of all ranks' weights, for this rank.
+struct step_agreement {
+    double share = 1;  ///< the factor of its gradient: its weight by the mean weight
+    failure wrong{};   ///< why there can be no step, the same on all ranks
+};
+
+/// The factor of a gradient of this weight, where the weights of so many ranks add up to `sum`: exactly 1 where all are
+/// equal.
+inline double share_of(double weight, double sum, int ranks) {
+    double const product = weight * ranks;
+    return std::isfinite(product) ? product / sum : weight / sum * ranks;
+}
+
+/// How a rank begins a step: with its layers, with an error in place of them, when it may not know the step's options,
+/// or to drop it.
+enum class begins { with_layers, with_error, to_drop };
+
+/// Compares, before the first message of a step, each rank's tag, its weight, and whether it sends all in full or drops
+/// the step; among ranks that begin with their layers also the step sizes and loss scales. Throws tags_differ on all
+/// ranks where the steps or their options differ. 16 bytes from each rank.
+template <Communicator C>
+[[gnu::cold, gnu::noinline]] step_agreement agree_on_step(C& comm, std::uint64_t round, step_options const& options,
+                                                          begins how = begins::with_layers) {
+    double const weight = options.weight;
+    round_context now;
+    now.tag = message_tag(round, how == begins::with_layers ? step_digest(options) : 0);
+    struct sent_step {
+        double weight;
+        std::byte how, none[3];
+        std::byte tag[tag_length];
+    };
+    constexpr std::byte dense{1}, dropped{2};
+    sent_step mine{weight, how == begins::to_drop ? dropped : std::byte{options.dense}, {}, {}};
+    for (std::size_t i = 0; i < tag_length; ++i) mine.tag[i] = static_cast<std::byte>(*now.tag >> 8 * i & 0xffu);
+    comm.all_gather({std::as_bytes(std::span(&mine, 1))});
+    without_tags const tags(comm, now);
+    tags.require_one();
+    step_agreement all;
+    double sum = 0;
+    bool first_is_dense = false;
+    auto const keep_first = [&](int r, failure wrong) {
+        if (all.wrong) return;
+        all.wrong = std::move(wrong).by(r, round);
+        all.wrong.other = 0;
+    };
+    auto const refuse = [&](int r, std::string why) { keep_first(r, failure::no_message(std::move(why))); };
+    for (int r = 0; r < comm.size(); ++r) {
+        auto const theirs = value_from<sent_step>(comm, r, "its weight");
+        bool const is_dense = theirs.how == dense;
+        if (r == 0) first_is_dense = is_dense;
+        if (theirs.how == dropped) refuse(r, "the step was dropped there");
+        if (!(theirs.weight >= 0 && std::isfinite(theirs.weight))) refuse(r, impossible_weight(theirs.weight));
+        if (is_dense != first_is_dense)
+            keep_first(
+                r, {.kind = failure_kind::agreement,
+                    .why = concat({"rank ", failure::its_rank, ", round ", round, ": the step is ",
+                                   (first_is_dense ? "not " : ""), "dense, unlike on rank ", failure::other_rank})});
+        sum += theirs.weight;
+    }
+    tags.require_readable();
+    if (!(sum > 0 && std::isfinite(sum))) refuse(0, concat({"the ranks' weights add up to ", sum}));
+    all.share = share_of(weight, sum, comm.size());
+    return all;
+}
+
+/// To be called where tags differ: throws agreement_error, which names two ranks and what each has, on all ranks. Those
+/// that are here already send theirs again and again until all others, whose messages may be in flight, have ended the
+/// step. `first`: the options of this rank's first layer in the step; `sent`: the number of its
+/// messages in it, of which `at_once` may be in flight.
+template <Communicator C, class Layers>
+[[noreturn, gnu::cold, gnu::noinline]] void name_difference(C& comm, Layers const& layers, std::uint64_t round,
+                                                            step_options const& first, std::size_t sent,
+                                                            std::size_t at_once) {
+    auto const mine = layers.items_of_step(round, first);
+    tagged_texts texts(comm, round, tagged::differences);
+    bool all = false;
+    for (std::size_t n = 0; !all && n < 2 * most_in_flight; ++n) {
+        texts.gather_all_kinds({std::as_bytes(std::span(mine.lines()))}, static_cast<int>((sent + n) % at_once));
+        all = texts.are_all(tagged::differences);
+    }
+    auto const text_of = [&](int r) { return text_of_bytes(texts.from(r).bytes); };
+    for (int r = 1; all && r < comm.size(); ++r)
+        if (text_of(r) != text_of(0)) disagreement_of(text_of(0), text_of(r), r).raise();
+    throw agreement_error(-1, concat({"ranks disagree on step ", round,
+                                      " or its options: one of them restored its state alone, "
+                                      "or a message was damaged"}));
+}
+
+/// The largest of the ranks' rounds. 8 bytes from each rank.
+template <Communicator C>
+std::uint64_t latest_round(C& comm, std::uint64_t mine) {
+    std::uint64_t latest = 0;
+    from_all(comm, mine, "its round", [&](int, std::uint64_t theirs) { latest = std::max(latest, theirs); });
+    return latest;
+}
+
+/// Compares the ranks' steps so far, estimates and mean shifts. Throws agreement_error on all ranks where the first
+/// differ, with both numbers; comm_error where an estimate or mean shift differs from that of rank 0, with the first
+/// such rank and its first such layer. 8 bytes from each rank, and 8 a layer.
+template <Communicator C, class Layers>
+[[gnu::cold, gnu::noinline]] void verify_estimates(C& comm, Layers const& layers, std::uint64_t round) {
+    std::vector<std::uint64_t> mine{round};
+    for (std::size_t l = 0; l < layers.size(); ++l) mine.push_back(layers[l].digest_of_estimate());
+    comm.all_gather({std::as_bytes(std::span(mine))});
+    auto const words_of = [&](int r) { return bytes_from(comm, r, 8 * mine.size(), "a digest of each layer"); };
+    for (int r = 0; r < comm.size(); ++r) words_of(r);  // a wrong length comes before a difference
+    auto const word = [&](int r, std::size_t i) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, words_of(r).data() + 8 * i, 8);
+        return value;
+    };
+    for (int r = 1; r < comm.size(); ++r)
+        if (auto const first = word(0, 0), other = word(r, 0); first != other)
+            disagreement_of(layers.progress(first).lines(), layers.progress(other).lines(), r).raise();
+    for (int r = 1; r < comm.size(); ++r)
+        for (std::size_t l = 0; l < layers.size(); ++l)
+            if (word(0, 1 + l) != word(r, 1 + l)) {
+                auto wrong =
+                    failure::lost(r, concat({"has another estimate or mean shift than rank ", failure::other_rank, ": ",
+                                             layers[l].title(), " in round ", round}));
+                wrong.other = 0;
+                wrong.raise();
+            }
+}
 
 }  // namespace laconic::detail

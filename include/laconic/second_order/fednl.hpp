@@ -7,16 +7,6 @@
 #include <optional>
 #include <span>
 
-#include "laconic/collective/collective.hpp"
-#include "laconic/compress/compressor.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/objective/problem.hpp"
-#include "laconic/optim/newton_step.hpp"
-#include "laconic/optim/symmetric.hpp"
-#include "laconic/reduction/reduction.hpp"
 #include "laconic/second_order/fednl_descent.hpp"
 
 namespace laconic {

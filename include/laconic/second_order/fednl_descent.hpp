@@ -17,14 +17,8 @@
 #include <vector>
 
 #include "laconic/backend/norm.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/compress/identity.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/core/dependent.hpp"
 #include "laconic/loop_base.hpp"
-#include "laconic/objective/hessian.hpp"
 #include "laconic/optim/divergence_guard.hpp"
 #include "laconic/optim/newton_step.hpp"
 #include "laconic/optim/symmetric.hpp"

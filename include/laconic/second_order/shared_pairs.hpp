@@ -9,15 +9,9 @@
 #include <span>
 #include <string_view>
 
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/round_context.hpp"
 #include "laconic/optim/sr1.hpp"
-#include "laconic/optim/sr1_span.hpp"
-#include "laconic/optim/steihaug.hpp"
 #include "laconic/transport/full_mean.hpp"
 #include "laconic/transport/parts_of_mean.hpp"
-#include "laconic/wire/number.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic {
 

@@ -10,7 +10,7 @@
 
 #include "laconic/collective/shared_failure.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/feedback/answer.hpp"
+#include "laconic/feedback/feedback.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/transport/broken_round.hpp"
 #include "laconic/transport/rank_messages.hpp"

@@ -9,12 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
-#include "laconic/comm/from_all.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/kept.hpp"
 #include "laconic/descent.hpp"
-#include "laconic/optim/divergence_guard.hpp"
 #include "laconic/vertical/local_blocks.hpp"
 
 namespace laconic {

@@ -14,20 +14,9 @@
 #include <variant>
 #include <vector>
 
-#include "laconic/collective/agreement.hpp"
-#include "laconic/comm/from_all.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/objective/party.hpp"
-#include "laconic/objective/problem.hpp"
-#include "laconic/optim/divergence_guard.hpp"
-#include "laconic/recursion.hpp"
 #include "laconic/reduction/reduction.hpp"
-#include "laconic/transport/by_turns.hpp"
 #include "laconic/transport/served.hpp"
 #include "laconic/vertical/block_descent.hpp"
-#include "laconic/vertical/local_blocks.hpp"
 
 /// FedBCD (Liu, Zhang, Kang, Li, Chen, Hong, Yang, IEEE TSP 70, 2022): each rank is a Party. Parties exchange their
 /// embeddings z^k of S samples, S c numbers a party and round, and then take local_steps steps in their own blocks, as

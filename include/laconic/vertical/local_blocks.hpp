@@ -13,16 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/array.hpp"
-#include "laconic/compress/compressor.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/round_context.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/estimate/estimator.hpp"
-#include "laconic/message/plain.hpp"
 #include "laconic/objective/party.hpp"
-#include "laconic/objective/shared_rows.hpp"
 #include "laconic/optim/divergence_guard.hpp"
 #include "laconic/transport/by_turns.hpp"
 

@@ -77,7 +77,7 @@ auto with_server() {
     using namespace laconic;
     using feedback = memory<double, B>;
     using step = momentum<double, B>;
-    return recursion<top_k<quantize>, feedback, step, fixed_level, full_gradient, served<quantize, double, B>>{
+    return recursion<top_k<quantize>, feedback, step, fixed_level, mini_batch, served<quantize, double, B>>{
         top_k{10} | quantize{7}, feedback(0.5, true), step{0.05, 0.5}, {}, {}, {quantize{15, 30}, feedback(0.5)}};
 }
 
