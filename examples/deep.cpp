@@ -27,7 +27,7 @@
 #include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
-#include "laconic/method/dgc.hpp"
+#include "laconic/method/ef_sgd.hpp"
 #include "laconic/objective/idx.hpp"
 #include "laconic/objective/perceptron.hpp"
 #include "laconic/optim/momentum.hpp"

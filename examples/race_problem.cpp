@@ -8,7 +8,7 @@
 
 #include "laconic/objective/optimum.hpp"
 #include "laconic/objective/logistic_regression.hpp"
-#include "laconic/objective/penalty.hpp"
+#include "laconic/objective/linear_model.hpp"
 #include "laconic/objective/ridge.hpp"
 #include "laconic/objective/softmax.hpp"
 #include "laconic/objective/weighted.hpp"

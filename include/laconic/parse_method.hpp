@@ -6,11 +6,20 @@
 
 #include "laconic/any/parse.hpp"
 #include "laconic/any/parse_collective.hpp"
-#include "laconic/families.hpp"
+#include "laconic/decentralized/gadmm.hpp"
+#include "laconic/decentralized/gossip.hpp"
 #include "laconic/method/arguments.hpp"
 #include "laconic/method/methods.hpp"
+#include "laconic/second_order/ds_lsr1.hpp"
+#include "laconic/second_order/fednl.hpp"
 
 namespace laconic {
+
+/// The methods of other families that minimise the mean of the ranks' objectives, each by a loop of its own (loop.hpp),
+/// where a compressor that they take is a C, and a collective an X.
+template <class C, class X>
+using library_loop_methods =
+    detail::type_list<gadmm, d_gadmm, q_gadmm, choco<C>, pair_gossip, fednl<C, plain<>, X>, ds_lsr1<X>>;
 
 /// In its list, about.about is what a method is by the equation of recursion.hpp.
 template <Scalar T>

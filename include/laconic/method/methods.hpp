@@ -5,7 +5,6 @@
 #include "laconic/method/bidirectional.hpp"
 #include "laconic/method/cat.hpp"
 #include "laconic/method/dcgd.hpp"
-#include "laconic/method/dgc.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/dual_averaging.hpp"
 #include "laconic/method/ef21.hpp"
