@@ -123,8 +123,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
         broken_.recover();
         transport_.recover();
     }
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         method_.state(archive);
         transport_.state(archive);
     }

@@ -47,8 +47,7 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
   public:
     using layer_type = typename step_type::layer_type;
 
-    template <class Rule>
-    reduction_step(hierarchy<Inside, A> nodes, Rule const& rule, std::vector<layer> const& layers,
+    reduction_step(hierarchy<Inside, A> nodes, auto const& rule, std::vector<layer> const& layers,
                    reducer_options const& options, host = {})
         : node(nodes.inside, nodes.across, layers, options) {
         this->together(nodes.across,

@@ -118,8 +118,7 @@ class loop_base {
 
   private:
     D& self() { return static_cast<D&>(*this); }
-    template <class Archive>
-    void all_state(Archive& archive) {
+    void all_state(auto& archive) {
         archive(round_);
         archive.span_there(x_);
         self().state(archive);

@@ -33,10 +33,7 @@ struct recursion {
     X over{};
     double scale = 1;
 
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(feedback, step, level, estimator);
-    }
+    void state(auto& archive) { archive(feedback, step, level, estimator); }
     /// The same with another part.
     template <class New>
     recursion<New, F, S, L, E, X> with_compressor(New c) const {

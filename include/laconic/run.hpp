@@ -21,9 +21,8 @@ namespace laconic {
 namespace detail {
 
 /// Combines this rank's values for a trace_point with the others'. A collective call.
-template <Communicator C>
-[[gnu::cold, gnu::noinline]] trace_point share_progress(C& comm, std::uint64_t round, double value, double up,
-                                                        double down, double seconds) {
+[[gnu::cold, gnu::noinline]] trace_point share_progress(Communicator auto& comm, std::uint64_t round, double value,
+                                                        double up, double down, double seconds) {
     struct progress {
         double value, up, down, seconds;
     };

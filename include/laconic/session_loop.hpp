@@ -42,8 +42,7 @@ class session_loop : public loop_base<Loop, F, C, T> {
     observation<F, T> look() const { return {round_, x_, {}, &*objective_, std::nullopt}; }
     traffic const& sent() const { return sent_; }
     /// The mean of all f_n at the mean of all models. A collective call over `comm`, which should not be counted.
-    template <Communicator Other>
-    double value_at_mean(Other& comm) const {
+    double value_at_mean(Communicator auto& comm) const {
         return report_consensus(*objective_, this->x(), comm).value_at_mean;
     }
 
@@ -67,8 +66,7 @@ class session_loop : public loop_base<Loop, F, C, T> {
         session_.start(round_);
     }
     /// make(), unless something is wrong already; what it throws all ranks will throw.
-    template <class Make>
-    void attempt(Make make) {
+    void attempt(auto make) {
         if (session_.failed()) return;
         try {
             make();
@@ -84,14 +82,10 @@ class session_loop : public loop_base<Loop, F, C, T> {
         ++sent_.transmissions;
         sent_.bits += 8 * bytes.size();
     }
-    template <class Receive>
-    void receive(int from, Receive read) {
-        session_.receive(*comm_, from, read);
-    }
+    void receive(int from, auto read) { session_.receive(*comm_, from, read); }
     /// Encodes m = C(delta), once make_delta() has made delta. Nothing where something is wrong, or the message has no
     /// bits: then no rank uses it.
-    template <class Compressor, class Make, class M>
-    std::span<std::byte const> encode(Compressor const& c, std::span<T const> delta, Make make_delta, M& m) {
+    std::span<std::byte const> encode(auto const& c, std::span<T const> delta, auto make_delta, auto& m) {
         attempt([&] {
             make_delta();
             session_.check_input(on_, me(), delta, delta.size());
@@ -104,8 +98,7 @@ class session_loop : public loop_base<Loop, F, C, T> {
         return bytes;
     }
     /// use(m), where m becomes what rank `from` has encoded so, unless it has sent nothing.
-    template <class Compressor, class M, class Use>
-    void receive(int from, Compressor const& c, M& m, Use use) {
+    void receive(int from, auto const& c, auto& m, auto use) {
         receive(from, [&](wire::bit_reader& source) {
             if (source.left() == 0) return;
             c.blank(on_, x_.size(), this->own_of(from), m);

@@ -93,8 +93,7 @@ struct level_choice {
     }
     message_sizes counted() const { return {sizes == counted_sizes::written}; }
     /// Returns use(C) with the family, or with both.
-    template <class Use>
-    auto with(Use use) const {
+    auto with(auto use) const {
         if (!other) return std::visit(use, compressor.c);
         if (!std::holds_alternative<top_k<>>(compressor.c)) throw argument_error(no_pair);
         return use(one_of{top_k<>{1}, other->c});

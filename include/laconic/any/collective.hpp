@@ -61,13 +61,11 @@ class any_sum {
         : any_sum(of.make(d, positions)) {}
 
     /// Only one of the two may be called: the first where wants_terms(), else the second.
-    template <Communicator C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
+    void operator()(B& on, Communicator auto& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         any_communicator any(comm);
         (*inside_)(on, any, v, round);
     }
-    template <Communicator C>
-    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
+    void operator()(B& on, Communicator auto& comm, std::span<T> x, sum_round round = {}) {
         any_communicator any(comm);
         (*inside_)(on, any, x, round);
     }
@@ -77,10 +75,7 @@ class any_sum {
     bool gives_back() const { return inside_->leftover() != nullptr; }
     sparse_sum<T, B> const& leftover() const { return *inside_->leftover(); }
 
-    template <class Archive>
-    void state(Archive& archive) {
-        inside_->state(archive);
-    }
+    void state(auto& archive) { inside_->state(archive); }
 
   private:
     detail::owned<detail::sum_face<T, B>> inside_;

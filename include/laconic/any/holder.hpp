@@ -30,8 +30,7 @@ struct face_with_state : face {
 };
 
 /// The text of a value, also of a described one in a namespace of its user's, where described() does not find it.
-template <class V>
-std::string text_of_held(V const& value) {
+std::string text_of_held(auto const& value) {
     if constexpr (requires { to_string(value); })
         return to_string(value);
     else

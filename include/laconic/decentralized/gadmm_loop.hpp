@@ -185,10 +185,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
         solver_.commit();
     }
 
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(rho_, dual_, known_, solver_);
-    }
+    void state(auto& archive) { archive(rho_, dual_, known_, solver_); }
     void recover() {
         schedule_.make(schedule_.era_of(this->round_ == 0 ? 0 : this->round_ - 1), graph_);
         residuals_ = {};

@@ -76,10 +76,7 @@ class choco_loop : public session_loop<choco_loop<M, F, C, T>, F, C, T> {
     std::span<T const> known() const { return known_; }
 
   private:
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(known_, around_);
-    }
+    void state(auto& archive) { archive(known_, around_); }
 
     M how_;
     mini_batch estimator_;
@@ -218,10 +215,7 @@ class pair_loop : public session_loop<pair_loop<M, F, C, T>, F, C, T> {
 
   private:
     std::size_t d() const { return this->x_.size(); }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(velocity_);
-    }
+    void state(auto& archive) { archive(velocity_); }
 
     M how_;
     mini_batch estimator_;

@@ -166,10 +166,7 @@ class growing_ensemble {
         std::vector<double> weights;
         std::vector<T> parameters;
 
-        template <class Archive>
-        void state(Archive& archive) {
-            archive(round, stopped), archive.of_any_length(depths, weights, parameters);
-        }
+        void state(auto& archive) { archive(round, stopped), archive.of_any_length(depths, weights, parameters); }
     };
 
     bool is_shared_out() const { return comm_->size() > 1 && how_.placed != placement_strategy::replication; }

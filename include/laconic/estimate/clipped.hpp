@@ -43,10 +43,7 @@ struct clipped {
         of.update(on, x);
     }
 
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(of);
-    }
+    void state(auto& archive) { archive(of); }
     friend std::string to_string(clipped const& e) {
         if (!(e.limit > 0)) return to_string(e.of);
         return detail::concat(

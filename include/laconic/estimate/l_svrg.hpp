@@ -66,10 +66,7 @@ class l_svrg {
     std::span<T const> reference() const { return reference_; }
     std::span<T const> reference_gradient() const { return full_; }
 
-    template <class Archive>
-    void state(Archive& archive) {
-        archive.vectors(reference_, full_);
-    }
+    void state(auto& archive) { archive.vectors(reference_, full_); }
     friend std::string to_string(l_svrg const& e) {
         return detail::concat({"l_svrg(batch=", e.batch_, ", p=", e.p_, ")"});
     }

@@ -39,8 +39,7 @@ class local_momentum {
     /// v; empty before the first round.
     std::span<T const> mean() const { return mean_; }
 
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         archive.vectors(mean_);
         archive(of_);
     }

@@ -99,8 +99,7 @@ class newton_solver {
         throw error(detail::concat({"no minimum of the local objective in ", most_, " Newton steps"}));
     }
     void commit() {}
-    template <class Archive>
-    void state(Archive&) {}
+    void state(auto&) {}
 
   private:
     static Eigen::Index index(std::size_t j) { return static_cast<Eigen::Index>(j); }
@@ -110,8 +109,7 @@ class newton_solver {
             to[j] = static_cast<T>(static_cast<double>(from[j]) - length * step_[index(j)]);
     }
     // The value at y; its gradient comes to be in g_ and slope_, and in terms_ what magnitudes the value is the sum of.
-    template <class F>
-    double look(host& on, F const& f, double c, std::span<T const> v, std::span<T const> y) {
+    double look(host& on, auto const& f, double c, std::span<T const> v, std::span<T const> y) {
         double value = static_cast<double>(evaluate(f, y, std::span<T>(g_)));
         own_value_ = value;
         terms_ = std::abs(value);
@@ -162,8 +160,7 @@ class adam_solver {
     adam_solver(std::size_t d, std::uint64_t count, double rate, std::size_t batch)
         : count_(count), batch_(batch), step_(rate), trial_(rate), gradient_(d) {}
 
-    template <class F>
-    void solve(host& on, F const& f, double c, std::span<T const> v, round_context const& now, std::span<T> y) {
+    void solve(host& on, auto const& f, double c, std::span<T const> v, round_context const& now, std::span<T> y) {
         trial_ = step_;
         std::span<T> const g(gradient_);
         for (std::uint64_t l = 0; l < count_; ++l) {
@@ -177,10 +174,7 @@ class adam_solver {
         }
     }
     void commit() { step_ = trial_; }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(step_);
-    }
+    void state(auto& archive) { archive(step_); }
 
   private:
     std::uint64_t count_;

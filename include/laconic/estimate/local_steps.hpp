@@ -34,8 +34,7 @@ class local_steps {
         return n;
     }
 
-    template <class F>
-    std::optional<double> operator()(B& on, F const& f, round_context const& now, std::span<T const> x,
+    std::optional<double> operator()(B& on, auto const& f, round_context const& now, std::span<T const> x,
                                      std::span<T> g) {
         kernels::assign(on, x, local_);
         std::span<T> const y(local_);
@@ -62,10 +61,7 @@ class local_steps {
     /// h_i; empty before the first round.
     std::span<T const> shift() const { return shift_; }
 
-    template <class Archive>
-    void state(Archive& archive) {
-        archive.vectors(shift_);
-    }
+    void state(auto& archive) { archive.vectors(shift_); }
     friend std::string to_string(local_steps const& e) {
         return detail::concat({"local_steps(p=", e.p_, ", step=", e.step_, "), ", to_string(e.gradient_)});
     }

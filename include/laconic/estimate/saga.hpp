@@ -87,8 +87,7 @@ class saga {
     /// The mean gradient that the table represents, without the penalty.
     std::span<T const> mean() const { return mean_; }
 
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         archive.of_any_length(table_);
         archive.vectors(mean_);
     }
@@ -155,8 +154,7 @@ class block_saga {
     std::span<T const> table() const { return table_; }
     std::span<T const> mean() const { return mean_; }
 
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         archive.of_any_length(table_);
         archive.vectors(mean_);
     }
@@ -166,8 +164,7 @@ class block_saga {
 
   private:
     // Computes all rows at x, which are remembered once the first round is complete.
-    template <class F>
-    void fill_table(B& on, F const& f, std::span<T const> x) {
+    void fill_table(B& on, auto const& f, std::span<T const> x) {
         auto const m = f.samples(), d = x.size();
         next_table_.resize(m * d);
         next_mean_.assign(d, T(0));

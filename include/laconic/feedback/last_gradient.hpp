@@ -37,10 +37,7 @@ class last_gradient {
         compensate(on, now, g);
         return first_non_finite(on, std::span<T const>(g)) == g.size();
     }
-    template <class M>
-    void update(B&, std::span<T const>, M const&) {
-        std::swap(last_, next_);
-    }
+    void update(B&, std::span<T const>, auto const&) { std::swap(last_, next_); }
     /// mean <- mean + last estimate, or mean as it is in a round in full. One pass.
     void reconstruct(B& on, round_context const& now, std::span<T> mean) {
         if (detail::sends_in_full(now, p_))
@@ -58,10 +55,7 @@ class last_gradient {
     std::span<T const> last() const { return last_; }
     std::span<T const> last_estimate() const { return estimate_; }
 
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(last_, estimate_);
-    }
+    void state(auto& archive) { archive(last_, estimate_); }
     friend std::string to_string(last_gradient const& f) { return detail::concat({"last_gradient(", f.p_, ")"}); }
 
   private:

@@ -49,15 +49,13 @@ class memory {
     }
 
     /// e <- delta - m, h <- h + rate m, once m has reached the others.
-    template <class M>
-    void update(B& on, std::span<T const> delta, M const& m) {
+    void update(B& on, std::span<T const> delta, auto const& m) {
         if (keeps_residual()) kernels::assign(on, delta, residual_);
         take_off(on, m);
     }
     /// The same, but the array of delta becomes e, and the old array of e is left in its place: only the terms of m are
     /// touched.
-    template <class M>
-    void update(B& on, typename B::template array<T>&& delta, M const& m) {
+    void update(B& on, typename B::template array<T>&& delta, auto const& m) {
         if (keeps_residual()) residual_.swap(delta);
         take_off(on, m);
     }
@@ -79,8 +77,7 @@ class memory {
     /// include terms that no rank applied, and mean_shift() would not be the mean of the h_i.
     bool keeps_leftover() const { return rate_ == 0 && keeps_residual(); }
     /// e <- e + m.
-    template <class M>
-    void keep(B& on, M const& m) {
+    void keep(B& on, auto const& m) {
         LACONIC_EXPECTS(keeps_leftover());
         add_message(on, std::span<T>(residual_), T(1), m);
     }
@@ -117,8 +114,7 @@ class memory {
         copy(on, mean, std::span<T>(mean_shift_));
     }
 
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         archive(shift_);
         archive.vectors(mean_shift_);
         archive(residual_);
@@ -129,8 +125,7 @@ class memory {
     }
 
   private:
-    template <class M>
-    void take_off(B& on, M const& m) {
+    void take_off(B& on, auto const& m) {
         if (keeps_residual()) add_message(on, std::span<T>(residual_), T(-1), m);
         if (rate_ != 0) add_message(on, std::span<T>(shift_), static_cast<T>(rate_), m);
     }

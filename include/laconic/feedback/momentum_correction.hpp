@@ -44,14 +44,12 @@ class momentum_correction {
         return first_non_finite(on, std::span<T const>(g)) == g.size();
     }
 
-    template <class M>
-    void update(B& on, std::span<T const> delta, M const& m) {
+    void update(B& on, std::span<T const> delta, auto const& m) {
         kernels::assign(on, delta, residual_);
         take_off(on, m);
     }
     /// The same, but the array of delta becomes v: where m lists its terms, only they are touched.
-    template <class M>
-    void update(B& on, typename B::template array<T>&& delta, M const& m) {
+    void update(B& on, typename B::template array<T>&& delta, auto const& m) {
         residual_.swap(delta);
         take_off(on, m);
     }
@@ -61,20 +59,14 @@ class momentum_correction {
 
     /// v <- v + m. Momentum that was cleared stays so, as the leftover may be another rank's.
     static constexpr bool keeps_leftover() { return true; }
-    template <class M>
-    void keep(B& on, M const& m) {
-        add_message(on, std::span<T>(residual_), T(1), m);
-    }
+    void keep(B& on, auto const& m) { add_message(on, std::span<T>(residual_), T(1), m); }
 
     /// v: what this rank has not sent yet.
     std::span<T const> residual() const { return residual_; }
     /// u: this rank's momentum.
     std::span<T const> momentum() const { return momentum_; }
 
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(momentum_, residual_);
-    }
+    void state(auto& archive) { archive(momentum_, residual_); }
     friend std::string to_string(momentum_correction const& f) {
         return detail::concat({"momentum_correction(", f.factor_, (f.nesterov_ ? ", nesterov" : ""),
                                (f.masking_ ? ")" : ", no masking)")});

@@ -122,8 +122,7 @@ class any_method {
 
       private:
         // The step of r for f + R, in place of that of `result`.
-        template <class R>
-        any_recursion<T> stepping(R const& r, elastic_net const& prox, any_recursion<T> result) const {
+        any_recursion<T> stepping(auto const& r, elastic_net const& prox, any_recursion<T> result) const {
             if (prox == elastic_net{}) return result;
             if constexpr (requires { with_prox(r, prox); })
                 result.step = with_prox(r, prox).step;

@@ -30,10 +30,7 @@ struct bidirectional {
         return answered<T, B>(method.template compose<T, B>(p));
     }
     /// The recursion for f + R, where the method takes R's proximal operator.
-    template <class P>
-    auto compose(problem const& p, P const& prox) const requires requires(M const& m) {
-        m.compose(p, prox);
-    }
+    auto compose(problem const& p, auto const& prox) const requires requires(M const& m) { m.compose(p, prox); }
     { return answered<typename M::value_type, host>(method.compose(p, prox)); }
 
     bool operator==(bidirectional const&) const = default;

@@ -41,8 +41,7 @@ inline double needed_for_rate(double constant, char const* name, theory const& o
 struct covered_numbers {
     double step = 0, memory = 0;  // 0: not covered
 };
-template <class M>
-covered_numbers numbers_of(M m, problem const& p) {
+covered_numbers numbers_of(auto m, problem const& p) {
     if (m.given.memory) {
         double const largest = 1 / (1 + m.compressor.omega(p.dimension));
         if (!(*m.given.memory > 0 && *m.given.memory <= largest * (1 + 1e-12))) return {};
@@ -57,8 +56,7 @@ covered_numbers numbers_of(M m, problem const& p) {
     return {step, r.feedback.rate()};
 }
 
-template <class M>
-double vr_diana_rate(M const& m, problem const& p) {
+double vr_diana_rate(auto const& m, problem const& p) {
     theory const of(m, p);
     double const mu = needed_for_rate(p.strong_convexity, "mu, the strong convexity of f", of);
     double const samples = needed_for_rate(static_cast<double>(p.samples), "m, the number of samples", of);

@@ -29,8 +29,7 @@ struct gd {
 
 namespace detail {
 
-template <class C>
-double dcgd_step(C const& compressor, theory const& of) {
+double dcgd_step(auto const& compressor, theory const& of) {
     auto const& p = of.p;
     return of.step([&] {
         if (p.workers == 1 && of.given.batch == 0 && is_contractive(compressor) && !is_unbiased(compressor)) {

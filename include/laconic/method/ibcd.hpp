@@ -31,8 +31,7 @@ class blocks_theory : public theory {
   public:
     rand_block<> blocks;
 
-    template <class M>
-    blocks_theory(M const& method, problem const& its_problem)
+    blocks_theory(auto const& method, problem const& its_problem)
         : theory(method, its_problem), blocks{method.tau, method.block} {
         if (method.tau.value == 0) blocks.k = std::max(1.0, std::round(number() / p.workers));
         if (p.dimension == 0) return;
@@ -53,8 +52,7 @@ class blocks_theory : public theory {
 };
 
 // The step of ibcd and ibgd.
-template <class Share>
-double masked_step(theory const& of, Share share) {
+double masked_step(theory const& of, auto share) {
     return of.step([&] {
         of.refuse_batch();
         double const tau = share();

@@ -117,8 +117,7 @@ class theory {
     }
 
     /// The user's step, or the theorem's, which is computed only where it is needed.
-    template <class Theorem>
-    double step(Theorem theorem) const {
+    double step(auto theorem) const {
         double const size = !given.step                   ? theorem()
                             : given.step->over_smoothness ? given.step->value / smoothness()
                                                           : given.step->value;

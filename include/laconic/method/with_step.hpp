@@ -65,10 +65,7 @@ struct heavy_ball {
             return with_momentum<T, B>(method.template compose<T, B>(p), beta);
     }
     /// The recursion for f + R, where the method takes R's proximal operator.
-    template <class P>
-    auto compose(problem const& p, P const& prox) const requires requires(M const& m) {
-        m.compose(p, prox, 0.0);
-    }
+    auto compose(problem const& p, auto const& prox) const requires requires(M const& m) { m.compose(p, prox, 0.0); }
     { return method.compose(p, prox, beta); }
 
     bool operator==(heavy_ball const&) const = default;

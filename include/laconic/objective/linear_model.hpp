@@ -200,14 +200,12 @@ class row_objective {
     Model const& self() const { return static_cast<Model const&>(*this); }
     double penalty(std::span<T const> x) const { return penalty_of<Cost>(lambda_, x); }
     // use(the loss of a row), which need not be computed where it is not used
-    template <class Use>
-    void mean_gradient(row_choice rows, std::span<T const> x, std::span<T> g, Use&& use) const {
+    void mean_gradient(row_choice rows, std::span<T const> x, std::span<T> g, auto&& use) const {
         auto const change = [&](std::size_t j, std::span<double> z) { use(self().loss(j, z)); };
         mean_of_rows(rows, x, g, change, [&](std::size_t i) { return Cost::slope(double(x[i])); });
     }
     // out = the mean over the rows of a_j z', z being the predictions, which change(j, z) replaces; + lambda extra(i)
-    template <class Change, class Extra>
-    void mean_of_rows(row_choice rows, std::span<T const> x, std::span<T> out, Change&& change, Extra&& extra) const {
+    void mean_of_rows(row_choice rows, std::span<T const> x, std::span<T> out, auto&& change, auto&& extra) const {
         LACONIC_EXPECTS(x.size() == dimension() && out.size() == dimension());
         auto room = self().scratch();
         auto const z = std::span<double>(room).first(self().outputs());

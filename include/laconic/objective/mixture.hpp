@@ -82,8 +82,7 @@ class mixture {
         return double(outputs_[j][i * loss_.outputs() + c]);
     }
     // use(i, the loss of row i, its slopes)
-    template <class Use>
-    void each_row(std::span<double const> w, Use use) const {
+    void each_row(std::span<double const> w, auto use) const {
         LACONIC_EXPECTS(w.size() == dimension());
         std::vector<double> z(loss_.outputs());
         for (std::size_t i = 0; i < loss_.rows(); ++i) {

@@ -212,8 +212,7 @@ class neural_network {
     }
 
     // Passes blocks of rows through all layers; then(b) finds the predictions in b.last().
-    template <class Then>
-    void forward(row_choice rows, std::span<T const> x, Then&& then) const {
+    void forward(row_choice rows, std::span<T const> x, auto&& then) const {
         LACONIC_EXPECTS(x.size() == dimension());
         thread_local std::vector<T> parameters, room;
         auto const at = detail::aligned_copy(parameters, x);

@@ -18,8 +18,7 @@ namespace laconic {
 namespace detail {
 
 // Calls f(width, c) for neighbouring blocks of constant width that cover the numbers c of [0, k).
-template <class F>
-void for_blocks(std::size_t k, F&& f) {
+void for_blocks(std::size_t k, auto&& f) {
     std::size_t c = 0;
     for (; k - c >= 16; c += 16) f(std::integral_constant<int, 16>{}, c);
     if (k - c >= 8) f(std::integral_constant<int, 8>{}, c), c += 8;

@@ -51,8 +51,7 @@ class adam {
     std::span<T const> mean() const { return mean_; }
     std::span<T const> square() const { return square_; }
 
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         archive(taken_);
         archive.vectors(mean_, square_);
     }
@@ -94,10 +93,7 @@ class rmsprop {
     double rate() const { return double{rate_}; }
     /// s; empty before the first step.
     std::span<T const> squares() const { return squares_; }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive.vectors(squares_);
-    }
+    void state(auto& archive) { archive.vectors(squares_); }
     friend std::string to_string(rmsprop const& s) {
         return detail::concat({"rmsprop(", double{s.rate_}, ", ", double{s.decay_}, ", ", double{s.epsilon_}, ")"});
     }

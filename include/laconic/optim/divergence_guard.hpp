@@ -68,10 +68,7 @@ class divergence_guard {
         before_ = now_;
         return true;
     }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(last_, before_, now_, not_fallen_, started_);
-    }
+    void state(auto& archive) { archive(last_, before_, now_, not_fallen_, started_); }
 
   private:
     double last_ = 0, before_ = 0, now_ = 0;

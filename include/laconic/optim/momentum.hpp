@@ -34,10 +34,7 @@ class momentum {
     /// The step size in the limit along a constant d: rate / (1 - beta).
     double limit_rate() const { return double{rate_} / (1 - double{beta_}); }
     std::span<T const> velocity() const { return velocity_; }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive.vectors(velocity_);
-    }
+    void state(auto& archive) { archive.vectors(velocity_); }
     friend std::string to_string(momentum const& s) {
         return detail::concat({"momentum(", double{s.rate_}, ", ", double{s.beta_}, ")"});
     }
@@ -82,10 +79,7 @@ class accelerated_step {
     std::span<T const> y() const { return y_; }
     std::span<T const> v() const { return v_; }
 
-    template <class Archive>
-    void state(Archive& archive) {
-        archive.vectors(v_, y_);
-    }
+    void state(auto& archive) { archive.vectors(v_, y_); }
     friend std::string to_string(accelerated_step const& s) {
         return detail::concat({"accelerated_step(", s.rate_, ", mu=", s.mu_, ", growth=", s.growth_, ")"});
     }
@@ -123,8 +117,7 @@ class dual_averaging_step {
     /// z, the sum of the gradients.
     std::span<T const> sum() const { return sum_; }
 
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         archive(count_);
         archive.vectors(center_, sum_, average_);
     }

@@ -56,10 +56,7 @@ struct proximal {
         step(on, x, d);
         prox(on, rate, x);
     }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(step);
-    }
+    void state(auto& archive) { archive(step); }
     friend std::string to_string(proximal const& s) {
         return detail::concat({to_string(s.step), ", ", to_string(s.prox), " for ", s.rate});
     }

@@ -38,8 +38,7 @@ class sr1 {
     /// The directions: numbers uniform in (-1, 1), the same on all ranks with this key, machines that differ included.
     void draw(host& on, key shared) { draw_symmetric(on, shared, 0, s()); }
     /// psi_j <- H s_j - gamma s_j; times(s_j, out) writes H s_j to out.
-    template <class Times>
-    void multiply(host& on, Times times) {
+    void multiply(host& on, auto times) {
         for (std::size_t j = 0; j < m_; ++j) {
             auto const from = std::span<T const>(s_).subspan(j * d_, d_);
             auto const to = psi().subspan(j * d_, d_);
@@ -105,8 +104,7 @@ class sr1 {
     }
     /// out <- B v, with u as workspace of m numbers. sum_u() and sum_out() come between the steps: they add up u and
     /// out over the ranks where each rank's psi is of its own H.
-    template <class SumU, class SumOut>
-    void times(host& on, std::span<T const> v, std::span<T> u, std::span<T> out, SumU sum_u, SumOut sum_out) {
+    void times(host& on, std::span<T const> v, std::span<T> u, std::span<T> out, auto sum_u, auto sum_out) {
         sum_u([&] { project(on, v, u); });
         solve(u);
         sum_out([&] { combine(on, u, out); });
@@ -136,8 +134,7 @@ class sr1_span {
     static constexpr std::size_t size(std::size_t m) { return 2 * m * m + m + 1; }
     /// Those of the given parts of all vectors, s(j) and psi(j) for j < m, and g: S'Psi, as sr1::accept takes it first,
     /// Psi'Psi, Psi'g and g'g.
-    template <class S, class Psi>
-    std::span<T> multiply(host& on, S s, Psi psi, std::span<T const> g) {
+    std::span<T> multiply(host& on, auto s, auto psi, std::span<T const> g) {
         auto const dot = [&](std::span<T const> a, std::span<T const> b) {
             return a.empty() ? T(0) : static_cast<T>(inner_product(on, a, b));
         };
@@ -156,8 +153,7 @@ class sr1_span {
 
     /// The search; |g| comes from the products, limits(|g|) are its limits. What it finds stands in coefficients():
     /// c_0 g + c_1 psi_1 + .. + c_m psi_m. Where that is not finite, all are 0.
-    template <class Limits>
-    steihaug_result search(host& on, sr1<T>& pairs, Limits limits) {
+    steihaug_result search(host& on, sr1<T>& pairs, auto limits) {
         auto const n = m_ + 1;
         auto const row = [&](std::span<double const> c, std::size_t i) {
             double sum = 0;
@@ -183,8 +179,7 @@ class sr1_span {
     }
     std::span<double const> coefficients() const { return c_; }
     /// out <- what they stand for, in the given parts of all vectors.
-    template <class Psi>
-    void combine(host& on, Psi psi, std::span<T const> g, std::span<T> out) const {
+    void combine(host& on, auto psi, std::span<T const> g, std::span<T> out) const {
         fill(on, out, T(0));
         add_scaled(on, static_cast<T>(c_[0]), g, out);
         for (std::size_t j = 0; j < m_; ++j) add_scaled(on, static_cast<T>(c_[j + 1]), psi(j), out);

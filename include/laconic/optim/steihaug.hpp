@@ -43,9 +43,8 @@ template <Scalar T>
 class steihaug {
   public:
     /// Writes z; apply(d, out) writes B d to out, and dot(a, b) is the inner product of which |.| is the norm.
-    template <class Apply, class Dot>
-    steihaug_result operator()(host& on, std::span<T const> g, std::span<T> z, steihaug_limits const& until,
-                               Apply apply, Dot dot) {
+    steihaug_result operator()(host& on, std::span<T const> g, std::span<T> z, steihaug_limits const& until, auto apply,
+                               auto dot) {
         auto const n = g.size();
         LACONIC_EXPECTS(z.size() == n);
         direction_.resize(n), residual_.resize(n), image_.resize(n);
@@ -96,9 +95,8 @@ class steihaug {
         return end(steihaug_end::products);
     }
     /// With the usual inner product.
-    template <class Apply>
     steihaug_result operator()(host& on, std::span<T const> g, std::span<T> z, steihaug_limits const& until,
-                               Apply apply) {
+                               auto apply) {
         return (*this)(on, g, z, until, apply,
                        [&](std::span<T const> a, std::span<T const> b) { return inner_product(on, a, b); });
     }

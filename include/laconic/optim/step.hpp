@@ -58,10 +58,7 @@ class decreasing_step {
     /// The size of the next step.
     double rate() const { return 1 / (a_ + c_ * static_cast<double>(taken_)); }
 
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(taken_);
-    }
+    void state(auto& archive) { archive(taken_); }
     friend std::string to_string(decreasing_step const& s) {
         return detail::concat({"decreasing_step(", s.a_, ", ", s.c_, ")"});
     }

@@ -88,8 +88,7 @@ class newton_step {
 
   private:
     // Whether m + add I is positive definite; factors_ is its factorization then.
-    template <class Matrix>
-    bool factor(Matrix const& m, double add) {
+    bool factor(auto const& m, double add) {
         factors_.start(std::size_t(m.rows()));
         for (std::ptrdiff_t i = 0; i < m.rows(); ++i) {
             row_.assign(m.data() + i * m.rows(), m.data() + i * m.rows() + i + 1);

@@ -55,8 +55,8 @@ class exact_mean {
 
     /// Gathers the mean of all ranks' scale x, whose numbers are finite; an absent x counts as zeros. Throws
     /// comm_error, and wire_error for bytes that are no message.
-    template <Communicator C>
-    [[gnu::cold, gnu::noinline]] void gather(B& on, C& comm, std::uint64_t round, T scale, caller_vector const& x) {
+    [[gnu::cold, gnu::noinline]] void gather(B& on, Communicator auto& comm, std::uint64_t round, T scale,
+                                             caller_vector const& x) {
         round_context now;
         now.round = round;
         std::span<T> const mean(mean_);

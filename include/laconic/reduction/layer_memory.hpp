@@ -54,9 +54,8 @@ class layer_memory {
     /// Marks the residual as made at this step size, where one is given.
     void set_step_size(std::optional<double> step_size) { step_size_ = step_size.value_or(step_size_); }
     /// Sets mean h to the mean of these ranks' h; `room` is workspace of d numbers. A collective call.
-    template <Communicator C>
-    void renew_mean_shift([[maybe_unused]] B& on, [[maybe_unused]] C& comm, [[maybe_unused]] std::uint64_t round,
-                          [[maybe_unused]] std::span<T> room) {
+    void renew_mean_shift([[maybe_unused]] B& on, [[maybe_unused]] Communicator auto& comm,
+                          [[maybe_unused]] std::uint64_t round, [[maybe_unused]] std::span<T> room) {
         if constexpr (HasShift<F, B>) {
             if (feedback_.shift().empty()) return;  // not mean_shift(), which may be empty on some ranks
             round_context now;
@@ -111,10 +110,7 @@ class layer_memory {
             sum_of_states_.reset();
         }
     }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(step_size_, feedback_);
-    }
+    void state(auto& archive) { archive(step_size_, feedback_); }
 
   private:
     F fresh_, feedback_;
@@ -146,8 +142,7 @@ class term_list {
 
     void clear() { places_.clear(), values_.clear(); }
     /// Appends these terms; returns false, and appends none, where the list would become too long.
-    template <class Terms>
-    bool append(Terms terms) {
+    bool append(auto terms) {
         if (terms.size() > most_ - places_.size()) return false;
         for (std::size_t j = 0; j < terms.size(); ++j) {
             places_.push_back(terms[j].at);
@@ -173,8 +168,7 @@ class writable_estimate {
     /// is above `largest` once it is multiplied by `scale`, or that is not finite; the length where there is none.
     /// Cost: none where the scale is 1 and `largest` that of T, as then every number of T can be written; else a pass,
     /// and beside a shift, or for a reduction that finishes the estimate, two more, and memory of as many numbers.
-    template <class F>
-    std::size_t first_beyond(B& on, R const& how, round_context const& now, int ranks, F const& feedback,
+    std::size_t first_beyond(B& on, R const& how, round_context const& now, int ranks, auto const& feedback,
                              std::span<T const> mean, bool in_full, T scale, T largest) {
         if (scale == 1 && largest == std::numeric_limits<T>::max()) return mean.size();
         T const most = largest_before(scale, largest);

@@ -85,8 +85,8 @@ class layer_order {
 /// Learns the order of a step in which every rank has started all layers; where one has not, the step has the order of
 /// the list. Throws agreement_error on all ranks where their `progress` differs, or two have started all layers in
 /// different orders. 24 bytes from each rank.
-template <Communicator C>
-[[gnu::cold, gnu::noinline]] void learn_if_complete(C& comm, layer_order& order, agreed_items const& progress) {
+[[gnu::cold, gnu::noinline]] void learn_if_complete(Communicator auto& comm, layer_order& order,
+                                                    agreed_items const& progress) {
     require_agreement(comm, progress);
     std::uint64_t const mine = order.has_all() ? fingerprint(std::as_bytes(std::span(order.first()))) | 1 : 0;
     bool all = true;
@@ -106,9 +106,8 @@ template <Communicator C>
 /// Learns the order of a step in which every rank must start all layers. Throws on all ranks the least failure of those
 /// that have one (`own`), agreement_error where their `layers`' orders differ, compression_error where all lack the
 /// same. 16 bytes from each rank where nothing is wrong.
-template <Communicator C, class Layers>
-[[gnu::cold, gnu::noinline]] void require_order(C& comm, layer_order& order, Layers const& layers, std::uint64_t round,
-                                                failure const& own) {
+[[gnu::cold, gnu::noinline]] void require_order(Communicator auto& comm, layer_order& order, auto const& layers,
+                                                std::uint64_t round, failure const& own) {
     struct begun {
         std::uint64_t digest, has_failed;
     };

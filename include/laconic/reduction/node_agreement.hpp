@@ -15,24 +15,20 @@
 namespace laconic::detail {
 
 /// The number among all ranks of rank r of a node, and of the rank of node r that has this one's number in its node.
-template <Communicator Inside, Communicator A>
-auto number_in_node(Inside& inside, A& across) {
+auto number_in_node(Communicator auto& inside, Communicator auto& across) {
     return [first = across.rank() * inside.size()](int r) { return first + r; };
 }
-template <Communicator Inside, Communicator A>
-auto number_across(Inside& inside, A&) {
+auto number_across(Communicator auto& inside, Communicator auto&) {
     return [n = inside.size(), me = inside.rank()](int r) { return r * n + me; };
 }
 
 /// The least failure of all ranks of all nodes. Two all-gathers.
-template <Communicator Inside, Communicator A>
-failure share_failure(Inside& inside, A& across, failure const& mine) {
+failure share_failure(Communicator auto& inside, Communicator auto& across, failure const& mine) {
     wire::bit_writer sink;
     return detail::share_failure(inside, detail::share_failure(across, mine, sink), sink);
 }
 /// What does() throws on any rank of any node, as a failure of all ranks' numbers; see share_failure().
-template <Communicator Inside, Communicator A>
-failure failure_of_all(Inside& inside, A& across, auto does) {
+failure failure_of_all(Communicator auto& inside, Communicator auto& across, auto does) {
     failure mine;
     try {
         does();
@@ -46,8 +42,8 @@ failure failure_of_all(Inside& inside, A& across, auto does) {
 /// The first rank of all nodes whose items are others than those of the first rank that must have the same: rank 0, or,
 /// with `of_shares`, the rank of node 0 with the same number in its node. None where all are alike. Six all-gathers, of
 /// 16 bytes each, where they are.
-template <Communicator Inside, Communicator A>
-failure first_that_differs(Inside& inside, A& across, agreed_items const& items, bool of_shares) {
+failure first_that_differs(Communicator auto& inside, Communicator auto& across, agreed_items const& items,
+                           bool of_shares) {
     int const me = number_in_node(inside, across)(inside.rank()), other = of_shares ? inside.rank() : 0;
     auto const first_has = [&](std::string mine) {
         auto const pass = [&](auto& comm) {
@@ -71,8 +67,7 @@ failure first_that_differs(Inside& inside, A& across, agreed_items const& items,
 /// Returns the note of rank 0 of node 0. Throws the same on all ranks of all nodes: agreement_error unless all nodes
 /// have as many ranks and `across` holds those with the same number, and what is wrong on a rank (`own`). Four
 /// all-gathers.
-template <Communicator Inside, Communicator A>
-std::uint64_t require_nodes(Inside& inside, A& across, failure own, std::uint64_t note = 0) {
+std::uint64_t require_nodes(Communicator auto& inside, Communicator auto& across, failure own, std::uint64_t note = 0) {
     auto const compare = [&](auto& comm, auto number, agreed_items const& mine) {
         try {
             note = require_agreement(comm, mine, note);

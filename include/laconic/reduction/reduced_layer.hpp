@@ -194,10 +194,7 @@ class reduced_layer final : public step_layer {
     void renew_mean_shift(std::uint64_t round) {
         memory_.renew_mean_shift(on(), with_->watching(), round, std::span<T>(mean_));
     }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive.of_dimension(is_.size), memory_.state(archive), means_.state(archive);
-    }
+    void state(auto& archive) { archive.of_dimension(is_.size), memory_.state(archive), means_.state(archive); }
 
   private:
     using means_type = transport_for<decltype(R::over), message_type, T, B>;

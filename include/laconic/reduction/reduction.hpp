@@ -37,15 +37,11 @@ namespace laconic::detail {
     throw theory_error(concat({reduction, "{", compressor, "}: ", why}));
 }
 // c.check(d), whose errors then name the compressor.
-template <class C>
-void check_by_name(C const& c, std::size_t d) try {
-    c.check(d);
-} catch (argument_error const& e) {
+void check_by_name(auto const& c, std::size_t d) try { c.check(d); } catch (argument_error const& e) {
     throw argument_error(concat({to_string(c), ": ", e.what()}));
 }
 // Returns omega(d) of an unbiased compressor.
-template <class C>
-double require_unbiased(C const& c, std::size_t d, std::string const& reduction, std::string const& or_else = "") {
+double require_unbiased(auto const& c, std::size_t d, std::string const& reduction, std::string const& or_else = "") {
     if (!is_unbiased(c))
         refuse(reduction, to_string(c),
                concat({"the compressor is biased, so that errors add up; take error_feedback{...} or ef21_shift{...}",

@@ -32,15 +32,13 @@ class reduction_step final : public step_control {
     using layer_type = reduced_layer<R, C, T, B>;
 
     /// With the reduction rule(layer) for each layer. A collective call.
-    template <class Rule>
-    reduction_step(C& comm, Rule const& rule, std::vector<layer> const& layers, reducer_options const& options,
+    reduction_step(C& comm, auto const& rule, std::vector<layer> const& layers, reducer_options const& options,
                    B on = {})
         : reduction_step(std::move(on), rule, layers, options) {
         connect(comm);
     }
     /// For layers that are this rank's shares of `wholes`, before they are connected. Sends nothing.
-    template <class Rule>
-    [[gnu::cold]] reduction_step(B on, Rule const& rule, std::vector<layer> const& layers,
+    [[gnu::cold]] reduction_step(B on, auto const& rule, std::vector<layer> const& layers,
                                  reducer_options const& options, std::vector<layer> const* wholes = nullptr)
         : step_control(layers, options, sizeof(T)), with_{std::move(on)} {
         for (auto const& l : layers) {
@@ -68,8 +66,7 @@ class reduction_step final : public step_control {
     }
 
     using step_control::start;
-    template <Contiguous X>
-    void start(std::size_t l, X&& x, step_options const& options = {}) {
+    void start(std::size_t l, Contiguous auto&& x, step_options const& options = {}) {
         start(l, caller_vector(view(x)), options);
     }
 
@@ -127,8 +124,7 @@ class reduction_step final : public step_control {
         go_on(latest, so_far);
     }
     /// For a state of which these steps are a part.
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         archive(round_);
         for (auto const l : by_name()) all_[l].state(archive);
     }

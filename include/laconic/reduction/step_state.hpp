@@ -23,8 +23,7 @@ class step_state {
     /// Calls what(), and keeps what it throws. All ranks get this library's errors at the same message, so that the
     /// step ends there; except wire_error, after which, as after an exception of another type such as std::bad_alloc,
     /// this rank goes on and sends the others its error in place of its other messages.
-    template <class Do>
-    void attempt(Do what) {
+    void attempt(auto what) {
         try {
             what();
         } catch (...) {
@@ -46,8 +45,7 @@ class step_state {
   protected:
     /// Where the ranks are not alike: what() throws, the same on all of them, what differs, which becomes the error of
     /// the step. Nothing may be in flight.
-    template <class Do>
-    void if_they_differ(Do what) {
+    void if_they_differ(auto what) {
         if (!std::exchange(differ_, false)) return;
         failed_ = nullptr;
         attempt(what);
@@ -126,8 +124,8 @@ enum class begins { with_layers, with_error, to_drop };
 /// Compares, before the first message of a step, each rank's tag, its weight, and whether it sends all in full or drops
 /// the step; among ranks that begin with their layers also the step sizes and loss scales. Throws tags_differ on all
 /// ranks where the steps or their options differ. 16 bytes from each rank.
-template <Communicator C>
-[[gnu::cold, gnu::noinline]] step_agreement agree_on_step(C& comm, std::uint64_t round, step_options const& options,
+[[gnu::cold, gnu::noinline]] step_agreement agree_on_step(Communicator auto& comm, std::uint64_t round,
+                                                          step_options const& options,
                                                           begins how = begins::with_layers) {
     double const weight = options.weight;
     round_context now;
@@ -175,10 +173,9 @@ template <Communicator C>
 /// that are here already send theirs again and again until all others, whose messages may be in flight, have ended the
 /// step. `first`: the options of this rank's first layer in the step; `sent`: the number of its
 /// messages in it, of which `at_once` may be in flight.
-template <Communicator C, class Layers>
-[[noreturn, gnu::cold, gnu::noinline]] void name_difference(C& comm, Layers const& layers, std::uint64_t round,
-                                                            step_options const& first, std::size_t sent,
-                                                            std::size_t at_once) {
+[[noreturn, gnu::cold, gnu::noinline]] void name_difference(Communicator auto& comm, auto const& layers,
+                                                            std::uint64_t round, step_options const& first,
+                                                            std::size_t sent, std::size_t at_once) {
     auto const mine = layers.items_of_step(round, first);
     tagged_texts texts(comm, round, tagged::differences);
     bool all = false;
@@ -195,8 +192,7 @@ template <Communicator C, class Layers>
 }
 
 /// The largest of the ranks' rounds. 8 bytes from each rank.
-template <Communicator C>
-std::uint64_t latest_round(C& comm, std::uint64_t mine) {
+std::uint64_t latest_round(Communicator auto& comm, std::uint64_t mine) {
     std::uint64_t latest = 0;
     from_all(comm, mine, "its round", [&](int, std::uint64_t theirs) { latest = std::max(latest, theirs); });
     return latest;
@@ -205,8 +201,7 @@ std::uint64_t latest_round(C& comm, std::uint64_t mine) {
 /// Compares the ranks' steps so far, estimates and mean shifts. Throws agreement_error on all ranks where the first
 /// differ, with both numbers; comm_error where an estimate or mean shift differs from that of rank 0, with the first
 /// such rank and its first such layer. 8 bytes from each rank, and 8 a layer.
-template <Communicator C, class Layers>
-[[gnu::cold, gnu::noinline]] void verify_estimates(C& comm, Layers const& layers, std::uint64_t round) {
+[[gnu::cold, gnu::noinline]] void verify_estimates(Communicator auto& comm, auto const& layers, std::uint64_t round) {
     std::vector<std::uint64_t> mine{round};
     for (std::size_t l = 0; l < layers.size(); ++l) mine.push_back(layers[l].digest_of_estimate());
     comm.all_gather({std::as_bytes(std::span(mine))});

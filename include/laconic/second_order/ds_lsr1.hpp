@@ -126,8 +126,7 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
     void recover() {
         each_mean([](auto& mean) { mean.recover(); });
     }
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         archive(radius_, known_, mean_);
         each_mean([&](auto& mean) { archive(mean); });
     }

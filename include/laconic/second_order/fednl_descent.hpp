@@ -241,8 +241,7 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
         gradients_.require_consistent(), hessians_.require_consistent(), values_.require_consistent();
     }
     void recover() { gradients_.recover(), hessians_.recover(), values_.recover(); }
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         archive.of_dimension(size_);
         archive.vectors(first_, first_mean_);
         gradients_.state(archive), hessians_.state(archive);

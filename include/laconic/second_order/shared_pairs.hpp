@@ -54,8 +54,7 @@ class shared_pairs {
 
     /// Draws directions, multiplies them by this rank's Hessian, times(s, out), and shares what is to be shared; g is
     /// the mean gradient. A product that is not finite is named by its coordinate of x.
-    template <Communicator C, class Times>
-    void share(host& on, C& comm, round_context const& at, std::span<T const> g, Times times) {
+    void share(host& on, Communicator auto& comm, round_context const& at, std::span<T const> g, auto times) {
         bool const sends_s = how_ == curvature_transport::ship_s_and_y, draws = !sends_s || comm.rank() == 0;
         if (draws) pairs_.draw(on, at.shared);
         if (sends_s) {
@@ -96,9 +95,8 @@ class shared_pairs {
 
     /// Writes the step of the search from the mean gradient g, within the radius and down to a residual of min(forcing,
     /// sqrt |g|) |g|: the same on all ranks.
-    template <Communicator C>
-    steihaug_result search(host& on, C& comm, round_context const& at, std::span<T const> g, double radius,
-                           double forcing, std::span<T> step) {
+    steihaug_result search(host& on, Communicator auto& comm, round_context const& at, std::span<T const> g,
+                           double radius, double forcing, std::span<T> step) {
         auto const limits = [&](double norm) -> steihaug_limits {
             return {radius, std::min(forcing, std::sqrt(norm)) * norm,
                     2 * std::min(g.size(), pairs_.accepted().size() + 1)};

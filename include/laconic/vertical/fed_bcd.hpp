@@ -41,8 +41,7 @@ namespace laconic {
 namespace detail {
 
 /// Which ranks have labels: 1 or 0 for each. A collective call of one byte.
-template <Communicator C>
-std::vector<int> holders_of_labels(bool mine, C& comm) {
+std::vector<int> holders_of_labels(bool mine, Communicator auto& comm) {
     std::vector<int> all;
     from_all(comm, std::byte{mine}, "whether it has labels",
              [&](int, std::byte has) { all.push_back(has != std::byte{}); });

@@ -119,8 +119,7 @@ class local_blocks {
         for (auto* v : {&rest_, &z_, &slopes_}) v->resize(work_->numbers());
     }
 
-    template <class F>
-    std::optional<double> operator()(host& on, F const&, round_context const& now, std::span<T const> z,
+    std::optional<double> operator()(host& on, auto const&, round_context const& now, std::span<T const> z,
                                      std::span<T> g) {
         auto& w = *work_;
         w.sent_batch = w.when.batch(now.round);
@@ -144,8 +143,7 @@ class local_blocks {
     void update(host& on, std::span<T const>) {
         if (work_->when.moves(exchange_++, work_->rank)) copy(on, std::span<T const>(moved_), x_);
     }
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         archive(exchange_);
         archive.between(std::uint64_t{1}, work_->most_steps, work_->local_steps);
         archive(work_->guard, work_->size);
