@@ -21,8 +21,7 @@ array<B> drawn(B& on, std::uint64_t seed) {
     copy_from_host(on, std::span<double const>(here), std::span<double>(x));
     return x;
 }
-template <class B, class X>
-void append_numbers(B& on, X const& x, numbers& all) {
+void append_numbers(auto& on, auto const& x, numbers& all) {
     std::span<double const> const from(x);
     all.resize(all.size() + from.size());
     copy_to_host(on, from, std::span<double>(all).last(from.size()));

@@ -30,8 +30,7 @@ vec brought(std::size_t d, int rank) {
 }
 
 // Whether every rank gets the sum of what own(d, rank) is.
-template <class Own>
-bool all_get(vec const& sum, std::string const& collective, int ranks, Own own) {
+bool all_get(vec const& sum, std::string const& collective, int ranks, auto own) {
     bool right = true;
     fibers::run(ranks, [&](fibers::member& comm) {
         any_communicator any(comm);

@@ -39,10 +39,7 @@ class halving : public loop_base<halving<F, C>, F, C, double> {
         if (broken) throw comm_error(0, "broken");
     }
     void recover() { broken = false; }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(sum_);
-    }
+    void state(auto& archive) { archive(sum_); }
     int sum_ = 0;
 };
 
@@ -160,8 +157,7 @@ struct separable_bowl {
     }
 };
 
-template <class M>
-void allocates_nothing(M const& method) {
+void allocates_nothing(auto const& method) {
     threads::run(3, [&](threads::member& comm) {
         separable_bowl const f{1. + comm.rank()};
         std::vector<double> x(6, 1.6);

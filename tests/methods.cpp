@@ -103,8 +103,7 @@ TEST_CASE("every method: saved in the middle and restored elsewhere, it goes on 
 
 // Calls forge(run, body, at) for each place of a word in rank 1's state after some rounds, where body is that state
 // without its checksum; then all ranks are as they were.
-template <class Forge>
-void each_word_of_a_state(Forge forge) {
+void each_word_of_a_state(auto forge) {
     workers const w;
     for (auto const& text : every_recursion()) {
         CAPTURE(text);

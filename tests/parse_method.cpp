@@ -14,8 +14,7 @@ struct families_run {
     std::vector<vec> x;
     std::vector<trace_point> trace;
 };
-template <class M>
-families_run run_family(M const& method, std::vector<any_objective<>> const& f, std::uint64_t rounds) {
+families_run run_family(auto const& method, std::vector<any_objective<>> const& f, std::uint64_t rounds) {
     families_run all{std::vector<vec>(f.size(), vec(4, 1.0)), {}};
     threads::run(int(f.size()), [&](threads::member& comm) {
         auto const me = std::size_t(comm.rank());

@@ -41,10 +41,7 @@ static_assert(Method<gd> && Method<gd, float> && Method<method_of_your_own> && !
 // Remembers a number.
 struct keeping {
     double kept = 0;
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(kept);
-    }
+    void state(auto& archive) { archive(kept); }
 };
 
 // A level that sets k.

@@ -83,9 +83,8 @@ struct variant {
     bool rates, scales, vary;  // step sizes and loss scales that change; weights and dense steps
 };
 
-template <class How, class Comm>
-void compare_with_model(How const& how, form const& f, Comm&& nodes, fibers::member& comm, std::size_t m, std::size_t n,
-                        variant const& v) {
+void compare_with_model(auto const& how, form const& f, auto&& nodes, fibers::member& comm, std::size_t m,
+                        std::size_t n, variant const& v) {
     reducer reduce(
         how, nodes, layers,
         {.missing_layer = v.what, .share_below = v.rates ? 8u : 4096u, .steps_vary = v.vary, .verify_every = 1});
@@ -179,8 +178,7 @@ void compare_with_model(How const& how, form const& f, Comm&& nodes, fibers::mem
     CHECK((v.what == on_missing_layer::zero) == (taken == 30));
 }
 
-template <class How>
-void on_all_variants(How const& how, form const& f, bool skips = true) {
+void on_all_variants(auto const& how, form const& f, bool skips = true) {
     CAPTURE(to_string(how));
     for (variant const v : {variant{on_missing_layer::raise, false, false, false},
                             {on_missing_layer::zero, false, false, false},

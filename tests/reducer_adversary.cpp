@@ -260,8 +260,8 @@ TEST_CASE("states of different steps are refused: by the restore of all, and els
 
 // The text of the error of every rank's finish(), the same on all, after two steps of all and then what odd() does on
 // rank 1 alone; "nothing" where there is none.
-template <class How, class Odd>
-std::string after_odd(How const& how, std::vector<std::size_t> const& sizes, reducer_options const& options, Odd odd) {
+std::string after_odd(auto const& how, std::vector<std::size_t> const& sizes, reducer_options const& options,
+                      auto odd) {
     std::vector<std::string> texts(3);
     fibers::run(3, [&](fibers::member& comm) {
         auto const r = std::size_t(comm.rank());

@@ -16,8 +16,7 @@ vectors gradients(int rank, int step) { return reducing::gradients(rank, step, {
 template <class How>
 using step_of = std::function<void(reducer<How, fibers::member>&, int rank, int k, vectors& g)>;
 
-template <class Reducer>
-void whole_step(Reducer& reduce, vectors& g, std::vector<std::size_t> const& order = backwards) {
+void whole_step(auto& reduce, vectors& g, std::vector<std::size_t> const& order = backwards) {
     for (auto const l : order) reduce.start(l, g[l]);
     reduce.finish();
 }

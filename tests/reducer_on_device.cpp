@@ -39,8 +39,7 @@ vectors gradients(int rank, int step) {
 
 // The estimates of the last rank, step by step; on_there(g, step) takes a step with vectors where the reducer wants
 // them.
-template <class Reducer, class TakeStep>
-vectors steps(Reducer& reduce, int rank, TakeStep take_step) {
+vectors steps(auto& reduce, int rank, auto take_step) {
     vectors all;
     for (int k = 0; k < 6; ++k) {
         auto g = gradients(rank, k);

@@ -14,8 +14,7 @@ std::vector<float> gradient(int rank, std::uint64_t step) {
     return g;
 }
 // What this rank has after each of so many steps.
-template <class Reducer>
-vectors steps(Reducer& reduce, int rank, int count) {
+vectors steps(auto& reduce, int rank, int count) {
     vectors all;
     for (int k = 0; k < count; ++k) {
         auto g = gradient(rank, reduce.steps());

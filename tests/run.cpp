@@ -24,8 +24,7 @@ struct descents {
         std::uint64_t bytes = 0;  // sent, as an outer counter sees it
         std::string error;
     };
-    template <class Settings, class Watch>
-    std::vector<outcome> with(Settings settings, Watch watch) const {
+    std::vector<outcome> with(auto settings, auto watch) const {
         std::vector<outcome> all(3);
         threads::run(3, [&](threads::member& inner) {
             auto& mine = all[static_cast<std::size_t>(inner.rank())];

@@ -22,8 +22,7 @@ struct damaging : passed_on<threads::member> {
 static_assert(PointToPoint<damaging>);
 
 // The last of some rounds, from 1, in which some rank allocated.
-template <class M>
-std::size_t last_allocation(M const& method, int ranks, std::size_t rounds) {
+std::size_t last_allocation(auto const& method, int ranks, std::size_t rounds) {
     std::vector<std::size_t> last(static_cast<std::size_t>(ranks));
     threads::run(ranks, [&](threads::member& comm) {
         auto const f = bowl_of(comm.rank());

@@ -6,8 +6,7 @@
 #include "support/everything.hpp"
 #include "support/parties.hpp"
 
-template <class M>
-void allocates_in_the_first_round_only(M const& method) {
+void allocates_in_the_first_round_only(auto const& method) {
     auto const all = parties::split<squared_loss>(det6::data(), {0, 2, 3, 4}, .1, 0);
     fibers::run(3, [&](fibers::member& comm) {
         auto const& mine = all[std::size_t(comm.rank())];

@@ -25,10 +25,7 @@ struct counter {
     int at = 0;
     int next() { return ++at; }
     int last() const { return at; }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(at);
-    }
+    void state(auto& archive) { archive(at); }
     friend std::string to_string(counter const&) { return "a counter"; }
 };
 struct described_counter {

@@ -16,8 +16,7 @@ std::vector<float> gradient(int rank, int step) {
 }
 
 // The estimates and the bytes of some steps.
-template <class Make>
-std::vector<std::vector<float>> steps(Make make) {
+std::vector<std::vector<float>> steps(auto make) {
     std::vector<std::vector<float>> all;
     std::vector<float> bytes;
     fibers::run(3, [&](fibers::member& comm) {

@@ -39,8 +39,7 @@ inline bowl bowl_of(int rank, std::size_t d = 5) {
 }
 
 /// x after 12 rounds, and the bytes that this rank has sent.
-template <class C, class M>
-std::vector<double> end_among_neighbours(C& comm, M const& method) {
+std::vector<double> end_among_neighbours(auto& comm, auto const& method) {
     laconic::metered wire(comm);
     auto const f = bowl_of(comm.rank());
     std::vector<double> x(5);

@@ -22,8 +22,7 @@ void check_in(int rounds, int least, int most) {
     CHECK(rounds >= least);
     CHECK(rounds <= most);
 }
-template <class M>
-int rounds_of(M const& method, workers<stretched> const& w, std::uint64_t seed = 1) {
+int rounds_of(auto const& method, workers<stretched> const& w, std::uint64_t seed = 1) {
     return rounds_to_value<fibers>(method, w, 8000, seed);
 }
 bool about(int rounds, int expected) { return std::abs(rounds - expected) <= 2; }

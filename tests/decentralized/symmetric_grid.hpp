@@ -57,13 +57,11 @@ struct symmetric_grid {
     int bits = 8;
 
     void check(std::size_t) const {}
-    template <class B>
-    void blank(B&, std::size_t d, laconic::key, grid_message& m) const {
+    void blank(auto&, std::size_t d, laconic::key, grid_message& m) const {
         m.bits = bits;
         m.codes.resize(d);
     }
-    template <class B>
-    void operator()(B& on, std::span<double const> x, laconic::key from, grid_message& m) const {
+    void operator()(auto& on, std::span<double const> x, laconic::key from, grid_message& m) const {
         blank(on, x.size(), from, m);
         double most = 0;
         for (double const v : x) most = std::max(most, std::abs(v));

@@ -24,8 +24,7 @@ static_assert(LocalSolver<exact_minimum, ridge<>> && LocalSolver<adam_steps, rid
 static_assert(LocalSolver<exact_minimum, ridge<float>, float>);
 
 // The largest number of the gradient of f(y) + v . y + (c / 2) |y|^2.
-template <class F>
-double left_over(F const& f, double c, std::vector<double> const& v, std::vector<double> const& y) {
+double left_over(auto const& f, double c, std::vector<double> const& v, std::vector<double> const& y) {
     std::vector<double> g(y.size());
     f.gradient(y, g);
     double most = 0;

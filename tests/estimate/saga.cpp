@@ -10,22 +10,19 @@
 using namespace samples;
 
 // The mean that the table stands for, from the table.
-template <class F>
-vec mean_of_table(saga<> const& e, F const& f) {
+vec mean_of_table(saga<> const& e, auto const& f) {
     vec mean(f.dimension());
     for (std::size_t j = 0; j < f.samples(); ++j)
         f.add_row(j, e.table().subspan(j * f.outputs(), f.outputs()), 1 / static_cast<double>(f.samples()),
                   std::span<double>(mean));
     return mean;
 }
-template <class F>
-vec slopes_of(F const& f, std::size_t j, vec const& x) {
+vec slopes_of(auto const& f, std::size_t j, vec const& x) {
     vec s(f.outputs());
     f.slopes(j, std::span<double const>(x), std::span<double>(s));
     return s;
 }
-template <class F>
-vec kept_for(saga<> const& e, F const& f, std::size_t j) {
+vec kept_for(saga<> const& e, auto const& f, std::size_t j) {
     auto const s = e.table().subspan(j * f.outputs(), f.outputs());
     return {s.begin(), s.end()};
 }
@@ -39,8 +36,7 @@ softmax<> softmax_of(std::size_t m, std::size_t d, std::uint64_t seed, std::size
     return {rows(m, d, seed, classes), 0.1};
 }
 
-template <class F>
-void is_unbiased(F const& f, std::size_t batch) {
+void is_unbiased(auto const& f, std::size_t batch) {
     auto const d = f.dimension();
     saga<> e(batch);
     round_of(e, f, round_context{}, point(d, 2), point(d, 3));
@@ -51,8 +47,7 @@ void is_unbiased(F const& f, std::size_t batch) {
     CHECK(found.variance > 1e-4);
 }
 
-template <class F>
-void keeps_its_mean(F const& f, std::size_t batch) {
+void keeps_its_mean(auto const& f, std::size_t batch) {
     auto const d = f.dimension();
     saga<> e(batch);
     for (std::uint64_t round = 0; round < 1000; ++round)

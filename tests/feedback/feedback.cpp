@@ -7,15 +7,13 @@
 struct forgetful {
     void start(std::size_t) {}
     void compensate(host&, round_context const&, std::span<double>) {}
-    template <class M>
-    void update(host&, std::span<double const>, M const&) {}
+    void update(host&, std::span<double const>, auto const&) {}
     void reconstruct(host&, round_context const&, std::span<double>) {}
 };
 struct without_estimate {
     void start(std::size_t) {}
     void compensate(host&, round_context const&, std::span<double>) {}
-    template <class M>
-    void update(host&, std::span<double const>, M const&) {}
+    void update(host&, std::span<double const>, auto const&) {}
 };
 
 TEST_CASE("a feedback is any type with the four members, for one kind of number") {

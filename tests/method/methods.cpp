@@ -25,8 +25,7 @@ struct numbers {
 };
 
 // The step of ef_sgd for p, where a message keeps the share that is guaranteed at this cost.
-template <class C, class Cost>
-double ef_step(C const& c, Cost const& cost) {
+double ef_step(auto const& c, auto const& cost) {
     double const delta = detail::guaranteed_share<double>(c, cost, p.dimension);
     return std::min(1. / 16, delta / (14 * std::sqrt((1 - delta) * 4 * 9)));
 }
@@ -344,8 +343,7 @@ concept HasRates = requires(M& m) {
     m.given.memory;
 };
 
-template <class M>
-bool refuses(M const& m) {
+bool refuses(auto const& m) {
     try {
         m.template compose<double, host>(all_known);
     } catch (argument_error const&) {

@@ -28,8 +28,7 @@ problem const of_bowls{.dimension = d,
 
 // x after 40 rounds of the method, and of a loop of the user's around its reduction; the method multiplies its gradient
 // by `scale`.
-template <class M>
-void same(M const& method, double step, double scale = 1) {
+void same(auto const& method, double step, double scale = 1) {
     CAPTURE(to_string(method));
     fibers::run(3, [&](fibers::member& comm) {
         bowl const f{comm.rank()};

@@ -7,8 +7,7 @@
 static_assert(Activation<activation::relu> && Activation<activation::tanh>);
 
 struct has_no_slope {
-    template <class H>
-    static void apply(H&) {}
+    static void apply(auto&) {}
     static double first_weight(double, double) { return 1; }
 };
 static_assert(!Activation<has_no_slope>);

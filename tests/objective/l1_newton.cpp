@@ -7,8 +7,7 @@
 #include "support/everything.hpp"
 
 // The largest violation of the conditions of the minimum.
-template <class F>
-double violation(F const& f, std::vector<double> const& weights, std::vector<double> const& x) {
+double violation(auto const& f, std::vector<double> const& weights, std::vector<double> const& x) {
     auto const g = drawn::gradient(f, x);
     double most = 0;
     for (std::size_t j = 0; j < x.size(); ++j)

@@ -17,8 +17,7 @@ concept classifies = requires(F const& f, std::vector<double> const& x) {
 static_assert(classifies<classification> && !classifies<regression>);
 
 // The outputs of row j, one number at a time.
-template <class F>
-std::vector<double> outputs(F const& f, std::vector<double> const& x, std::size_t j, bool relu) {
+std::vector<double> outputs(auto const& f, std::vector<double> const& x, std::size_t j, bool relu) {
     std::vector<double> h(f.features());
     for (std::size_t i = 0; i < h.size(); ++i) h[i] = f.data().rows.coeff(std::ptrdiff_t(j), std::ptrdiff_t(i));
     for (std::size_t l = 0; l < f.matrices().size(); ++l) {
@@ -34,8 +33,7 @@ std::vector<double> outputs(F const& f, std::vector<double> const& x, std::size_
     return h;
 }
 
-template <class F>
-void value_is_as_defined(F const& f, std::vector<double> const& x, bool relu) {
+void value_is_as_defined(auto const& f, std::vector<double> const& x, bool relu) {
     double sum = 0, square = 0;
     std::vector<double> z(f.samples() * f.outputs());
     f.predict(x, z);
@@ -50,8 +48,7 @@ void value_is_as_defined(F const& f, std::vector<double> const& x, bool relu) {
     CHECK(f.value(x) == doctest::Approx(sum / double(f.samples()) + f.lambda() / 2 * square).epsilon(1e-13));
 }
 
-template <class F>
-void is_as_defined(F const& f, bool relu) {
+void is_as_defined(auto const& f, bool relu) {
     auto const x = drawn::point(f.dimension(), 1);
     value_is_as_defined(f, x, relu);
     drawn::gradient_is_true(f, x, 1e-6, 1e-6);

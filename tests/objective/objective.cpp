@@ -154,8 +154,7 @@ static_assert(HessianProductObjective<nonconvex_logistic<>> && HessianProductObj
 static_assert(HessianProductObjective<perceptron<>> && HessianProductObjective<perceptron<float>, float>);
 static_assert(!HessianObjective<perceptron<>> && !HessianObjective<ridge<>, float>);
 
-template <class F>
-void product_is_the_hessian_s(F const& f) {
+void product_is_the_hessian_s(auto const& f) {
     auto const d = f.dimension();
     auto const x = drawn::point(d, 1), v = drawn::point(d, 2);
     Eigen::MatrixXd h;

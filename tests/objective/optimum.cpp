@@ -30,8 +30,7 @@ struct reference_optimum {
 
     double operator[](char const* name) const { return entry[name].get<double>(); }
 
-    template <class F>
-    void check(F const& f) const {
+    void check(auto const& f) const {
         auto const found = laconic::find_optimum(f, 0);
         double const f_star = (*this)["f_star"];
         CHECK(found.value == doctest::Approx(f_star).epsilon(1e-12));
@@ -49,8 +48,7 @@ struct reference_optimum {
             CHECK(std::abs(found.x[i] - entry["x_star_first5"][i].template get<double>()) <= close);
     }
 
-    template <class F>
-    void check_descent(F const& f) const {
+    void check_descent(auto const& f) const {
         std::vector<double> x(f.dimension()), g(f.dimension());
         double const rate = 1 / f.smoothness();
         for (int k = 0; k <= 1000; ++k) {
@@ -180,16 +178,14 @@ struct around {
     }
 };
 
-template <class F>
-double largest_slope_at_0(F const& f) {
+double largest_slope_at_0(auto const& f) {
     double largest = 0;
     for (double gi : drawn::gradient(f, std::vector<double>(f.dimension()))) largest = std::max(largest, std::abs(gi));
     return largest;
 }
 
 // Karush, Kuhn and Tucker, for a gradient that is computed here.
-template <class F>
-std::size_t check_conditions(F const& f, double weight, optimum const& best) {
+std::size_t check_conditions(auto const& f, double weight, optimum const& best) {
     auto const g = drawn::gradient(f, best.x);
     double const within = 1e-11 * largest_slope_at_0(f);
     double value = f.value(best.x);

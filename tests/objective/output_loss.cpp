@@ -9,18 +9,13 @@
 static_assert(OutputLoss<squared_output<>> && OutputLoss<squared_output<float>> && OutputLoss<class_output<>> &&
               OutputLoss<no_loss>);
 
-template <class L>
-std::vector<double> slopes(L const& l, std::vector<double> z, std::size_t j) {
+std::vector<double> slopes(auto const& l, std::vector<double> z, std::size_t j) {
     l.loss(std::span<double>(z), j);
     return z;
 }
-template <class L>
-double value(L const& l, std::vector<double> z, std::size_t j) {
-    return l.loss(std::span<double>(z), j);
-}
+double value(auto const& l, std::vector<double> z, std::size_t j) { return l.loss(std::span<double>(z), j); }
 
-template <class L>
-void derivatives_are_true(L const& l, std::vector<double> const& z, std::size_t j) {
+void derivatives_are_true(auto const& l, std::vector<double> const& z, std::size_t j) {
     auto const s = slopes(l, z, j);
     for (std::size_t c = 0; c < z.size(); ++c) {
         auto up = z, down = z;

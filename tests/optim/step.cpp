@@ -47,8 +47,7 @@ void goes_on(S one) {
     CHECK(x == y);
 }
 // It is the gradient step with this rate.
-template <class S>
-void is_the_gradient_step(S step, double rate) {
+void is_the_gradient_step(auto step, double rate) {
     host on;
     std::vector<float> x{1, 2, 3}, y = x, d{.3f, -.7f, 2};
     for (int k = 0; k < 5; ++k) {

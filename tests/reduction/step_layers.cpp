@@ -10,8 +10,7 @@ using top_k_with_errors = error_feedback<top_k<>>;
 using layers = detail::reduction_step<top_k_with_errors, fibers::member>;
 
 // The same reduction for all layers.
-template <class R>
-auto always(R r) {
+auto always(auto r) {
     return [r](layer const&) { return r; };
 }
 auto const by_top_1 = always(top_k_with_errors{top_k{1}});

@@ -14,9 +14,8 @@ double norm_of(std::vector<double> const& v) {
 }
 
 // The rounds on one rank until done(x), at most `most`; after_each(loop) looks at it.
-template <class F, class Done, class Each>
-std::size_t rounds_until(ds_lsr1<> const& method, F const& f, std::vector<double>& x, std::uint64_t seed,
-                         std::size_t most, Done done, Each after_each) {
+std::size_t rounds_until(ds_lsr1<> const& method, auto const& f, std::vector<double>& x, std::uint64_t seed,
+                         std::size_t most, auto done, auto after_each) {
     std::size_t k = 0;
     threads::run(1, [&](threads::member& comm) {
         auto run = method.start<double>(problem{}, f, comm, std::span<double>(x), seed);
@@ -29,13 +28,11 @@ std::size_t rounds_until(ds_lsr1<> const& method, F const& f, std::vector<double
     });
     return k;
 }
-template <class F, class Done>
-std::size_t rounds_until(ds_lsr1<> const& method, F const& f, std::vector<double>& x, std::uint64_t seed,
-                         std::size_t most, Done done) {
+std::size_t rounds_until(ds_lsr1<> const& method, auto const& f, std::vector<double>& x, std::uint64_t seed,
+                         std::size_t most, auto done) {
     return rounds_until(method, f, x, seed, most, done, [](auto const&) {});
 }
-template <class F>
-auto flatter_than(F const& f, double norm) {
+auto flatter_than(auto const& f, double norm) {
     return [&f, norm](std::vector<double> const& x) {
         std::vector<double> g(x.size());
         f.gradient(x, g);
@@ -276,8 +273,8 @@ struct seen_round {
     bool with_gradient;
     std::vector<double> x;
 };
-template <class M>
-std::vector<seen_round> run_of(M const& method, std::vector<logistic_regression<>> const& f, std::size_t most = 200) {
+std::vector<seen_round> run_of(auto const& method, std::vector<logistic_regression<>> const& f,
+                               std::size_t most = 200) {
     std::vector<seen_round> all;
     std::vector<std::vector<double>> ends(ranks);
     threads::run(ranks, [&](threads::member& comm) {

@@ -70,8 +70,7 @@ struct spoiled : linear_party<squared_loss, double> {
     }
 };
 
-template <class M>
-void errors_change_nothing(M const& method, std::size_t rows, bool in_turns = false) {
+void errors_change_nothing(auto const& method, std::size_t rows, bool in_turns = false) {
     auto const parties = split<squared_loss>(det6::data(), {0, 2, 3, 4}, .1, 0);
     auto const undisturbed = run_until(
         method, parties, [](vec const&) { return false; }, 9, 4);

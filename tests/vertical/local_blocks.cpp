@@ -50,9 +50,8 @@ TEST_CASE("a batch has different rows, the same on all ranks, and others in the 
 }
 
 // The local steps again, with dense matrices; `slope(z, y)` is the loss's.
-template <class Slope>
 Eigen::VectorXd moved(Eigen::MatrixXd const& a, Eigen::VectorXd const& y, Eigen::VectorXd const& others,
-                      Eigen::VectorXd const& from, double lambda, bool frozen, Slope slope) {
+                      Eigen::VectorXd const& from, double lambda, bool frozen, auto slope) {
     Eigen::VectorXd x = from, s(y.size());
     for (int q = 0; q < 3; ++q) {
         Eigen::VectorXd const z = others + a * x;
