@@ -16,8 +16,9 @@ std::vector<double> gradient(int rank, int step, std::size_t size) {
 }
 
 // Starts the second layer once `between` is done.
+template <class Reducer>
 void take_step(
-    auto& reduce, int rank, int k, std::function<void()> const& between = [] {}) {
+    Reducer& reduce, int rank, int k, std::function<void()> const& between = [] {}) {
     auto a = gradient(rank, k, 20), b = gradient(rank, k, 30);
     reduce.start(0, a);
     between();
