@@ -25,7 +25,7 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/objective/logistic_regression.hpp"
+#include "laconic/objective/regression.hpp"
 #include "laconic/second_order/fednl.hpp"
 #include "race_data.hpp"
 

@@ -17,7 +17,7 @@
 #include "laconic/ensemble/adanet.hpp"
 #include "laconic/objective/libsvm.hpp"
 #include "laconic/objective/optimum.hpp"
-#include "laconic/objective/ridge.hpp"
+#include "laconic/objective/regression.hpp"
 #include "program.hpp"
 
 namespace {

@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "laconic/objective/optimum.hpp"
-#include "laconic/objective/logistic_regression.hpp"
+#include "laconic/objective/regression.hpp"
 #include "laconic/objective/linear_model.hpp"
-#include "laconic/objective/ridge.hpp"
 #include "laconic/objective/softmax.hpp"
 #include "laconic/objective/weighted.hpp"
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/objective/logistic_regression.hpp"
+#include "laconic/objective/regression.hpp"
 #include "laconic/second_order/ds_lsr1.hpp"
 #include "laconic/second_order/fednl.hpp"
 #include "program.hpp"

@@ -54,10 +54,9 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
     /// every rank where the gradient of a rank, or its delta, is not finite, and compression_error where a rank's
     /// feedback, level or compressor throws, or the server's: that rank has sent an error frame in place of a message,
     /// the others' messages are dropped unread, nothing has changed, and the next round() estimates the gradient anew.
-    /// The same holds for a wire_error, of a rank's damaged message. If a server's answer is damaged or lost,
-    /// the server itself has moved on; where a collective breaks off, other ranks may have; and where a part throws
-    /// after the messages have come, this rank has in part. In these cases every later look(), round() and save()
-    /// throws comm_error until a saved state is restored.
+    /// The same holds for a wire_error, of a rank's damaged message. Where a server's answer is damaged or lost, a
+    /// collective breaks off, or a part throws after the messages have come, some ranks may have moved on: every later
+    /// look(), round() and save() throws comm_error until a saved state is restored.
     void round() {
         send();
         receive();

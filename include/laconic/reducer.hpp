@@ -33,12 +33,10 @@ namespace laconic {
 /// Every rank makes one, with the same reduction, layers and options, and makes the same calls, layers in the order of
 /// the first step, or, where layers may be absent, of the first in which all ranks start all. A step is a transaction:
 /// where finish() throws, or propagates NaN, all residuals and shifts are on every rank as they were before it, and so
-/// are the caller's numbers unless they became NaN; the next steps are the same as without it, except for the state of
-/// a collective itself. A reducer works over a duplicate of its communicator, if that is Splitting, and does not
-/// outlive its engine's run except by rebind(). docs/reducer.md has all of this, situation by situation. Memory, beside
-/// the reduction's: 2 d numbers, with a shift and numbers of 16 bits or a loss scale 3 d, the messages, of which 8 are
-/// in flight at once, and room for d / 4 terms of them. After the first step it allocates only where a collective's
-/// lists grow.
+/// are the caller's numbers unless they became NaN. A reducer works over a duplicate of its communicator, if that is
+/// Splitting. docs/reducer.md has all of this, situation by situation. Memory, beside the reduction's: 2 d numbers,
+/// with a shift and numbers of 16 bits or a loss scale 3 d, the messages, of which 8 are in flight at once, and room
+/// for d / 4 terms of them. After the first step it allocates only where a collective's lists grow.
 template <class R, class C, Scalar T = float, class B = host>
 class reducer {
   public:
@@ -81,19 +79,18 @@ class reducer {
     /// Starts this layer: its message begins to travel (in the first step, and where a collective in the foreground
     /// adds it up, later), and x, which finish() replaces by the estimate, must stay until then. finish() throws all
     /// errors, on all ranks; start() itself throws argument_error only for a layer that does not exist, and for one
-    /// more where all messages of the step are sent; that step goes on. Cost: the compensation reads d numbers, and d
-    /// of each of h and e that there is, and writes d; then come the compressor's passes, the messages' terms, and one
-    /// more pass over x; or three over the mean, where these terms are more than d / 4 or every coordinate, or there is
-    /// a shift, a loss scale, a probe or a comparison. Numbers of 16 bits take these three and one more pass each way.
+    /// more where all messages of the step are sent; that step goes on. Cost: a pass over x, h and e, the compressor's,
+    /// the messages' terms, and one more over x; or three over the mean, where these terms are more than d / 4, or
+    /// there is a shift, a loss scale, a probe or a comparison. Numbers of 16 bits take these three and one more each
+    /// way.
     template <class X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
         if constexpr (detail::takes<T, X>()) step_.start(l, detail::caller_vector(detail::view(x)), options);
     }
 
-    /// Binds x, whose numbers must stay for as long as the reducer is used, to this layer on this rank: in steps that
-    /// do not start the layer here, with on_missing_layer::zero, finish() sets x to the estimate. Without it such a
-    /// step is a compression_error on all ranks. Throws argument_error for a layer that does not exist, shape_error for
-    /// a vector of another length. Sends nothing.
+    /// Binds x, whose numbers must stay for as long as the reducer is used, to this layer on this rank, as steps with
+    /// on_missing_layer::zero that do not start it here need: finish() sets x to the estimate. Throws argument_error
+    /// for a layer that does not exist, shape_error for a vector of another length. Sends nothing.
     template <class X>
     void bind(std::size_t l, X&& x) {
         if constexpr (detail::takes<T, X>()) step_.bind(l, detail::caller_vector(detail::view(x)));
@@ -110,10 +107,9 @@ class reducer {
     /// is restored. Throws argument_error, and the step goes on, for other options than those of the layers.
     void finish(step_options const& options = {}) { step_.finish(options); }
 
-    /// Drops a step: nothing changes. Every rank must drop it; where one rank alone does, after it has started a layer
-    /// and before it has started all, the others' finish() throws compression_error, which names it. With
-    /// reducer_options::steps_vary it does so where no layer is started, too. Where it has started all, the others take
-    /// the step, and the next one throws agreement_error on all ranks.
+    /// Drops a step: nothing changes. Every rank must drop it. Where one alone does, the others' finish() throws
+    /// compression_error, which names it, if that rank has started some layers, or none with
+    /// reducer_options::steps_vary; if it has started all, the next step throws agreement_error on all ranks.
     void drop() { step_.drop(); }
 
     /// The state of this rank on which the next steps depend, for restore(). Throws argument_error while a step is in
@@ -128,13 +124,12 @@ class reducer {
     void restore(std::span<std::byte const> saved) { step_.restore(saved); }
     /// The same from the states of all ranks of the saved reducer, in their order, on every rank: where their number
     /// differs from the present one, each rank gets the mean of their residuals and of their shifts, so that both means
-    /// are kept. (Not the sum of the residuals: an estimate divides by the number of ranks.) The state of a collective
-    /// itself then starts anew. Throws agreement_error, too, where the states are not of one step.
+    /// are kept, and a collective's own state starts anew. Throws agreement_error where they are not of one step.
     void restore(std::span<std::vector<std::byte> const> saved) { step_.restore(saved); }
     /// Goes on over other ranks, such as those that are left after a comm_error; each of them calls it. It drops a step
-    /// in progress. Residuals and shifts stay, what a collective remembers starts anew, and the mean shift becomes that
-    /// of these ranks, whose shifts are sent in full. One rank may have completed a last step that the others have not:
-    /// make sure that all have the same model. Throws agreement_error where the ranks disagree.
+    /// in progress. Residuals and shifts stay, and the mean shift becomes that of these ranks, whose shifts are sent in
+    /// full. One rank may have completed a last step that the others have not: make sure that all have the same model.
+    /// Throws agreement_error where the ranks disagree.
     void rebind(detail::comm_argument<C> comm) { step_.rebind(comm); }
 
     /// The number of steps that have succeeded.

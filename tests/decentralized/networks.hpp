@@ -16,7 +16,7 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/objective/optimum.hpp"
 #include "laconic/objective/objective.hpp"
-#include "laconic/objective/ridge.hpp"
+#include "laconic/objective/regression.hpp"
 #include "laconic/session_loop.hpp"
 #include "support/data.hpp"
 #include "support/det6.hpp"

@@ -8,7 +8,7 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/estimate/saga.hpp"
+#include "laconic/estimate/variance_reduced.hpp"
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef21.hpp"

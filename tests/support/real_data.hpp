@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/objective/logistic_regression.hpp"
+#include "laconic/objective/regression.hpp"
 #include "support/toys.hpp"
 
 // The real problem that theorems are held against.

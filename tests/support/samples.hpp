@@ -14,7 +14,7 @@
 #include "laconic/core/round_context.hpp"
 #include "laconic/estimate/estimator.hpp"
 #include "laconic/objective/dataset.hpp"
-#include "laconic/objective/logistic_regression.hpp"
+#include "laconic/objective/regression.hpp"
 #include "support/solvers.hpp"  // what Eigen solves is compiled once
 #include "support/states.hpp"
 #include "support/test.hpp"

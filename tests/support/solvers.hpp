@@ -3,7 +3,7 @@
 
 #include "eigen_solvers.hpp"
 #include "laconic/objective/libsvm.hpp"
-#include "laconic/objective/logistic_regression.hpp"
+#include "laconic/objective/regression.hpp"
 
 /// What takes long to compile, compiled once: Eigen's decompositions, and logistic regression.
 extern template class laconic::shared_rows<double>;

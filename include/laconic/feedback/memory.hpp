@@ -16,9 +16,7 @@ namespace laconic {
 /// With both 0 it has no state. Every vector starts at zero and has the gradient's dimension.
 ///
 /// Memory traffic: compensate() reads each of g, h and e once and writes delta once, in g's place; update() leaves it
-/// there, as e, and touches the terms of m only. So with error feedback compensate, level, compress and encode read 2
-/// vectors and write 1, and read one more where the compressor must see all of delta before it chooses, as top_k: 16
-/// bytes a coordinate in float, plus the message. The cases send/... of bench/kernel measure it.
+/// there, as e, and touches the terms of m only. The cases send/... of bench/kernel measure it.
 template <Scalar T = double, class B = host>
 class memory {
   public:

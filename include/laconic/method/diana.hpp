@@ -5,8 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "laconic/estimate/l_svrg.hpp"
-#include "laconic/estimate/saga.hpp"
+#include "laconic/estimate/variance_reduced.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
