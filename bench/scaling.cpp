@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "laconic/collective/collective.hpp"
+#include "laconic/collective/collectives.hpp"
 #include "laconic/collective/cost_formulas.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/replay.hpp"

@@ -10,7 +10,7 @@
 
 #include "laconic/collective/agreed_problem.hpp"
 #include "laconic/collective/consensus.hpp"
-#include "laconic/comm/radio.hpp"
+#include "laconic/comm/topology.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/decentralized/gadmm.hpp"
 #include "laconic/decentralized/gossip.hpp"

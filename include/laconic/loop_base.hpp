@@ -13,7 +13,7 @@
 #include "laconic/collective/agreement.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/objective/objective.hpp"
-#include "laconic/transport/shared_mean.hpp"
+#include "laconic/transport/gathered.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/state.hpp"
 

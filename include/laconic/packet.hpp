@@ -7,7 +7,6 @@
 #include "laconic/packet/omni_machine.hpp"
 #include "laconic/packet/omni_stream.hpp"
 #include "laconic/packet/omni_worker.hpp"
-#include "laconic/packet/switch_integers.hpp"
 #include "laconic/packet/switch_machine.hpp"
 #include "laconic/packet/switch_packet.hpp"
 #include "laconic/packet/switch_pool.hpp"

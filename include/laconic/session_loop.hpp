@@ -12,7 +12,7 @@
 #include "laconic/collective/consensus.hpp"
 #include "laconic/collective/session.hpp"
 #include "laconic/loop_base.hpp"
-#include "laconic/transport/broken_round.hpp"
+#include "laconic/transport/transport.hpp"
 #include "laconic/wire/message.hpp"
 
 namespace laconic {

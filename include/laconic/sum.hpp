@@ -13,22 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/host.hpp"
 #include "laconic/collective/addend.hpp"
-#include "laconic/collective/agreement.hpp"
 #include "laconic/collective/automatic.hpp"
-#include "laconic/collective/shared_failure.hpp"
-#include "laconic/collective/terms/addend_lists.hpp"
-#include "laconic/collective/terms/sparse_vector.hpp"
-#include "laconic/collective/whole_sum.hpp"
-#include "laconic/comm/communicator.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/partition.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/core/view.hpp"
-#include "laconic/wire/failure.hpp"
-#include "laconic/wire/kind.hpp"
-#include "laconic/wire/stream.hpp"
+#include "laconic/collective/collective.hpp"
 
 /// Exact sums over all ranks in one call: sum, mean, reduce_scatter. docs/sums.md has an example of each.
 namespace laconic {
@@ -69,19 +56,27 @@ class persistent_sum {
     /// As sum(), mean() and reduce_scatter(); what they return of sparse vectors is this object's, until its next call.
     template <class X>
     decltype(auto) operator()(X&& x) {
-        if constexpr (detail::can_be_summed<X>()) return add_up(x, 1);
+        if constexpr (detail::can_be_summed<X>()) return add_up(as_view(x), 1);
     }
     template <class X>
     decltype(auto) mean(X&& x) {
         static_assert(!std::integral<E>, "the mean of integers is no integer: take sum(), or vectors of double");
-        if constexpr (detail::can_be_summed<X>()) return add_up(x, comm_->size());
+        if constexpr (detail::can_be_summed<X>()) return add_up(as_view(x), comm_->size());
     }
     template <class X>
     decltype(auto) reduce_scatter(X&& x) {
-        if constexpr (detail::can_be_summed<X>()) return keep_part(x);
+        if constexpr (detail::can_be_summed<X>()) return keep_part(as_view(x));
     }
 
   private:
+    // x as what the functions below take: a sparse_view, or a span of its numbers.
+    template <class X>
+    static auto as_view(X& x) {
+        if constexpr (detail::is_sparse<X>)
+            return sparse_view(x);
+        else
+            return detail::view(x);
+    }
     template <class X>
     static std::size_t length(X const& x) {
         if constexpr (detail::is_sparse<X>)
@@ -89,22 +84,15 @@ class persistent_sum {
         else
             return static_cast<std::size_t>(x.size());
     }
-    template <class X>
-    decltype(auto) add_up(X& x, int divisor) {
-        if constexpr (detail::is_sparse<X>)
-            return (add_up_sparse(sparse_view(x), divisor, false));
-        else
-            return add_up_numbers(detail::view(x), divisor);
+    template <class Index>
+    sparse_vector<E>& add_up(sparse_view<E, Index> x, int divisor) {
+        return add_up_sparse(x, divisor, false);
     }
-    template <class X>
-    decltype(auto) keep_part(X& x) {
-        if constexpr (detail::is_sparse<X>)
-            return (add_up_sparse(sparse_view(x), 1, true));
-        else
-            return keep_part_of(detail::view(x));
+    template <class Index>
+    sparse_vector<E>& keep_part(sparse_view<E, Index> x) {
+        return add_up_sparse(x, 1, true);
     }
-
-    void add_up_numbers(std::span<E> x, int divisor) {
+    void add_up(std::span<E> x, int divisor) {
         if constexpr (as_it_is) {
             work_[0].assign(x.begin(), x.end());  // for an error that is found when x has changed
             try {
@@ -122,7 +110,7 @@ class persistent_sum {
             if (auto const j = join(x, divisor); j < x.size()) throw error(beyond(j));
         }
     }
-    own_part keep_part_of(std::span<E> x) {
+    own_part keep_part(std::span<E> x) {
         split(x);
         for (std::size_t w = 0; w < words; ++w) sums_[w]->reduce_scatter(on_, *comm_, std::span<T>(work_[w]), calls_);
         ++calls_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An `mpi_end` exchanges messages, and as a part is over once all ranks have left it, which they may in other orders,
 // with long messages still under way.
-// Also tests mpi_collectives.hpp; what its calls deliver, of any length and in any pieces, mpi.cpp and mpi_lanes.cpp check.
+// What its calls deliver, of any length and in any pieces, mpi.cpp and mpi_lanes.cpp check.
 #include "laconic/comm/mpi_end.hpp"
 
 #include <mpi.h>

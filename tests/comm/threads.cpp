@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `threads` limits who computes, and names ranks that leave or stall; ../local_engines.cpp has what fibers promise, too.
+// `threads` limits who computes, and names ranks that leave or stall; ../local_engines.cpp has what fibers promise,
+// too.
 #include "laconic/comm/threads.hpp"
 
 #include <atomic>
@@ -8,6 +9,64 @@
 #include "support/everything.hpp"
 #include "support/failed_schedule.hpp"
 #include "support/schedules.hpp"
+
+using laconic::detail::turns;
+
+// Which of the states may compute, one letter each.
+std::string computing(std::array<turns::rank_state, 4> const& states) {
+    std::string text;
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (states[i].may_compute) text += static_cast<char>('a' + i);
+    return text;
+}
+
+TEST_CASE("at most so many compute, the others in the order in which they could go on") {
+    std::array<turns::rank_state, 4> states;
+    auto& [a, b, c, d] = states;
+    turns all(4, 2);
+    for (auto* s : {&d, &b, &a, &c}) all.resume(*s);
+    CHECK(computing(states) == "bd");
+    all.resume(b);  // it does already
+    all.resume(a);  // it is in line already
+    all.stops(b);
+    CHECK(computing(states) == "ad");
+    all.resume(b);  // behind c
+    all.stops(d);
+    CHECK(computing(states) == "ac");
+    all.stops(d);  // it did not: nothing changes
+    CHECK(computing(states) == "ac");
+    all.stops(a);
+    all.stops(c);
+    CHECK(computing(states) == "b");
+}
+
+TEST_CASE("who has left is not called any more, and takes no one's turn") {
+    std::array<turns::rank_state, 4> states;
+    auto& [a, b, c, d] = states;
+    turns all(4, 1);
+    for (auto* s : {&a, &b, &c}) all.resume(*s);
+    b.left = true;
+    all.stops(b);
+    CHECK(computing(states) == "a");
+    all.stops(a);
+    CHECK(computing(states) == "c");
+    all.resume(d);
+    all.stops(c);
+    CHECK(computing(states) == "d");
+}
+
+TEST_CASE("of those who compute, who has the oldest turn is found") {
+    std::array<turns::rank_state, 4> states;
+    auto& [a, b, c, d] = states;
+    turns all(4, 2);
+    CHECK(turns::longest(states) == 4);
+    for (auto* s : {&d, &b, &a}) all.resume(*s);
+    CHECK(turns::longest(states) == 3);
+    all.stops(d);  // a computes, for a shorter time than b
+    CHECK(turns::longest(states) == 1);
+    all.stops(b);
+    CHECK(turns::longest(states) == 0);
+}
 
 using namespace std::chrono_literals;
 
@@ -35,16 +94,17 @@ TEST_CASE("what is received stays until this rank's next collective, however far
     CHECK(wrong == 0);
 }
 
-TEST_CASE("a rank that does not come before the deadline is named, whatever the others wait for, and as often as they try") {
+TEST_CASE(
+    "a rank that does not come before the deadline is named, whatever the others wait for, and as often as they try") {
     struct wait {
         void (*call)(threads::member& comm, threads::member& part);
         bool in_pairs = false;
     };
-    for (wait const& each :
-         {wait{[](auto& comm, auto&) { comm.all_gather({}); }}, wait{[](auto&, auto& part) { part.all_gather({}); }},
-          wait{[](auto& comm, auto&) { comm.start_all_gather({}), comm.finish(); }},
-          wait{[](auto& comm, auto&) { comm.start_all_gather({}, 3), comm.finish(3); }},
-          wait{[](auto& comm, auto&) { comm.exchange(1, {}, 1); }, true}}) {
+    for (wait const &each :
+         {wait{[](auto&comm, auto&) { comm.all_gather({}); }}, wait{[](auto&, auto&part) { part.all_gather({}); }},
+          wait{[](auto&comm, auto&) { comm.start_all_gather({}), comm.finish(); }},
+          wait{[](auto&comm, auto&) { comm.start_all_gather({}, 3), comm.finish(3); }},
+          wait{[](auto&comm, auto&) { comm.exchange(1, {}, 1); }, true}}) {
         auto const call = each.call;
         bool const in_pairs = each.in_pairs;
         auto const* const why = in_pairs ? "rank 1 sent nothing within 20 ms" : "rank 1 did not come within 20 ms";
@@ -136,11 +196,11 @@ TEST_CASE("of three ranks one has left and two wait for each other: they get an 
         CAPTURE(leaver);
         int const low = leaver == 0 ? 1 : 0, high = low + 1;
         failed_threads const two(3,
-                                  [&](threads::member& comm) {
-                                      if (comm.rank() != leaver)
-                                          comm.exchange(no_rank, {}, comm.rank() == low ? high : low);
-                                  },
-                                  {.at_once = 1, .deadline = 20s});  // one after another, as their numbers are
+                                 [&](threads::member& comm) {
+                                     if (comm.rank() != leaver)
+                                         comm.exchange(no_rank, {}, comm.rank() == low ? high : low);
+                                 },
+                                 {.at_once = 1, .deadline = 20s});  // one after another, as their numbers are
         std::string const l = std::to_string(low), h = std::to_string(high);
         CHECK(two.thrown ==
               "rank " + l + " waits for rank " + h + ", which waits for rank " + l + ": no rank can go on");
@@ -152,22 +212,22 @@ TEST_CASE("of three ranks one has left and two wait for each other: they get an 
 TEST_CASE("at the deadline all errors name the rank that computes, not one that waits for it") {
     std::atomic<int> reported = 0;
     failed_threads const late(3,
-                               [&](threads::member& comm) {
-                                   if (comm.rank() == 1) {
-                                       comm.exchange(no_rank, {}, 2);
-                                       while (reported < 2) std::this_thread::yield();
-                                       return;
-                                   }
-                                   // Rank 0 waits for rank 2 before that has its turn, which then waits for rank 1.
-                                   try {
-                                       if (comm.rank() == 2) std::this_thread::sleep_for(50ms);
-                                       comm.rank() == 0 ? comm.exchange(no_rank, {}, 2) : comm.exchange(1, {}, 1);
-                                   } catch (comm_error const&) {
-                                       ++reported;
-                                       throw;
-                                   }
-                               },
-                               {.at_once = 1, .deadline = 200ms});
+                              [&](threads::member& comm) {
+                                  if (comm.rank() == 1) {
+                                      comm.exchange(no_rank, {}, 2);
+                                      while (reported < 2) std::this_thread::yield();
+                                      return;
+                                  }
+                                  // Rank 0 waits for rank 2 before that has its turn, which then waits for rank 1.
+                                  try {
+                                      if (comm.rank() == 2) std::this_thread::sleep_for(50ms);
+                                      comm.rank() == 0 ? comm.exchange(no_rank, {}, 2) : comm.exchange(1, {}, 1);
+                                  } catch (comm_error const&) {
+                                      ++reported;
+                                      throw;
+                                  }
+                              },
+                              {.at_once = 1, .deadline = 200ms});
     for (std::size_t const r : {0u, 2u}) {
         CHECK(late.errors[r].rank == 1);
         CHECK(late.errors[r].why == "rank 1 sent nothing within 200 ms");
@@ -179,8 +239,7 @@ TEST_CASE("a rank that keeps its turn to compute is named by those who wait for 
     try {
         threads::run(2,
                      [&](threads::member& comm) {
-                         if (comm.rank() == 0)
-                             std::this_thread::sleep_for(200ms);
+                         if (comm.rank() == 0) std::this_thread::sleep_for(200ms);
                      },
                      {.at_once = 1, .deadline = 20ms});
     } catch (comm_error const& e) {
@@ -192,20 +251,20 @@ TEST_CASE("a rank that keeps its turn to compute is named by those who wait for 
     // Rank 1 hands rank 0 what it waits for, and computes on.
     std::atomic<bool> reported = false;
     failed_threads const after(2,
-                                [&](threads::member& comm) {
-                                    if (comm.rank() == 1) {
-                                        comm.exchange(0, {}, no_rank);
-                                        for (int n = 0; n < 600 && !reported; ++n) std::this_thread::sleep_for(5ms);
-                                        return;
-                                    }
-                                    try {
-                                        comm.exchange(no_rank, {}, 1);
-                                    } catch (comm_error const&) {
-                                        reported = true;
-                                        throw;
-                                    }
-                                },
-                                {.at_once = 1, .deadline = 50ms});
+                               [&](threads::member& comm) {
+                                   if (comm.rank() == 1) {
+                                       comm.exchange(0, {}, no_rank);
+                                       for (int n = 0; n < 600 && !reported; ++n) std::this_thread::sleep_for(5ms);
+                                       return;
+                                   }
+                                   try {
+                                       comm.exchange(no_rank, {}, 1);
+                                   } catch (comm_error const&) {
+                                       reported = true;
+                                       throw;
+                                   }
+                               },
+                               {.at_once = 1, .deadline = 50ms});
     CHECK(after.errors[0].rank == 1);
     CHECK(after.errors[0].why == "rank 1 let no other rank compute within 50 ms");
 }
@@ -270,12 +329,12 @@ TEST_CASE("a rank that computes after its start keeps its turn, and the others t
 
 TEST_CASE("who waits for a rank in one group does not go on because of what that rank hands over in another") {
     failed_threads const twins(2,
-                                [](threads::member& comm) {
-                                    auto twin = comm.duplicate();
-                                    if (comm.rank() == 1) twin.exchange(0, {}, no_rank);
-                                    comm.exchange(no_rank, {}, 1 - comm.rank());
-                                },
-                                {.at_once = 1, .deadline = 5s});  // rank 0 waits when rank 1 hands that over
+                               [](threads::member& comm) {
+                                   auto twin = comm.duplicate();
+                                   if (comm.rank() == 1) twin.exchange(0, {}, no_rank);
+                                   comm.exchange(no_rank, {}, 1 - comm.rank());
+                               },
+                               {.at_once = 1, .deadline = 5s});  // rank 0 waits when rank 1 hands that over
     CHECK(twins.thrown == "rank 0 waits for rank 1, which waits for rank 0: no rank can go on");
 }
 

@@ -89,3 +89,41 @@ TEST_CASE("topologies for another number of ranks are refused") {
     for (double const far : {1e200, std::nan("")})
         CHECK_THROWS_AS(make({.refresh = 1, .positions = {{0, 0}, {far, 0}, {1, 1}, {2, 2}}}), argument_error);
 }
+
+TEST_CASE("a chain of three by hand, in both conventions") {
+    // 100 m and 50 m; 4/3 MHz each; 192 bits in 1 ms.
+    std::vector<position> const at{{0, 0}, {150, 0}, {100, 0}};
+    std::vector<int> const order{0, 2, 1};
+    double const hertz = 4e6 / 3, cost = 1e-6 * hertz * (std::pow(2, 192e3 / hertz) - 1) * 1e-3;
+    CHECK(radio{}.chain(at, order, 192, radio_pays::farthest_neighbour) ==
+          doctest::Approx(cost * (100 * 100 + 100 * 100 + 50 * 50)).epsilon(1e-12));
+    CHECK(radio{}.chain(at, order, 192, radio_pays::each_link_once) ==
+          doctest::Approx(cost * (100 * 100 + 50 * 50)).epsilon(1e-12));
+}
+
+TEST_CASE("a star by hand: the server is the rank nearest to the middle") {
+    std::vector<position> const at{{0, 0}, {100, 100}, {250, 250}, {125, 100}};
+    double const b = 1e6, r = 192e3;  // 2 MHz for half of four ranks
+    double up = 0, farthest = 0;
+    for (double const away : {125. * 125 + 100 * 100, 25. * 25, 125. * 125 + 150 * 150}) {
+        up += .5 * away * 1e-6 * b * (std::pow(2, 2 * r / b) - 1);
+        farthest = std::max(farthest, away);
+    }
+    double const down = 2 * farthest * 1e-6 * b * (std::pow(2, 2 * r / (4 * b)) - 1);
+    CHECK(radio{}.star(at, {125, 125}, 192, 192) == doctest::Approx((up + down) * 1e-3).epsilon(1e-12));
+}
+
+TEST_CASE("1.9(e): Q-GADMM with 2 bits of 6 numbers takes a 9.2th of GADMM's energy on the same chain of 50") {
+    graph_schedule places({.refresh = 1}, 50, key{3});
+    auto const at = places.positions_of(1);
+    chain_builder chain;
+    auto const order = chain(chain_by::nearest, at, key{});
+    for (auto const how : {radio_pays::farthest_neighbour, radio_pays::each_link_once})
+        CHECK(radio{}.chain(at, order, 32 * 6, how) / radio{}.chain(at, order, 32 + 2 * 6, how) ==
+              doctest::Approx(9.218).epsilon(1e-3));
+}
+
+TEST_CASE("radios of one rank") {
+    CHECK_THROWS_AS(radio{}.chain(std::vector<position>(1), std::vector<int>{0}, 1, radio_pays::each_link_once),
+                    argument_error);
+}

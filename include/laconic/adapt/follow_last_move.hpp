@@ -5,8 +5,6 @@
 #include <string>
 
 #include "laconic/adapt/level.hpp"
-#include "laconic/backend/array.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 

@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "laconic/adapt/level.hpp"
-#include "laconic/backend/array.hpp"
 #include "laconic/compress/threshold.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 

@@ -10,10 +10,8 @@
 #include <vector>
 
 #include "laconic/adapt/level.hpp"
-#include "laconic/backend/array.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/parts.hpp"
-#include "laconic/core/size.hpp"
 
 namespace laconic {
 

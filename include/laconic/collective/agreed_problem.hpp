@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "laconic/comm/from_all.hpp"
+#include "laconic/comm/communicator.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/objective/weighted.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "laconic/comm/from_all.hpp"
+#include "laconic/comm/communicator.hpp"
 #include "laconic/wire/failure.hpp"
 
 namespace laconic::detail {

@@ -14,10 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "laconic/collective/collective.hpp"
 #include "laconic/collective/cost_formulas.hpp"
-#include "laconic/collective/dense/omni_reduce.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic::detail {
 
@@ -132,42 +129,21 @@ class automatic::adder {
     /// too, where a loaded state is of another number of ranks; all ranks load those of one run.
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round const& round = {}) {
-        auto now = last_;
-        if (asks()) {
-            session_.start(on, comm, round, v, d_);
-            now = choose(comm, v.size(), session_.failed() ? 0 : blocks_of(v));
-        }
-        check(now, comm.size());
-        by(now.best, [&](auto& sum) {
+        by_best(on, comm, v, round, [&](auto& sum) {
             if constexpr (detail::SumsTerms<std::remove_cvref_t<decltype(sum)>, T, B, C>)
                 sum(on, comm, v, round);
             else
                 other_.in_full(on, v, [&](std::span<T> x) { sum(on, comm, x, round); });
         });
-        keep(now);
     }
     template <PointToPoint C>
     void operator()(B& on, C& comm, std::span<T> x, sum_round const& round = {}) {
-        auto now = last_;
-        if (asks()) {
-            session_.start(on, comm, round, x, d_);
-            std::size_t terms = 0, blocks = 0;
-            for (std::size_t first = 0; first < x.size(); first += block) {
-                auto const part = x.subspan(first, std::min(block, x.size() - first));
-                auto const n = part.size() - static_cast<std::size_t>(std::count(part.begin(), part.end(), T(0)));
-                terms += n;
-                blocks += n > 0;
-            }
-            now = choose(comm, terms, blocks);
-        }
-        check(now, comm.size());
-        by(now.best, [&](auto& sum) {
+        by_best(on, comm, x, round, [&](auto& sum) {
             if constexpr (detail::SumsNumbers<std::remove_cvref_t<decltype(sum)>, T, B, C>)
                 sum(on, comm, x, round);
             else
                 other_.as_terms(on, x, [&](sparse_sum<T, B>& v) { sum(on, comm, v, round); });
         });
-        keep(now);
     }
 
     /// The same of this rank's part alone, as split_all_gather does for lists, ring for vectors in full: no choice.
@@ -203,33 +179,49 @@ class automatic::adder {
         std::uint8_t best = 0;
     };
 
-    bool asks() const { return sums_ % static_cast<std::uint64_t>(how_.every) == 0; }
-    void keep(chosen const& now) {
+    // How many terms and blocks a rank brings.
+    struct counts {
+        std::uint64_t terms = 0, blocks = 0;
+    };
+
+    // add(the best sum), which is chosen now where it is time.
+    template <class C, class V, class Add>
+    void by_best(B& on, C& comm, V const& v, sum_round const& round, Add add) {
+        auto now = last_;
+        if (sums_ % static_cast<std::uint64_t>(how_.every) == 0) {
+            session_.start(on, comm, round, v, d_);
+            now = choose(comm, session_.failed() ? counts{} : counts_of(v));
+        }
+        if (now.ranks != comm.size() || now.best >= detail::sum_count)
+            throw shape_error(detail::concat({"auto: this state is not of ", comm.size(), " ranks"}));
+        by(now.best, add);
         last_ = now;
         ++sums_;
     }
-    static void check(chosen const& now, int ranks) {
-        if (now.ranks != ranks || now.best >= detail::sum_count)
-            throw shape_error(detail::concat({"auto: this state is not of ", ranks, " ranks"}));
-    }
-    std::size_t blocks_of(sparse_sum<T, B> const& v) const {
-        std::size_t blocks = 0, next = 0;  // the first coordinate beyond the blocks that are counted
+    static counts counts_of(sparse_sum<T, B> const& v) {
+        counts all{v.size(), 0};
+        std::size_t next = 0;  // the first coordinate beyond the blocks that are counted
         for (auto const i : v.support()) {
-            blocks += i >= next;
+            all.blocks += i >= next;
             next = std::max<std::size_t>(next, (i / block + 1) * block);
         }
-        return blocks;
+        return all;
     }
-
+    static counts counts_of(std::span<T const> x) {
+        counts all;
+        for (std::size_t first = 0; first < x.size(); first += block) {
+            auto const part = x.subspan(first, std::min(block, x.size() - first));
+            auto const n = part.size() - static_cast<std::size_t>(std::count(part.begin(), part.end(), T(0)));
+            all.terms += n;
+            all.blocks += n > 0;
+        }
+        return all;
+    }
     // Throws what is wrong with any rank's vector, on all ranks. By collective calls: as some ranks must not throw
     // while others go on to a sum.
     template <Communicator C>
-    chosen choose(C& comm, std::size_t terms, std::size_t blocks) {
+    chosen choose(C& comm, counts const& mine) {
         chosen all{0, 0, comm.size(), 0};
-        struct counts {
-            std::uint64_t terms, blocks;
-        };
-        counts const mine{terms, blocks};
         session_.share_failure(comm, std::as_bytes(std::span(&mine, 1)));
         session_.finish();
         for (int r = 0; r < comm.size(); ++r) {

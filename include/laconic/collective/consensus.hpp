@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/comm/from_all.hpp"
+#include "laconic/comm/communicator.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {

@@ -10,15 +10,10 @@
 #include "laconic/collective/dense/halving_doubling.hpp"
 #include "laconic/collective/dense/omni_reduce.hpp"
 #include "laconic/collective/dense/ring.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/collective/select/ok_top_k.hpp"
-#include "laconic/collective/select/spar_reduce_scatter.hpp"
 #include "laconic/collective/sparse/gathered_sum.hpp"
 #include "laconic/collective/sparse/recursive_doubling.hpp"
 #include "laconic/collective/sparse/split_all_gather.hpp"
 #include "laconic/comm/network.hpp"
-#include "laconic/packet/omni_blocks.hpp"
-#include "laconic/wire/support.hpp"
 
 /// How long the library's own lists of terms are, on the average over coordinates that are drawn evenly and apart from
 /// each other. All counts are real numbers of at least 0.
@@ -84,6 +79,10 @@ inline double expected_list_bits(double length, double n, double bits_per_value 
 }  // namespace laconic::detail
 
 namespace laconic {
+
+struct gtop_k;
+struct ok_top_k;
+struct spar_reduce_scatter;
 
 /// Seconds that each collective takes over a network when all ranks begin together: the alpha-beta model with alpha =
 /// latency + overhead, beta = seconds_per_bit of the library's own messages, and what is read at the end of each

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/comm/from_all.hpp"
+#include "laconic/comm/communicator.hpp"
 #include "laconic/comm/network.hpp"
 #include "laconic/core/kept.hpp"
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstddef>
@@ -9,13 +11,77 @@
 #include <exception>
 #include <list>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/deadline.hpp"
 #include "laconic/comm/local_member.hpp"
-#include "laconic/comm/paused_stack.hpp"
+
+namespace laconic::detail {
+
+// AddressSanitizer needs to know which stack runs, or it reports exceptions there as errors. Null where it is not
+// linked.
+extern "C" {
+[[gnu::weak]] void __sanitizer_start_switch_fiber(void** state, void const* bottom, std::size_t size);
+[[gnu::weak]] void __sanitizer_finish_switch_fiber(void* state, void const** bottom, std::size_t* size);
+}
+
+/// A stack on which execution can pause while another runs.
+struct paused_stack {
+    ucontext_t context{};
+    void const* bottom = nullptr;
+    std::size_t size = 0;  // bytes
+
+    /// Runs `other`, until another stack switches back to this one.
+    void resume(paused_stack& other) {
+        void* state = nullptr;
+        if (&__sanitizer_start_switch_fiber) __sanitizer_start_switch_fiber(&state, other.bottom, other.size);
+        swapcontext(&context, &other.context);
+        if (&__sanitizer_finish_switch_fiber) __sanitizer_finish_switch_fiber(state, nullptr, nullptr);
+    }
+    /// The first call, and the last, on a new stack: it gets the bounds of the other stack, and leaves for it for good.
+    static void begin(paused_stack& other) {
+        if (&__sanitizer_finish_switch_fiber) __sanitizer_finish_switch_fiber(nullptr, &other.bottom, &other.size);
+    }
+    static void end(paused_stack const& other) {
+        if (&__sanitizer_start_switch_fiber) __sanitizer_start_switch_fiber(nullptr, other.bottom, other.size);
+    }
+};
+
+/// A stack in memory of its own, below which lies a page that cannot be accessed.
+class mapped_stack : public paused_stack {
+  public:
+    /// Maps so many bytes, rounded up to pages, and makes a context that runs there; returns whether there was memory
+    /// for it.
+    bool map(std::size_t bytes) {
+        auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+        size = (bytes + page - 1) / page * page;
+        void* const p =
+            mmap(nullptr, page + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p == MAP_FAILED) return false;
+        memory_ = {p, unmap{page + size}};
+        bottom = static_cast<std::byte*>(p) + page;
+        if (mprotect(p, page, PROT_NONE) != 0 || getcontext(&context) != 0) return false;
+        context.uc_stack.ss_sp = static_cast<std::byte*>(p) + page;
+        context.uc_stack.ss_size = size;
+        return true;
+    }
+
+  private:
+    struct unmap {
+        std::size_t size;
+        void operator()(void* p) const { munmap(p, size); }
+    };
+    std::unique_ptr<void, unmap> memory_{nullptr, unmap{0}};
+};
+
+struct fiber_state : local_wait {
+    mapped_stack run;
+    bool left = false;                        // its body has returned
+    deadline::clock::time_point until;        // the end of its wait, where there is a deadline
+    std::list<fiber_state*>::iterator place;  // in waiting_ or computing_
+};
+
+}  // namespace laconic::detail
 
 namespace laconic {
 
@@ -28,7 +94,7 @@ namespace laconic {
 /// nothing, in all communicators that were made by splits, too. A rank that computes for ever keeps all others from
 /// going on. A rank must not communicate while it handles an exception. For POSIX systems with <ucontext.h>;
 /// all.hpp leaves it out.
-class fibers {
+class fibers : detail::local_engine<fibers, detail::fiber_state> {
   public:
     struct settings {
         std::size_t stack = std::size_t{1} << 20;  ///< bytes for each rank; to write beyond them ends the program
@@ -45,7 +111,6 @@ class fibers {
     /// there is no memory for its stack, and whatever the body throws.
     template <class Body>
     static void run(int ranks, Body body, settings how) {
-        if (ranks < 1) throw argument_error(detail::concat({ranks, " ranks: at least one is needed"}));
         fibers all(ranks, how);
         all.live_ = [](fibers& self, int rank, void* what) {
             member me(self, self.everybody_, rank);
@@ -64,20 +129,10 @@ class fibers {
     friend detail::local_member<fibers>;
     friend detail::local_part<fibers>;
     static constexpr bool may_change_threads = false;
-    static constexpr int everyone = detail::local_wait::everyone;
-    using group = detail::local_group;
-    struct rank_state : detail::local_wait {
-        detail::mapped_stack run;
-        bool left = false;                          // its body has returned
-        detail::deadline::clock::time_point until;  // the end of its wait, where there is a deadline
-        std::list<rank_state*>::iterator place;     // in waiting_ or computing_
-    };
+    using rank_state = detail::fiber_state;
 
-    fibers(fibers const&) = delete;
-    fibers& operator=(fibers const&) = delete;
     ~fibers() { link_->cut(); }
-    fibers(int ranks, settings how) : deadline_(how.deadline), states_(static_cast<std::size_t>(ranks)) {
-        everybody_ = detail::group_of_all(states_.size());
+    fibers(int ranks, settings how) : local_engine(*this, ranks, how.deadline) {
         for (auto& s : states_) {
             s.place = waiting_.insert(waiting_.end(), &s);
             s.until = deadline_.from_now();
@@ -134,19 +189,16 @@ class fibers {
         if (!deadline_ || waiting_.empty() || !deadline_.is_over(waiting_.front()->until)) return;
         auto const& first = *waiting_.front();
         bool const ready = first.waits_for == no_rank || there(first);
-        int const culprit = ready ? rank_of(s) : slowest(awaited_rank(rank_of(first)), s);
         timed_out_ = true;
-        failure_.is(culprit, detail::concat({"rank ", culprit,
-                                             (ready                         ? " let no other rank compute"
-                                              : first.waits_for == everyone ? " did not come"
-                                                                            : " sent nothing"),
-                                             " within ", deadline_.text()}));
+        timed_out(ready ? number_of(s) : slowest(awaited_rank(first, first.waits_for), s),
+                  ready ? " let no other rank compute" : what_lacks(first.waits_for));
     }
     // Rank r, or, where it waits itself, the last of the ranks that wait for each other; where that one could go on,
     // the one that ran.
     int slowest(int r, rank_state const& ran) const {
-        for (int n = 0; n < size() && at(r).waits_for != no_rank && !there(at(r)); ++n) r = awaited_rank(r);
-        return can_go_on(at(r)) ? rank_of(ran) : r;
+        for (int n = 0; n < size() && at(r).waits_for != no_rank && !there(at(r)); ++n)
+            r = awaited_rank(at(r), at(r).waits_for);
+        return can_go_on(at(r)) ? number_of(ran) : r;
     }
     void pause(rank_state& s) {
         LACONIC_EXPECTS(!std::current_exception());  // all ranks share the place where it is kept
@@ -155,20 +207,13 @@ class fibers {
         s.run.resume(scheduler_);
     }
 
-    std::shared_ptr<detail::engine_link<fibers>> const& link() const { return link_; }
     static void drop(group& in, int rank) { in.drop(rank); }  // take_turns() looks
 
     // Whether what s waits for is there, or will never be.
     bool can_go_on(rank_state const& s) const {
-        return s.waits_for == no_rank || there(s) || failure_ || (left_ + s.in->dropped() > 0 && hopeless(s));
+        return s.waits_for == no_rank || there(s) || failure_ || gone(s, s.waits_for) != no_rank;
     }
     static bool there(rank_state const& s) { return s.has(s.waits_for); }
-    bool hopeless(rank_state const& s) const {
-        auto const left = [this, &s](int r) { return has_left(*s.in, r); };
-        if (s.waits_for != everyone) return left(s.waits_for);
-        return s.in->least_of_left(left_ + s.in->dropped(), left) < s.awaited;
-    }
-
     void wait(group& in, int rank, int whom, std::uint64_t calls) {
         rank_state& my = at(in.number(rank));
         my.in = &in;
@@ -180,38 +225,19 @@ class fibers {
             my.waits_for = no_rank;
             return;
         }
-        int const missing = awaited_rank(rank_of(my));
-        failure_.is(missing, deadlocked_ == &my ? who_waits(rank_of(my)) : failure_.left(missing));
+        int const missing = awaited_rank(my, whom);
+        failure_.is(missing, deadlocked_ == &my ? who_waits(my) : failure_.left(missing));
         my.waits_for = no_rank;
         deadlocked_ = nullptr;
         my.notified = true;
         failure_.raise();
     }
-    // The rank that this one waits for; in a collective call the first that has not come and, if there is one, has
-    // left.
-    int awaited_rank(int rank) const {
-        rank_state const& s = at(rank);
-        if (s.waits_for != everyone) return s.in->number(s.waits_for);
-        int const left = s.in->missing(s.awaited, [this, &s](int r) { return has_left(*s.in, r); });
-        return left != no_rank ? left : s.in->missing(s.awaited, [](int) { return true; });
-    }
-    std::string who_waits(int rank) const {
-        return detail::describe_waits(rank,
-                                      [this](int r) { return at(r).waits_for == no_rank ? no_rank : awaited_rank(r); });
-    }
-
     void start(group& in, int rank, int lane, std::uint64_t turn, payload mine, bool) {
         require_ready(at(in.number(rank)), static_cast<bool>(failure_));
         in.at(rank).sent[lane][turn % 2].assign(mine);
         in.arrive(rank, lane);
     }
-    void finish(group& in, int rank, int lane, std::uint64_t turn, std::uint64_t calls) {
-        wait(in, rank, everyone, calls);
-        // The other buffer is not read any more: it gets the same capacity, so that later turns allocate nothing.
-        auto& sent = in.at(rank).sent[lane];
-        sent[1 - turn % 2].bytes.reserve(sent[turn % 2].bytes.capacity());
-    }
-
+    void finish(group& in, int rank, std::uint64_t calls) { wait(in, rank, everyone, calls); }
     payload exchange(group& in, int rank, int to, payload mine, int from) {
         rank_state& my = at(in.number(rank));
         auto& handed = in.at(rank).handed;
@@ -234,24 +260,12 @@ class fibers {
         failure_.raise();
     }
 
-    bool has_left(group const& in, int rank) const { return at(in.number(rank)).left || in.at(rank).dropped; }
-    int size() const { return static_cast<int>(states_.size()); }
-    int rank_of(rank_state const& s) const { return static_cast<int>(&s - states_.data()); }
-    rank_state& at(int rank) { return states_[static_cast<std::size_t>(rank)]; }
-    rank_state const& at(int rank) const { return states_[static_cast<std::size_t>(rank)]; }
-
-    detail::deadline const deadline_;
-    std::vector<rank_state> states_;
     std::list<rank_state*> waiting_, computing_;
     detail::paused_stack scheduler_;
     void (*live_)(fibers&, int, void*) = nullptr;
     void* body_ = nullptr;
-    std::shared_ptr<group> everybody_;
-    std::shared_ptr<detail::engine_link<fibers>> link_ = std::make_shared<detail::engine_link<fibers>>(*this);
-    int left_ = 0;             // the number of ranks whose bodies have returned
     rank_state* deadlocked_ = nullptr;  // the rank that will report that all wait
     bool timed_out_ = false;            // a deadline has passed
-    detail::abort_reason failure_;
 };
 
 }  // namespace laconic

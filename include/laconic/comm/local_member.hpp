@@ -3,16 +3,18 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/from_all.hpp"
+#include "laconic/comm/deadline.hpp"
 #include "laconic/comm/mailbox.hpp"
 
 namespace laconic::detail {
@@ -109,13 +111,6 @@ struct local_wait {
     bool has(int whom) const { return whom == everyone ? in->complete() >= awaited : in->at(as).handed.has(whom); }
 };
 
-/// The group of all ranks of an engine.
-[[gnu::cold, gnu::noinline]] inline std::shared_ptr<local_group> group_of_all(std::size_t ranks) {
-    std::vector<int> all(ranks);
-    std::iota(all.begin(), all.end(), 0);
-    return std::make_shared<local_group>(std::move(all));
-}
-
 /// An engine, as the parts of its groups refer to it: none once it has ended.
 template <class Engine>
 class engine_link {
@@ -156,10 +151,71 @@ struct local_part {
     }
 };
 
+/// What engines share whose ranks are in one process: who waits for whom, who has left, and why ranks cannot go on. A
+/// State is a local_wait and has `left`, whether the rank's body has ended.
+template <class Engine, class State>
+class local_engine {
+  public:
+    local_engine(local_engine const&) = delete;
+    local_engine& operator=(local_engine const&) = delete;
+
+  protected:
+    using group = local_group;
+    static constexpr int everyone = local_wait::everyone;
+
+    /// Throws argument_error for fewer than one rank and for a negative deadline.
+    [[gnu::cold]] local_engine(Engine& self, int ranks, std::chrono::milliseconds longest)
+        : deadline_(longest), link_(std::make_shared<engine_link<Engine>>(self)) {
+        if (ranks < 1) throw argument_error(concat({ranks, " ranks: at least one is needed"}));
+        states_ = std::vector<State>(static_cast<std::size_t>(ranks));
+        std::vector<int> all(states_.size());
+        std::iota(all.begin(), all.end(), 0);
+        everybody_ = std::make_shared<local_group>(std::move(all));
+    }
+
+    std::shared_ptr<engine_link<Engine>> const& link() const { return link_; }
+    int size() const { return static_cast<int>(states_.size()); }
+    State& at(int rank) { return states_[static_cast<std::size_t>(rank)]; }
+    State const& at(int rank) const { return states_[static_cast<std::size_t>(rank)]; }
+    int number_of(State const& s) const { return static_cast<int>(&s - states_.data()); }
+
+    /// The number of a rank that will never bring what s waits for of `whom`, or no_rank.
+    int gone(State const& s, int whom) const {
+        auto const left = [this, &s](int r) { return at(s.in->number(r)).left || s.in->at(r).dropped; };
+        int const how_many = left_ + s.in->dropped();
+        if (how_many == 0) return no_rank;
+        if (whom != everyone) return left(whom) ? s.in->number(whom) : no_rank;
+        return s.in->least_of_left(how_many, left) < s.awaited ? s.in->missing(s.awaited, left) : no_rank;
+    }
+    /// The number of the rank that s waits for; in a collective call the first that has not come and, if there is one,
+    /// has left.
+    int awaited_rank(State const& s, int whom) const {
+        if (whom != everyone) return s.in->number(whom);
+        int const left = gone(s, whom);
+        return left != no_rank ? left : s.in->missing(s.awaited, [](int) { return true; });
+    }
+    [[gnu::cold, gnu::noinline]] std::string who_waits(State const& s) const {
+        return describe_waits(number_of(s), [this](int r) {
+            return at(r).waits_for == no_rank ? no_rank : awaited_rank(at(r), at(r).waits_for);
+        });
+    }
+    static char const* what_lacks(int whom) { return whom == everyone ? " did not come" : " sent nothing"; }
+    [[gnu::cold, gnu::noinline]] void timed_out(int culprit, char const* how) {
+        failure_.is(culprit, concat({"rank ", culprit, how, " within ", deadline_.text()}));
+    }
+
+    deadline const deadline_;
+    std::vector<State> states_;
+    std::shared_ptr<group> everybody_;
+    std::shared_ptr<engine_link<Engine>> link_;
+    int left_ = 0;  // the number of ranks whose bodies have ended
+    abort_reason failure_;
+};
+
 /// One rank's communicator in a group of ranks of one process. The engine outlives it, except that it may be destroyed
 /// later. Copies are the same part. The engine has
 ///   start(group, rank, lane, turn, mine, about_to_wait)   for the turn-th all-gather in this lane;
-///   finish(group, rank, lane, turn, calls)   which waits until so many collective calls are complete;
+///   finish(group, rank, calls)   which waits until so many collective calls are complete;
 ///   exchange(group, rank, to, mine, from);
 ///   drop(group, rank)   which wakes those that wait there for this rank, as it has destroyed its part;
 ///   link(), its engine_link;
@@ -224,7 +280,10 @@ class local_member : public one_process<local_member<Engine>> {
     }
     void end(int lane) {
         current_ = none;
-        engine_->finish(*group_, rank_, lane, begun_[lane] - 1, ++finished_);
+        engine_->finish(*group_, rank_, ++finished_);
+        // The other buffer is not read any more: it gets the same capacity, so that later turns allocate nothing.
+        auto& sent = group_->at(rank_).sent[lane];
+        sent[begun_[lane] % 2].bytes.reserve(sent[1 - begun_[lane] % 2].bytes.capacity());
         current_ = lane;
     }
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/comm/from_all.hpp"
+#include "laconic/comm/communicator.hpp"
 #include "laconic/core/clock.hpp"
 #include "laconic/core/fitted_cost.hpp"
 

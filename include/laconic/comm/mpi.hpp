@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/from_all.hpp"
 #include "laconic/comm/mpi_end.hpp"
 
 namespace laconic {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "laconic/comm/mpi_inbox.hpp"
-#include "laconic/core/contract.hpp"
 
 namespace laconic::detail {
 
@@ -179,6 +178,7 @@ class mpi_lanes {
 
   protected:
     mpi_inbox& inbox() { return inbox_; }
+    std::size_t piece() const { return piece_; }
     /// The payloads that from() shows from here on.
     void show(std::vector<payload> const& all) { current_ = &all; }
 

@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "laconic/comm/communicator.hpp"
 #include "laconic/comm/mailbox.hpp"
 #include "laconic/comm/nccl_stream.hpp"
 

@@ -8,12 +8,10 @@
 #include <map>
 #include <queue>
 #include <span>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/network.hpp"
 #include "laconic/comm/recorded.hpp"
 
 namespace laconic {
@@ -205,41 +203,19 @@ inline std::vector<double> replay(racks const& how, std::span<std::vector<log_en
     return detail::replayer(how, logs)();
 }
 
-/// The time at which this rank is done, in seconds, if the ranks do what each has recorded over this network. A
-/// collective call, which is not recorded itself. Throws argument_error for an invalid network, comm_error for an
-/// invalid record, on every rank.
+/// The time at which this rank is done, in seconds, if the ranks do what each has recorded over this network: each rank
+/// replays what all have recorded. A collective call, which is not recorded itself. Throws as replay(), on every rank.
 template <PointToPoint C>
 double replayed_clock(recorded<C>& comm, racks const& how) {
-    how.check();
     auto& inner = comm.inner();
-    auto const log = std::as_bytes(std::span(comm.log()));
-    inner.gather(0, {log});
-    std::vector<double> ends;
-    std::string why;
-    if (comm.rank() == 0) {
-        std::vector<std::vector<log_entry>> logs(static_cast<std::size_t>(comm.size()));
-        for (std::size_t r = 0; r < logs.size(); ++r) {
-            auto const bytes = inner.from(static_cast<int>(r)).bytes;
-            logs[r].resize(bytes.size() / sizeof(log_entry));
-            if (!logs[r].empty()) std::memcpy(logs[r].data(), bytes.data(), logs[r].size() * sizeof(log_entry));
-        }
-        try {
-            ends = replay(how, logs);
-        } catch (error const& e) {
-            why = e.what();
-        }
-        inner.broadcast(0,
-                        {why.empty() ? std::as_bytes(std::span(ends)) : std::as_bytes(std::span(why)), !why.empty()});
-    } else {
-        inner.broadcast(0, {});
+    inner.all_gather({std::as_bytes(std::span(comm.log()))});
+    std::vector<std::vector<log_entry>> logs(static_cast<std::size_t>(comm.size()));
+    for (std::size_t r = 0; r < logs.size(); ++r) {
+        auto const bytes = inner.from(static_cast<int>(r)).bytes;
+        logs[r].resize(bytes.size() / sizeof(log_entry));
+        if (!logs[r].empty()) std::memcpy(logs[r].data(), bytes.data(), logs[r].size() * sizeof(log_entry));
     }
-    auto const [answer, is_error] = inner.from(0);
-    if (is_error) throw comm_error(0, std::string(reinterpret_cast<char const*>(answer.data()), answer.size()));
-    double mine = 0;
-    if (answer.size() != static_cast<std::size_t>(comm.size()) * sizeof mine)
-        throw comm_error(0, "rank 0 does not replay what was recorded");
-    std::memcpy(&mine, answer.data() + static_cast<std::size_t>(comm.rank()) * sizeof mine, sizeof mine);
-    return mine;
+    return replay(how, logs)[static_cast<std::size_t>(comm.rank())];
 }
 
 }  // namespace laconic

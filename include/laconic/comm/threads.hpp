@@ -2,19 +2,80 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "laconic/comm/deadline.hpp"
 #include "laconic/comm/local_member.hpp"
-#include "laconic/comm/turns.hpp"
+
+namespace laconic::detail {
+
+/// Which ranks of a process compute: at most so many at a time. The others wait to be called, in the order in which
+/// they could go on. The owner's mutex is held in every call and belongs to every rank_state's condition variable.
+class turns {
+  public:
+    struct rank_state {
+        std::condition_variable called;
+        bool may_compute = false;  // it computes, or is about to
+        bool ready = false;        // it waits to be called to compute
+        bool left = false;         // its body has returned: it is not called any more
+        std::uint64_t turn = 0;    // the number of its last turn, counted over all ranks
+    };
+
+    turns(std::size_t ranks, int at_once) : at_once_(at_once), ready_(ranks) {}
+
+    /// This rank computes as soon as it may.
+    void resume(rank_state& s) {
+        if (s.ready || s.may_compute) return;
+        s.ready = true;
+        ready_[(first_ + count_++) % ready_.size()] = &s;
+        call_next();
+    }
+    /// This rank stops computing until resume() is called for it.
+    void stops(rank_state& s) {
+        if (s.may_compute) --computing_;
+        s.may_compute = false;
+        call_next();
+    }
+    /// The rank_state that has computed for the longest time without a pause; their number where none computes.
+    template <class States>
+    static std::size_t longest(States const& states) {
+        std::size_t found = states.size();
+        for (std::size_t r = 0; r < states.size(); ++r)
+            if (states[r].may_compute && (found == states.size() || states[r].turn < states[found].turn)) found = r;
+        return found;
+    }
+
+  private:
+    void call_next() {
+        for (; computing_ < at_once_ && count_ > 0; --count_) {
+            rank_state& s = *ready_[first_];
+            first_ = (first_ + 1) % ready_.size();
+            s.ready = false;
+            if (s.left) continue;
+            s.may_compute = true;
+            s.turn = ++turns_;
+            ++computing_;
+            s.called.notify_one();
+        }
+    }
+
+    int at_once_, computing_ = 0;
+    std::vector<rank_state*> ready_;  // a ring
+    std::size_t first_ = 0, count_ = 0;
+    std::uint64_t turns_ = 0;
+};
+
+struct thread_state : turns::rank_state, local_wait {
+    bool deadlocked = false;  // whether all others wait, too
+};
+
+}  // namespace laconic::detail
 
 namespace laconic {
 
@@ -24,7 +85,7 @@ namespace laconic {
 /// again. If all ranks wait for each other, each gets a comm_error that names who waits for whom. After one comm_error
 /// no rank waits any more: all get the same one, and each later call of a rank that caught it throws it again and sends
 /// nothing, in all communicators that were made by splits, too.
-class threads {
+class threads : detail::local_engine<threads, detail::thread_state> {
   public:
     struct settings {
         int at_once = 0;  ///< the most ranks that compute at the same time; 0: all. The result does not depend on it.
@@ -41,7 +102,6 @@ class threads {
     /// that threw: a comm_error where a rank left early or came too late.
     template <class Body>
     static void run(int ranks, Body body, settings how) {
-        if (ranks < 1) throw argument_error(detail::concat({ranks, " ranks: at least one is needed"}));
         threads all(ranks, how);
         std::vector<std::thread> started;
         try {
@@ -65,22 +125,12 @@ class threads {
     friend detail::local_member<threads>;
     friend detail::local_part<threads>;
     static constexpr bool may_change_threads = true;
-    static constexpr int everyone = detail::local_wait::everyone;
-    using group = detail::local_group;
+    using rank_state = detail::thread_state;
     using time_point = detail::deadline::clock::time_point;
-    struct rank_state : detail::turns::rank_state, detail::local_wait {
-        bool deadlocked = false;  // whether all others wait, too
-    };
 
-    threads(threads const&) = delete;
-    threads& operator=(threads const&) = delete;
     ~threads() { link_->cut(); }
     [[gnu::cold]] threads(int ranks, settings how)
-        : size_(ranks),
-          deadline_(how.deadline),
-          states_(static_cast<std::size_t>(ranks)),
-          turns_(states_.size(), how.at_once > 0 ? how.at_once : ranks) {
-        everybody_ = detail::group_of_all(states_.size());
+        : local_engine(*this, ranks, how.deadline), turns_(states_.size(), how.at_once > 0 ? how.at_once : ranks) {
         for (auto& s : states_) resume(s);
     }
 
@@ -110,7 +160,6 @@ class threads {
         leave(static_cast<std::size_t>(rank), static_cast<std::size_t>(rank) + 1);
     }
 
-    std::shared_ptr<detail::engine_link<threads>> const& link() const { return link_; }
     [[gnu::cold, gnu::noinline]] void drop(group& in, int rank) {
         std::lock_guard lock(mutex_);
         in.drop(rank);
@@ -134,14 +183,10 @@ class threads {
             if (waited || (about_to_wait && &s == &my)) resume(s);
         }
     }
-    void finish(group& in, int rank, int lane, std::uint64_t turn, std::uint64_t calls) {
+    void finish(group& in, int rank, std::uint64_t calls) {
         std::unique_lock lock(mutex_);
         wait(lock, in, rank, everyone, calls);
-        // The other buffer is not read any more: it gets the same capacity, so that later turns allocate nothing.
-        auto& sent = in.at(rank).sent[lane];
-        sent[1 - turn % 2].bytes.reserve(sent[turn % 2].bytes.capacity());
     }
-
     payload exchange(group& in, int rank, int to, payload mine, int from) {
         rank_state& my = at(in.number(rank));
         auto& handed = in.at(rank).handed;
@@ -183,7 +228,7 @@ class threads {
             else if (my.deadlocked)
                 failure_.is(awaited_rank(my, whom), who_waits(my));
             else
-                timed_out(slowest(awaited_rank(my, whom)), whom == everyone ? " did not come" : " sent nothing");
+                timed_out(slowest(awaited_rank(my, whom)), what_lacks(whom));
             stop_waiting(my);
             give_up(my);
         }
@@ -194,25 +239,12 @@ class threads {
         timed_out(who_computes(), " let no other rank compute");
         give_up(my);
     }
-    // The number of a rank that will never bring that, or no_rank; the number of one that has not.
-    int gone(rank_state const& s, int whom) const {
-        auto const left = [this, &s](int r) { return at(s.in->number(r)).left || s.in->at(r).dropped; };
-        if (left_ + s.in->dropped() == 0) return no_rank;
-        if (whom == everyone) return s.in->missing(s.awaited, left);
-        return left(whom) ? s.in->number(whom) : no_rank;
-    }
-    int awaited_rank(rank_state const& s, int whom) const {
-        return whom == everyone ? s.in->missing(s.awaited, [](int) { return true; }) : s.in->number(whom);
-    }
     // Rank r, or, where it waits itself, the last of the ranks that wait for each other.
     int slowest(int r) const {
-        for (int n = 0; n < size_ && at(r).waits_for != no_rank; ++n) r = awaited_rank(at(r), at(r).waits_for);
+        for (int n = 0; n < size() && at(r).waits_for != no_rank; ++n) r = awaited_rank(at(r), at(r).waits_for);
         return at(r).ready ? who_computes() : r;
     }
     int who_computes() const { return static_cast<int>(detail::turns::longest(states_)); }
-    [[gnu::cold, gnu::noinline]] void timed_out(int culprit, char const* how) {
-        failure_.is(culprit, detail::concat({"rank ", culprit, how, " within ", deadline_.text()}));
-    }
     // Throws the reason on this rank, and wakes all that wait, which then throw it, too.
     [[noreturn, gnu::cold, gnu::noinline]] void give_up(rank_state& my) {
         my.notified = true;
@@ -233,7 +265,7 @@ class threads {
 
     // Where no rank can go on, and none is about to report why, the lowest rank that waits reports it.
     [[gnu::cold, gnu::noinline]] void end_deadlock() {
-        if (failure_ || waiting_ == 0 || waiting_ + left_ < size_) return;
+        if (failure_ || waiting_ == 0 || waiting_ + left_ < size()) return;
         rank_state* lowest = nullptr;
         for (auto& s : states_) {
             if (s.waits_for == no_rank) continue;
@@ -243,24 +275,9 @@ class threads {
         lowest->deadlocked = true;
         lowest->called.notify_one();
     }
-    [[gnu::cold, gnu::noinline]] std::string who_waits(rank_state const& s) const {
-        return detail::describe_waits(static_cast<int>(&s - states_.data()), [&](int r) {
-            return at(r).waits_for == no_rank ? no_rank : awaited_rank(at(r), at(r).waits_for);
-        });
-    }
-
-    rank_state& at(int rank) { return states_[static_cast<std::size_t>(rank)]; }
-    rank_state const& at(int rank) const { return states_[static_cast<std::size_t>(rank)]; }
-
-    int const size_;
-    detail::deadline const deadline_;
     std::mutex mutex_;
-    std::vector<rank_state> states_;
     detail::turns turns_;
-    std::shared_ptr<group> everybody_;
-    std::shared_ptr<detail::engine_link<threads>> link_ = std::make_shared<detail::engine_link<threads>>(*this);
-    int waiting_ = 0, left_ = 0;
-    detail::abort_reason failure_;
+    int waiting_ = 0;
 };
 
 }  // namespace laconic

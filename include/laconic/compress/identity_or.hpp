@@ -22,7 +22,7 @@ inline bool sends_in_full(round_context const& now, double p) {
 }  // namespace detail
 
 /// Every value in full, or the message of another compressor. Both ends know which of the two, so it costs no bits; a
-/// level sets it for each round (adapt/synchronise.hpp).
+/// level sets it for each round (adapt/level.hpp).
 template <class C>
 struct identity_or {
     static_assert(detail::require_compressor<C>());

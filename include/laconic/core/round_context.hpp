@@ -15,7 +15,7 @@ struct round_context {
     key gradient;                        ///< of this rank's gradient estimator, such as the rows of its data
     key shared;                          ///< the same on all ranks, for draws that all ranks share
     key answer;                          ///< of the message that a server sends to all
-    std::optional<std::uint32_t> tag{};  ///< what stands behind each gathered message (transport/message_tag.hpp)
+    std::optional<std::uint32_t> tag{};  ///< what stands behind each gathered message (transport/rank_messages.hpp)
 
     constexpr round_context with_tag(std::uint32_t bits) const {
         auto same = *this;

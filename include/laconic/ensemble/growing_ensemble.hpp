@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "laconic/collective/agreement.hpp"
-#include "laconic/collective/shared_failure.hpp"
+#include "laconic/collective/session.hpp"
 #include "laconic/core/kept.hpp"
 #include "laconic/ensemble/candidate.hpp"
 #include "laconic/optim/adam.hpp"
-#include "laconic/transport/broken_round.hpp"
+#include "laconic/transport/transport.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/state.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "laconic/adapt/warm_up.hpp"
+#include "laconic/adapt/level.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/collective/select/spar_reduce_scatter.hpp"
 #include "laconic/compress/top_k.hpp"

@@ -8,10 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/host.hpp"
-#include "laconic/comm/packet_machine.hpp"
 #include "laconic/packet/omni_aggregator.hpp"
-#include "laconic/packet/omni_stream.hpp"
 #include "laconic/packet/omni_worker.hpp"
 
 namespace laconic {

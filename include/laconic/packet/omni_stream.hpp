@@ -11,9 +11,7 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/term.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/packet/omni_blocks.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic {
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/comm/packet_machine.hpp"
 #include "laconic/packet/switch_pool.hpp"
 #include "laconic/packet/switch_worker.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/collective/shared_failure.hpp"
+#include "laconic/collective/session.hpp"
 #include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_layer.hpp"
 

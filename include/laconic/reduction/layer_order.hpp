@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "laconic/collective/agreement.hpp"
-#include "laconic/collective/shared_failure.hpp"
+#include "laconic/collective/session.hpp"
 
 namespace laconic::detail {
 

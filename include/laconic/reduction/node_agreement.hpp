@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "laconic/collective/agreement.hpp"
-#include "laconic/collective/shared_failure.hpp"
+#include "laconic/collective/session.hpp"
 
 /// How the ranks of all nodes exchange what is wrong on one of them, so that no rank goes on alone.
 namespace laconic::detail {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/transport/message_tag.hpp"
+#include "laconic/transport/rank_messages.hpp"
 
 namespace laconic {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "laconic/reduction/options.hpp"
-#include "laconic/transport/broken_round.hpp"
+#include "laconic/transport/transport.hpp"
 
 namespace laconic::detail {
 

@@ -11,7 +11,6 @@
 
 #include "laconic/optim/sr1.hpp"
 #include "laconic/transport/full_mean.hpp"
-#include "laconic/transport/parts_of_mean.hpp"
 
 namespace laconic {
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <span>
+#include <vector>
 
 #include "laconic/feedback/memory.hpp"
 #include "laconic/transport/gathered.hpp"
@@ -64,6 +66,110 @@ class full_mean {
     memory<T, B> none_;
     message_type mine_;
     failure own_;
+};
+
+/// The mean over all ranks of m vectors of d numbers in full, of which each rank gets one P-th of the coordinates, and
+/// the way back: a vector of which each rank has that part. Over any communicator, by P gathers. Added up in the order
+/// of ranks. Reuses its memory.
+template <Scalar T = double>
+class parts_of_mean {
+  public:
+    parts_of_mean(std::size_t d, std::size_t m) : d_(d), m_(m) {}
+
+    /// The part of this rank, of a vector.
+    template <Communicator C, class E>
+    std::span<E> part(C const& comm, std::span<E> x) const {
+        return parts(comm).of(x, static_cast<std::size_t>(comm.rank()));
+    }
+    /// x <- on each rank, in its part of each of the m vectors, their mean; what is in the other parts stays.
+    /// fill_in(own) makes this rank's x, or sets its failure; what it throws becomes the failure, too, and so does a
+    /// number that is not finite, which is named by its place in its vector. Throws on every rank what a rank's failure
+    /// is. Bytes that are no numbers one rank alone receives: it throws nothing yet, and the next raise() does. A
+    /// collective call. Sends (P - 1) / P m d numbers.
+    template <Communicator C, class FillIn>
+    void scatter(host& on, C& comm, round_context const& now, std::span<T> x, FillIn fill_in) {
+        LACONIC_EXPECTS(x.size() == m_ * d_);
+        worst_ = unreadable_ = {};
+        own_ = failure::of_making(comm.rank(), now.round, [&] {
+            failure own;
+            fill_in(own);
+            auto const j = first_non_finite(on, std::span<T const>(x));
+            return own || j == x.size() ? own : failure::not_finite(j % d_);
+        });
+        for (int root = 0; root < comm.size(); ++root) {
+            sink_.clear();
+            if (root != comm.rank() && !own_)
+                for (std::size_t j = 0; j < m_; ++j) put_numbers(sink_, part_of(comm, x, j, root));
+            comm.gather(root, own_ ? own_.sent(sink_) : payload{sink_.finish()});
+            if (root == comm.rank()) receive(on, comm, x);
+        }
+        worst_.raise();
+    }
+    /// Throws wire_error where this rank has received bytes that are no numbers in the last scatter().
+    void raise() const { unreadable_.raise(); }
+    /// x <- all of it, of which each rank has its part. Throws wire_error on all ranks. A collective call. Sends d / P
+    /// numbers.
+    template <Communicator C>
+    void gather(C& comm, std::span<T> x) {
+        LACONIC_EXPECTS(x.size() == d_);
+        sink_.clear();
+        put_numbers(sink_, part_of(comm, x, 0, comm.rank()));
+        comm.all_gather({sink_.finish()});
+        for (int r = 0; r < comm.size(); ++r) {  // this rank's too: what is not finite all ranks refuse
+            auto const part = part_of(comm, x, 0, r);
+            read(comm, r, [&](wire::bit_reader& source) { take_numbers(source, part); });
+        }
+    }
+
+  private:
+    template <Communicator C>
+    partition parts(C const& comm) const {
+        return {d_, static_cast<std::size_t>(comm.size())};
+    }
+    template <Communicator C>
+    std::span<T> part_of(C const& comm, std::span<T> x, std::size_t j, int r) const {
+        return parts(comm).of(x.subspan(j * d_, d_), static_cast<std::size_t>(r));
+    }
+    template <Communicator C, class Use>
+    static void read(C& comm, int r, Use use) {
+        wire::bit_reader source(comm.from(r).bytes);
+        try {
+            use(source);
+            source.finish();
+        } catch (wire_error const& e) {
+            failure::unreadable(r, e.bit, e.why).raise();
+        }
+    }
+    // This rank's turn: what all have sent to it.
+    template <Communicator C>
+    void receive(host& on, C& comm, std::span<T> x) {
+        worst_ = least_failure(comm);
+        if (worst_) return;
+        auto const mine = parts(comm).length(static_cast<std::size_t>(comm.rank()));
+        sum_.assign(m_ * mine, T(0)), theirs_.resize(m_ * mine);
+        std::span<T> const theirs(theirs_);
+        T const share = T(1) / static_cast<T>(comm.size());
+        try {
+            for (int r = 0; r < comm.size(); ++r) {
+                if (r == comm.rank())
+                    for (std::size_t j = 0; j < m_; ++j)
+                        copy(on, std::span<T const>(part_of(comm, x, j, r)), theirs.subspan(j * mine, mine));
+                else
+                    read(comm, r, [&](wire::bit_reader& source) { take_numbers(source, theirs); });
+                add_scaled(on, share, std::span<T const>(theirs), std::span<T>(sum_));
+            }
+        } catch (wire_error const&) {
+            unreadable_ = failure::of(std::current_exception(), comm.rank());
+            return;
+        }
+        for (std::size_t j = 0; j < m_; ++j)
+            copy(on, std::span<T const>(sum_).subspan(j * mine, mine), part_of(comm, x, j, comm.rank()));
+    }
+
+    std::size_t d_, m_;
+    wire::bit_writer sink_;
+    std::vector<T> sum_, theirs_;
+    failure own_, worst_, unreadable_;
 };
 
 }  // namespace laconic::detail

@@ -8,11 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "laconic/collective/shared_failure.hpp"
+#include "laconic/collective/session.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/feedback/feedback.hpp"
 #include "laconic/feedback/memory.hpp"
-#include "laconic/transport/broken_round.hpp"
 #include "laconic/transport/rank_messages.hpp"
 #include "laconic/transport/transport.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/feedback/feedback.hpp"
-#include "laconic/transport/broken_round.hpp"
 #include "laconic/transport/transport.hpp"
 #include "laconic/wire/state.hpp"
 

@@ -169,15 +169,14 @@ TEST_CASE("thousands of terms are scattered and come back in their places") {
 }
 
 TEST_CASE("parts from a rank on, by hand") {
-    detail::partition const parts{10, 3};  // from 0, 3 and 6
-    detail::turned const order{&parts, 10, 3, 1};
+    detail::turned const order{{10, 3}, 1};  // the parts are from 0, 3 and 6
     CHECK(order.origin() == 3);
     for (std::size_t j = 0; j < 4; ++j) CHECK(order.first(j) == std::vector<std::size_t>{0, 3, 7, 10}[j]);
     for (std::size_t j = 0; j < 3; ++j) CHECK(order.length(j) == std::vector<std::size_t>{3, 4, 3}[j]);
-    sparse_sum<float> turned, back;
-    auto const v = sv::of<float>(10, {{0, 1}, {2, 2}, {3, 3}, {9, 4}});
-    detail::turn(v, order.origin(), turned);
-    CHECK(turned == sv::of<float>(10, {{0, 3}, {6, 4}, {7, 1}, {9, 2}}));
-    detail::turn(turned, 10 - order.origin(), back);
-    CHECK(back == v);
+    std::vector<coordinate> const at{0, 2, 3, 9};
+    auto turned = at;
+    order.turn(turned);
+    CHECK(turned == std::vector<coordinate>{7, 9, 0, 6});
+    order.turn_back(turned);
+    CHECK(turned == at);
 }

@@ -131,10 +131,10 @@ TEST_CASE("terms that are chosen by value, in any order, behind others, in a roo
     v = sv::of<float>(12, {{3, 2}, {5, 3}});
     std::vector<coordinate> const at{2, 4};
     std::vector<float> const values{7, 8};
-    v.append(at, values, 6);
+    v.append({at, values}, 6);
     CHECK(v == sv::of<float>(12, {{3, 2}, {5, 3}, {8, 7}, {10, 8}}));
     sparse_sum<float> low(9);
-    low.append(std::span(at), values, std::size_t{0} - 2);
+    low.append({at, values}, std::size_t{0} - 2);
     CHECK(low == sv::of<float>(9, {{0, 7}, {2, 8}}));
     CHECK(v.count_below(8) == 2);
     CHECK(v.count_below(9) == 3);

@@ -6,8 +6,7 @@
 #include <span>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/layout/pieces.hpp"
-#include "laconic/core/partition.hpp"
+#include "laconic/collective/parts.hpp"
 
 namespace laconic {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/core/partition.hpp"
 #include "laconic/packet/omni_blocks.hpp"
 
 namespace laconic {

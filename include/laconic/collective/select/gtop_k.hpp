@@ -3,9 +3,135 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/terms/list_exchange.hpp"
+#include "laconic/comm/array_carrier.hpp"
+
+namespace laconic::detail {
+
+/// A communicator that lists of terms in B's memory travel over.
+template <class C, class B>
+concept ListCarrier = (OnHost<B> && PointToPoint<C>) || ArrayCarrier<C, B>;
+
+/// How lists of terms travel between the ranks of a collective: where the host reaches them, as messages in pairs, and
+/// a rank waits for those alone whose lists it needs.
+template <Scalar T, class B>
+class list_exchange {
+  public:
+    explicit list_exchange(position_code positions) : session_(positions) {}
+
+    /// Where errors of this rank and of others are collected.
+    session& errors() { return session_; }
+    /// Starts a round, with lists of at most `most` terms of vectors of d numbers. A longer one is a wire_error.
+    template <class C>
+    void start(B&, C&, std::size_t d, std::size_t most, sum_round const& round) {
+        session_.template make_room<T>(most);
+        session_.start(round);
+        d_ = d;
+        most_ = most;
+    }
+    /// `mine` goes to rank `to`, and `theirs` becomes what rank `from` sends; either may be no_rank. All ranks call it
+    /// as often. Returns whether there is something in `theirs`.
+    template <class C>
+    bool pass(B& on, C& comm, int to, sparse_sum<T, B> const& mine, int from, sparse_sum<T, B>& theirs) {
+        if (to != no_rank) session_.send(comm, to, [&](wire::bit_writer& sink) { write(sink, mine); });
+        if (from == no_rank) return false;
+        session_.receive(comm, from, [&](wire::bit_reader& source) {
+            theirs.expect(d_);
+            read(on, source, theirs);
+            if (theirs.size() > most_)
+                source.refuse(concat({"a list of ", theirs.size(), " terms, where no rank has more than ", most_}));
+        });
+        return !session_.failed();
+    }
+    /// v <- that of rank 0, on all ranks: down a binomial tree. Throws what session::finish does.
+    template <class C>
+    void spread(B& on, C& comm, sparse_sum<T, B>& v) {
+        int const me = comm.rank();
+        int reach = 1;  // of this rank: its lowest bit
+        while (reach < comm.size() && (me & reach) == 0) reach *= 2;
+        if (me != 0) pass(on, comm, no_rank, v, me - reach, v);
+        for (int distance = reach / 2; distance > 0; distance /= 2)
+            if (me + distance < comm.size()) pass(on, comm, me + distance, v, no_rank, v);
+        session_.finish();
+    }
+
+  private:
+    session session_;
+    std::size_t d_ = 0, most_ = 0;
+};
+
+/// The same in a memory that the host does not reach, over a communicator that carries arrays. Before each pass all
+/// ranks call an all-gather of how many terms they have, or of their error: for this they wait, and all throw the same.
+/// Then the lists go from memory to memory, in the order of the kernels.
+template <Scalar T, class B>
+requires(!OnHost<B>) class list_exchange<T, B> {
+  public:
+    explicit list_exchange(position_code) {}  // no positions are encoded
+
+    session& errors() { return session_; }
+    template <class C>
+    void start(B& on, C& comm, std::size_t d, std::size_t most, sum_round const& round) {
+        comm.require_stream_of(on);
+        lengths_.resize(static_cast<std::size_t>(comm.size()));
+        session_.start(round);
+        d_ = d;
+        most_ = most;
+    }
+    /// Throws wire_error where a rank has more terms than `most`, before any memory is asked for.
+    template <class C>
+    bool pass(B&, C& comm, int to, sparse_sum<T, B> const& mine, int from, sparse_sum<T, B>& theirs) {
+        compare_lengths(comm, mine.size());
+        if (from != no_rank) theirs.expect(d_, lengths_[static_cast<std::size_t>(from)]);
+        comm.together([&] {
+            if (to != no_rank) {
+                comm.send(to, mine.support());
+                comm.send(to, mine.values());
+            }
+            if (from != no_rank) {
+                comm.receive(from, theirs.support_to_fill());
+                comm.receive(from, theirs.values_to_fill());
+            }
+        });
+        return from != no_rank;
+    }
+    template <class C>
+    void spread(B&, C& comm, sparse_sum<T, B>& v) {
+        compare_lengths(comm, v.size());
+        if (comm.rank() != 0) v.expect(d_, lengths_[0]);
+        comm.together([&] {
+            comm.spread(0, v.support(), v.support_to_fill());
+            comm.spread(0, v.values(), v.values_to_fill());
+        });
+    }
+
+  private:
+    template <class C>
+    void compare_lengths(C& comm, std::size_t n) {
+        auto const mine = std::uint64_t{n};
+        session_.share_failure(comm, std::as_bytes(std::span(&mine, 1)));
+        session_.finish();
+        for (std::size_t r = 0; r < lengths_.size(); ++r) {
+            auto const received = comm.from(static_cast<int>(r)).bytes;
+            if (received.size() != sizeof mine) failure::unreadable(static_cast<int>(r), 0, "no length").raise();
+            std::memcpy(&lengths_[r], received.data(), sizeof mine);
+            if (lengths_[r] > most_)
+                failure::unreadable(static_cast<int>(r), 0,
+                                    concat({"a list of ", lengths_[r], " terms, where no rank has more than ", most_}))
+                    .raise();
+        }
+    }
+
+    session session_;
+    std::size_t d_ = 0, most_ = 0;
+    std::vector<std::uint64_t> lengths_;
+};
+
+}  // namespace laconic::detail
 
 namespace laconic {
 

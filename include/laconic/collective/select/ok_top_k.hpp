@@ -11,8 +11,48 @@
 #include <vector>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/layout/regions.hpp"
-#include "laconic/collective/sparse/parts.hpp"
+#include "laconic/collective/parts.hpp"
+
+namespace laconic::detail {
+
+/// The coordinates 0 .. d - 1 in one region for each of P ranks, of any lengths, so that all have about as many terms.
+struct regions {
+    std::size_t d = 0;
+    std::vector<std::uint64_t> starts{};  ///< of each, and d; empty before the first round
+
+    std::size_t first(std::size_t p) const { return static_cast<std::size_t>(starts[p]); }
+    std::size_t length(std::size_t p) const { return first(p + 1) - first(p); }
+
+    /// Sets equal regions where there are none. Throws shape_error where there are some, from a loaded state, of
+    /// another number of ranks or of numbers.
+    void prepare(std::size_t ranks) {
+        if (starts.empty())
+            for (std::size_t p = 0; p <= ranks; ++p) starts.push_back(detail::partition{d, ranks}.first(p));
+        if (starts.size() != ranks + 1 || starts[0] != 0 || starts[ranks] != d ||
+            !std::is_sorted(starts.begin(), starts.end()))
+            throw shape_error(concat({"this state is not of ", ranks, " ranks and ", d, " numbers"}));
+    }
+    /// Where region p of `ranks` would start for v alone; where v has no terms, in equal parts.
+    template <Scalar T, class B>
+    std::uint64_t quantile(sparse_sum<T, B> const& v, std::size_t p, std::size_t ranks) const {
+        if (v.size() == 0) return detail::partition{d, ranks}.first(p);
+        return v.support()[detail::partition{v.size(), ranks}.first(p)];
+    }
+    /// Sets other starts. They ascend, as means of ascending starts; if a rank has sent others, they are raised.
+    void move(std::vector<std::uint64_t> const& next) {
+        for (std::size_t p = 1; p + 1 < starts.size(); ++p) starts[p] = std::max(starts[p - 1], next[p]);
+    }
+    /// Whether one of them has more than four times its share of v's terms.
+    template <Scalar T, class B>
+    bool uneven(sparse_sum<T, B> const& v) const {
+        auto const ranks = starts.size() - 1, bound = 4 * (v.size() / ranks + 1);
+        bool found = false;
+        for (std::size_t p = 0; p < ranks; ++p) found |= v.count_below(first(p + 1)) - v.count_below(first(p)) > bound;
+        return found;
+    }
+};
+
+}  // namespace laconic::detail
 
 namespace laconic {
 
@@ -160,7 +200,7 @@ class ok_top_k::adder {
         auto const cut = [&](std::size_t p) {
             detail::partition const shares{mine_.size(), n};
             piece_.reset(mine_.dimension());
-            piece_.append(shares.of(mine_.support(), p), shares.of(mine_.values(), p), 0);
+            piece_.append({shares.of(mine_.support(), p), shares.of(mine_.values(), p)}, 0);
         };
         for (std::size_t step = 1; step < n; ++step)
             session_.send(comm, static_cast<int>((me + step) % n), [&](wire::bit_writer& sink) {
@@ -207,21 +247,19 @@ class ok_top_k::adder {
     // v <- all that was gathered: regions, or shares of all of them. What is wrong with these is so on all ranks.
     void put_together(sparse_sum<T, B>& v, std::size_t me) {
         auto const n = next_.size();
-        auto const at = lists_.support();
         v.reset(d_);
-        seen_.clear();
-        for (std::size_t i = 0; i < n; ++i) seen_.push_back(lists_.begin(i));
+        left_.clear();
+        for (std::size_t i = 0; i < n; ++i) left_.push_back(lists_[i]);
         for (std::size_t p = 0; p < n; ++p)
             for (std::size_t r = uneven_ ? 0 : p; r < (uneven_ ? n : p + 1); ++r) {
-                auto const i = (r + n - me) % n, j = seen_[i];
-                auto const left = at.subspan(j, lists_.end(i) - j);
-                auto const end = std::lower_bound(left.begin(), left.end(), regions_.first(p + 1));
-                auto const share = left.first(static_cast<std::size_t>(end - left.begin()));
-                if (share.empty()) continue;
-                if (v.size() > 0 && share[0] <= v.support().back())
+                auto& [at, values] = left_[(r + n - me) % n];
+                auto const share = static_cast<std::size_t>(
+                    std::lower_bound(at.begin(), at.end(), regions_.first(p + 1)) - at.begin());
+                if (share == 0) continue;
+                if (v.size() > 0 && at[0] <= v.support().back())
                     throw wire_error(0, detail::concat({"from rank ", r, ": a share of sums that others have"}));
-                v.append(share, lists_.values().subspan(j, share.size()), 0);
-                seen_[i] += share.size();
+                v.append({at.first(share), values.first(share)}, 0);
+                at = at.subspan(share), values = values.subspan(share);
             }
     }
 
@@ -231,11 +269,8 @@ class ok_top_k::adder {
         if (exact()) {
             share_.reset(d_);
             v.keep_largest(on, k_, share_);
-            threshold_ = k_ == 0 ? std::numeric_limits<T>::infinity() : T(0);
-            if (k_ > 0 && total >= k_) {
-                threshold_ = std::numeric_limits<T>::infinity();
-                for (T const x : v.values()) threshold_ = std::min(threshold_, std::abs(x));
-            }
+            threshold_ = total < k_ ? T(0) : std::numeric_limits<T>::infinity();
+            for (T const x : v.values()) threshold_ = std::min(threshold_, std::abs(x));
             anew_ = false;
         } else {
             if (4 * total > 5 * k_) threshold_ *= T(1.025);
@@ -256,8 +291,8 @@ class ok_top_k::adder {
     detail::regions regions_;
     std::vector<std::uint64_t> next_;  // where each rank would have its region start
     sparse_sum<T, B> mine_, piece_, share_, brought_, leftover_;
-    detail::gathered_lists<T, B> lists_;  // this rank's first
-    std::vector<std::size_t> seen_;       // how far each is put together
+    detail::gathered_lists<T, B> lists_;          // this rank's first
+    std::vector<kernels::listed_terms<T>> left_;  // what of each is not put together
 };
 
 }  // namespace laconic

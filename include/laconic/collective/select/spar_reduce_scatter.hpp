@@ -11,60 +11,36 @@
 #include <vector>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/layout/permutation.hpp"
-#include "laconic/collective/sparse/parts.hpp"
-#include "laconic/core/partition.hpp"
+#include "laconic/collective/parts.hpp"
+#include "laconic/collective/select/permutation.hpp"
 
 namespace laconic::detail {
 
 /// The parts of a vector as rank `me` counts them: its own first, then those of me + 1, me + 2, .., round to me - 1.
 /// Coordinates are counted from where its own starts. So what a rank of a ring receives together lies together, and one
-/// list holds all parts, whose sizes are not known before. Parts::first(p) is where part p of `ranks` starts.
-template <class Parts>
+/// list holds all parts, whose sizes are not known before.
 struct turned {
-    Parts const* parts;
-    std::size_t d, ranks, me;
+    partition parts;
+    std::size_t me;
 
-    std::size_t origin() const { return parts->first(me); }
-    /// Where the j-th part from me on starts; j = ranks gives d.
+    std::size_t ranks() const { return parts.parts; }
+    std::size_t origin() const { return parts.first(me); }
+    /// Where the j-th part from me on starts; j = ranks() gives d.
     std::size_t first(std::size_t j) const {
         auto const p = me + j;
-        return p < ranks ? parts->first(p) - origin() : d - origin() + parts->first(p - ranks);
+        return p < ranks() ? parts.first(p) - origin() : parts.d - origin() + parts.first(p - ranks());
     }
     std::size_t length(std::size_t j) const { return first(j + 1) - first(j); }
+    /// Each of these coordinates, in any order, as this rank counts it; and back.
+    void turn(std::span<coordinate> at) const { count_from(origin(), at); }
+    void turn_back(std::span<coordinate> at) const { count_from(parts.d - origin(), at); }
+
+  private:
+    void count_from(std::size_t start, std::span<coordinate> at) const {
+        auto const first = static_cast<coordinate>(start), d = static_cast<coordinate>(parts.d);
+        for (auto& i : at) i = i >= first ? i - first : i + (d - first);
+    }
 };
-template <class Parts>
-turned(Parts const*, std::size_t, std::size_t, std::size_t) -> turned<Parts>;
-
-/// out_i <- v_{(origin + i) mod d}; d - origin in place of origin undoes it.
-template <Scalar T, class B>
-void turn(sparse_sum<T, B> const& v, std::size_t origin, sparse_sum<T, B>& out) {
-    auto const at = v.support();
-    auto const values = v.values();
-    auto const middle = v.count_below(origin);
-    out.reset(v.dimension());
-    out.append(at.subspan(middle), values.subspan(middle), std::size_t{0} - origin);
-    out.append(at.first(middle), values.first(middle), v.dimension() - origin);
-}
-
-/// all_gather_by, with all parts in one list: `held` in turned order has this rank's own part, and then the others'
-/// behind it. `piece` is scratch.
-template <class B, PointToPoint C, class Parts, Scalar T>
-void all_gather_turned(B& on, C& comm, session& talk, turned<Parts> const& order, sparse_sum<T, B>& held,
-                       sparse_sum<T, B>& piece) {
-    auto const place = [&](std::size_t p) { return p < order.me ? p + order.ranks - order.me : p - order.me; };
-    all_gather_by(
-        comm, talk,
-        [&](wire::bit_writer& sink) {
-            piece.assign_part(held, 0, order.length(0));
-            write(sink, piece);
-        },
-        [&](wire::bit_reader& source, std::size_t p) {
-            piece.expect(order.length(place(p)));
-            read(on, source, piece);
-            held.append(piece, order.first(place(p)));
-        });
-}
 
 }  // namespace laconic::detail
 
@@ -112,34 +88,26 @@ class spar_reduce_scatter::adder {
     template <PointToPoint C>
     void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size());
-        detail::partition const blocks{d_, n};
-        detail::turned const order{&blocks, d_, n, static_cast<std::size_t>(comm.rank())};
-        std::size_t const quota = k_ / n + (k_ % n != 0), back = d_ - order.origin();
-        make_room(on, v, blocks, quota);
+        detail::turned const order{{d_, n}, static_cast<std::size_t>(comm.rank())};
+        std::size_t const quota = k_ / n + (k_ % n != 0);
+        make_room(on, v, n, quota);
         session_.start(on, comm, round, v, d_);
         detail::permutation const dealt(d_, scatter_.value_or(key{}).child(round.number));
         held_.reset(d_);
-        if (!session_.failed()) {
-            if (scatter_)
-                rearrange(on, v, held_, [&](std::span<coordinate> at) {
-                    dealt(at);
-                    turn_all(at, order.origin());
-                });
-            else
-                detail::turn(v, order.origin(), held_);
-        }
+        if (!session_.failed())
+            rearrange(on, v, held_, [&](std::span<coordinate> at) {
+                if (scatter_) dealt(at);
+                order.turn(at);
+            });
         auto const undealt = [&](std::uint64_t i) { return scatter_ ? dealt.inverse(i) : i; };
         reduce_scatter(on, comm, order, quota, [&](std::uint64_t i) { return undealt((i + order.origin()) % d_); });
-        detail::all_gather_turned(on, comm, session_, order, held_, piece_);
+        gather(on, comm, order);
         session_.finish();
         for (auto const& [from, to] : {std::pair(&held_, &v), std::pair(&cut_, &leftover_)})
-            if (scatter_)
-                rearrange(on, *from, *to, [&](std::span<coordinate> at) {
-                    turn_all(at, back);
-                    dealt.inverse(at);
-                });
-            else
-                detail::turn(*from, back, *to);
+            rearrange(on, *from, *to, [&](std::span<coordinate> at) {
+                order.turn_back(at);
+                if (scatter_) dealt.inverse(at);
+            });
     }
 
     /// What this rank keeps, to be sent later: what it cut from the blocks that it handed on or added up.
@@ -148,9 +116,9 @@ class spar_reduce_scatter::adder {
   private:
     // A block reaches its rank over at most ceil(log2 P) others, each of which adds its own to it. In turned order
     // those that leave are the last that are held, and those that come the first.
-    template <PointToPoint C, class Order, class Where>
-    void reduce_scatter(B& on, C& comm, Order const& order, std::size_t quota, Where where) {
-        auto const n = order.ranks;
+    template <PointToPoint C, class Where>
+    void reduce_scatter(B& on, C& comm, detail::turned const& order, std::size_t quota, Where where) {
+        auto const n = order.ranks();
         cut_.reset(d_);
         for (std::size_t gap = std::bit_ceil(n) / 2; gap > 0; gap /= 2) {
             std::size_t const count = std::min(gap, n - gap);
@@ -185,9 +153,25 @@ class spar_reduce_scatter::adder {
         held_.reset(d_);
         held_.append(piece_, 0);
     }
+    // held_, which has this rank's own block, <- all blocks.
+    template <PointToPoint C>
+    void gather(B& on, C& comm, detail::turned const& order) {
+        detail::all_gather_by(
+            comm, session_,
+            [&](wire::bit_writer& sink) {
+                piece_.assign_part(held_, 0, order.length(0));
+                write(sink, piece_);
+            },
+            [&](wire::bit_reader& source, std::size_t p) {
+                auto const j = (p + order.ranks() - order.me) % order.ranks();
+                piece_.expect(order.length(j));
+                read(on, source, piece_);
+                held_.append(piece_, order.first(j));
+            });
+    }
+
     // piece_ <- what may leave of the j-th block, and behind arrived_ the rest of it.
-    template <class Order>
-    void cut(B& on, Order const& order, std::size_t j, std::size_t quota) {
+    void cut(B& on, detail::turned const& order, std::size_t j, std::size_t quota) {
         piece_.assign_part(held_, order.first(j), order.length(j));
         piece_.keep_largest(on, quota, arrived_, order.first(j));
     }
@@ -199,21 +183,14 @@ class spar_reduce_scatter::adder {
         move(std::span<coordinate>(moved_));
         to.assign_unsorted(on, moved_, from.values(), d_);
     }
-    // Counted from `origin` on, and round.
-    void turn_all(std::span<coordinate> at, std::size_t origin) const {
-        auto const first = static_cast<coordinate>(origin), d = static_cast<coordinate>(d_);
-        for (auto& i : at) i = i >= first ? i - first : i + (d - first);
-    }
-
     // Once: a later round may bring other blocks. All that comes, of all blocks, is P - 1 quotas.
-    void make_room(B& on, sparse_sum<T, B>& v, detail::partition const& blocks, std::size_t quota) {
-        auto const n = blocks.parts, own = std::max(std::min(v.size(), d_), k_);
+    void make_room(B& on, sparse_sum<T, B>& v, std::size_t n, std::size_t quota) {
+        auto const own = std::max(std::min(v.size(), d_), k_);
         auto const all = std::min(own + n * quota, d_);
         auto const block = std::min(own + detail::width_of(n) * quota, d_ / n + 1);
         for (auto* const list : {&held_, &arrived_, &cut_, &leftover_, &v}) list->reserve(on, all);
         piece_.reserve_to_cut(on, block, quota);
         session_.template make_room<T>(std::min((n + 1) / 2 * quota, d_) + n);
-        if (!scatter_) return;
         moved_.reserve(all);
         reserve_to_sort<T>(on, all, d_);
     }

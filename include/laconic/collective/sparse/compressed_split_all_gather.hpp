@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/sparse/parts.hpp"
+#include "laconic/collective/parts.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/wire/quantized_kind.hpp"
 

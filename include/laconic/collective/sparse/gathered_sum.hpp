@@ -4,8 +4,7 @@
 #include <cstddef>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/sparse/parts.hpp"
-#include "laconic/collective/terms/gathered_lists.hpp"
+#include "laconic/collective/parts.hpp"
 
 namespace laconic {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "laconic/collective/collective.hpp"
-#include "laconic/collective/sparse/parts.hpp"
+#include "laconic/collective/parts.hpp"
 
 namespace laconic {
 
@@ -63,10 +63,7 @@ class split_all_gather::adder {
             });
         session_.finish();
         v.reset(d_);
-        for (std::size_t p = 0; p < n; ++p) {
-            auto const i = (p + n - me) % n, first = lists_.begin(i), terms = lists_.end(i) - first;
-            v.append(lists_.support().subspan(first, terms), lists_.values().subspan(first, terms), 0);
-        }
+        for (std::size_t p = 0; p < n; ++p) v.append(lists_[(p + n - me) % n], 0);
     }
     /// v <- the terms of this rank's part of the sum, by the first half: P - 1 messages, and a collective call of no
     /// bytes, by which all ranks throw the same.

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <span>
 
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/array.hpp"
 #include "laconic/backend/host.hpp"
-#include "laconic/backend/arguments.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/core/contract.hpp"
 #include "laconic/message/message.hpp"
@@ -161,7 +161,7 @@ class sparse_sum {
     void keep_largest(B& on, std::size_t k, sparse_sum& rest, std::size_t first) {
         if (size() <= k) return;
         split_largest(on, k);
-        rest.append(spare_at_, spare_values_, first);
+        rest.append({spare_at_, spare_values_}, first);
     }
     /// Appends a term, whose coordinate is above the others.
     void append(std::size_t at, T value) {
@@ -171,25 +171,28 @@ class sparse_sum {
     }
     /// Appends terms, whose coordinates are counted from `first`, which may be below 0, modulo 2^32, and are above the
     /// others.
-    void append(std::span<coordinate const> at, std::span<T const> values, std::size_t first) {
+    void append(kernels::listed_terms<T> terms, std::size_t first) {
+        auto const [at, values] = terms;
         LACONIC_EXPECTS(at.size() == values.size());
-        auto const shift = static_cast<coordinate>(first);
-        auto const place = [shift](coordinate i) { return i + shift; };
-        LACONIC_EXPECTS(at.empty() || (place(at.back()) < dimension() &&
-                                       (size() == 0 || place(at.front()) > message_.support.back())));
         auto const before = size();
+        auto const shift = static_cast<coordinate>(first);
         message_.support.insert(message_.support.end(), at.begin(), at.end());
-        if (shift != 0)
-            std::transform(at.begin(), at.end(), message_.support.begin() + static_cast<std::ptrdiff_t>(before), place);
+        for (std::size_t j = before; shift != 0 && j < size(); ++j) message_.support[j] += shift;
         message_.payload.values.insert(message_.payload.values.end(), values.begin(), values.end());
+        LACONIC_EXPECTS(at.empty() ||
+                        (support().back() < dimension() && (before == 0 || support()[before] > support()[before - 1])));
     }
     /// Appends all terms of a part of this vector that starts at `first`, above the others.
-    void append(sparse_sum const& part, std::size_t first) { append(part.support(), part.values(), first); }
+    void append(sparse_sum const& part, std::size_t first) { append(part.listed(), first); }
+    /// The terms of the coordinates first .. first + d - 1.
+    kernels::listed_terms<T> listed(std::size_t first, std::size_t d) const {
+        auto const begin = count_below(first), n = count_below(first + d) - begin;
+        return {support().subspan(begin, n), values().subspan(begin, n)};
+    }
     /// <- the coordinates first .. first + d - 1 of another vector, counted from first.
     void assign_part(sparse_sum const& whole, std::size_t first, std::size_t d) {
         reset(d);
-        auto const begin = whole.count_below(first), n = whole.count_below(first + d) - begin;
-        append(whole.support().subspan(begin, n), whole.values().subspan(begin, n), std::size_t{0} - first);
+        append(whole.listed(first, d), std::size_t{0} - first);
     }
     /// How many terms have lower coordinates.
     std::size_t count_below(std::size_t at) const {

@@ -1,13 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bruck's all-gather brings each part to each rank once, bit for bit, in ceil(log2 P) steps.
 // `split_and_add` leaves each rank the sum of its part, wherever parts start, and reports where a sum overflows.
-#include "laconic/collective/sparse/parts.hpp"
+#include "laconic/collective/parts.hpp"
 
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
 #include "support/sparse_vectors.hpp"
 
+TEST_CASE("numbers are added or taken as they are read") {
+    std::vector<double> x{1, 2}, y{3, -4};
+    wire::bit_writer sink;
+    put_numbers(sink, y);
+    auto const bytes = sink.finish();
+    wire::bit_reader once(bytes), twice(bytes);
+    detail::add_numbers(once, std::span(x));
+    CHECK(x == std::vector<double>{4, -2});
+    take_numbers(twice, std::span(x));
+    CHECK(x == y);
+    CHECK_THROWS_AS(take_numbers(twice, std::span(x)), wire_error);
+}
+
+TEST_CASE("pieces cover a part, one after another, and a part of nothing is one") {
+    constexpr std::size_t most = detail::in_pieces<float>::longest;
+    CHECK(most * 4 < 65536);
+    CHECK(detail::in_pieces<double>::longest * 8 < 65536);
+    for (std::size_t const length : {std::size_t{0}, std::size_t{1}, most, most + 1, 3 * most}) {
+        detail::in_pieces<float> const all{7, length};
+        CHECK(all.count() == std::max<std::size_t>(1, (length + most - 1) / most));
+        std::size_t next = 7, pieces = 0;
+        all.each([&](std::size_t first, std::size_t n) {
+            CHECK(first == next);
+            CHECK(n <= most);
+            all.visit(pieces, [&](std::size_t at, std::size_t numbers) {
+                CHECK(at == first);
+                CHECK(numbers == n);
+            });
+            next += n;
+            ++pieces;
+        });
+        CHECK(next == 7 + length);
+        CHECK(pieces == all.count());
+    }
+}
+
+TEST_CASE("who takes turns is at most eight pieces ahead, as long as there is something to receive") {
+    constexpr std::size_t most = detail::in_pieces<float>::longest;
+    for (std::size_t const sent : {0, 1, 3, 20})
+        for (std::size_t const received : {0, 1, 8, 9, 30}) {
+            std::size_t sends = 0, receives = 0;
+            int ahead = 0, largest = 0;
+            detail::by_turns(
+                detail::in_pieces<float>{5, sent * most}, detail::in_pieces<float>{0, received * most},
+                [&](std::size_t first, std::size_t) {
+                    CHECK(first == 5 + most * sends++);
+                    largest = std::max(largest, ++ahead);
+                },
+                [&](std::size_t first, std::size_t) {
+                    CHECK(first == most * receives++);
+                    --ahead;
+                });
+            CHECK(sends == std::max<std::size_t>(sent, 1));
+            CHECK(receives == std::max<std::size_t>(received, 1));
+            CHECK(largest == (received + 8 < sent ? int(sent - receives) : std::min(8, int(sends))));
+        }
+}
+
 namespace sv = sparse_vectors;
+
+TEST_CASE("lists stand one behind another, as they came") {
+    // Of a vector of 10: its coordinates 6 .. 9, none of 0 .. 2, and 3 .. 5.
+    std::vector<std::size_t> const first{6, 0, 3};
+    sv::lists<double> const came{sv::of<double>(4, {{0, 1.5}, {3, -2}}), sv::of<double>(3, {}),
+                                 sv::of<double>(3, {{1, 7}})};
+    detail::gathered_lists<double> lists;
+    for (int again = 0; again < 2; ++again) {
+        lists.clear();
+        CHECK(lists.size() == 0);
+        for (std::size_t i = 0; i < 3; ++i) lists.append(came[i], first[i]);
+        CHECK(lists.size() == 3);
+        std::vector<std::vector<coordinate>> const at{{6, 9}, {}, {4}};
+        std::vector<std::vector<double>> const values{{1.5, -2}, {}, {7}};
+        for (std::size_t i = 0; i < 3; ++i) {
+            CHECK(std::ranges::equal(lists[i].at, at[i]));
+            CHECK(std::ranges::equal(lists[i].values, values[i]));
+        }
+    }
+}
+
+TEST_CASE("lists are added up from one of them on, as merges do, however far apart their terms are") {
+    for (std::size_t const d : {60, 4000000}) {
+        host on;
+        // Sums that are rounded differently in another order.
+        auto const all = sv::all_whole_numbers<float>(sv::shape::apart, 60, 9, 5);
+        sv::lists<float> came;
+        for (std::size_t i = 0; i < 5; ++i) {
+            came.emplace_back(d);
+            for (std::size_t j = 0; j < all[i].size(); ++j)
+                came[i].append((all[i].support()[j] / 5 * 5) * (d / 60), all[i].values()[j] / (j % 2 == 0 ? 7 : 3e5f));
+        }
+        for (std::size_t start = 0; start < 5; ++start) {
+            detail::gathered_lists<float> lists;
+            sparse_sum<float> wanted(d), sum(d);
+            for (auto const& list : came) lists.append(list, 0);
+            for (std::size_t i = 0; i < 5; ++i) wanted.add(on, came[(start + i) % 5]);
+            sum.append(d - 1, 1);
+            lists.add_up(on, start, sum);
+            CHECK(sum == wanted);
+        }
+    }
+}
+
+TEST_CASE("within its room it stays where it is") {
+    host on;
+    detail::gathered_lists<float> lists;
+    lists.reserve(on, 3, 4);
+    for (int i = 0; i < 2; ++i) lists.append(sv::of<float>(5, {{0, 1}, {4, 1}}), 5);
+    lists.clear();
+    lists.append(sv::of<float>(5, {{0, 1}, {4, 1}}), 5);
+    auto const* const there = lists[0].values.data();
+    lists.append(sv::of<float>(5, {{0, 1}, {4, 1}}), 5);
+    CHECK(lists[0].values.data() == there);
+}
 
 TEST_CASE("what is handed on is what its own rank sent, to the bit") {
     for (int const n : {2, 3, 5, 6, 7, 8, 9}) {
@@ -93,8 +206,6 @@ TEST_CASE("numbers come to where they belong, in pieces, one of which may be of 
             });
         }
 }
-
-namespace sv = sparse_vectors;
 
 TEST_CASE("each rank adds up its part, wherever parts start, and receives what stands in front of them") {
     for (int const n : {1, 2, 3, 8}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `permutation` is a bijection with an inverse, another one for each key, and deals neighbours evenly.
-#include "laconic/collective/layout/permutation.hpp"
+#include "laconic/collective/select/permutation.hpp"
 
 #include "support/everything.hpp"
 

@@ -2,18 +2,114 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "laconic/collective/layout/pieces.hpp"
 #include "laconic/collective/session.hpp"
-#include "laconic/collective/terms/gathered_lists.hpp"
+#include "laconic/comm/communicator.hpp"
 #include "laconic/core/partition.hpp"
+#include "laconic/wire/number.hpp"
+#include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {
+
+// The `length` coordinates from `first` on, in pieces, at least one: one is added up while the next is on its way.
+template <Scalar T>
+struct in_pieces {
+    static constexpr std::size_t longest = longest_piece / sizeof(T);
+    std::size_t first, length;
+
+    std::size_t count() const { return std::max<std::size_t>(1, (length + longest - 1) / longest); }
+    // f(first, length) for piece p.
+    template <class F>
+    void visit(std::size_t p, F f) const {
+        f(first + p * longest, std::min(longest, length - p * longest));
+    }
+    template <class F>
+    void each(F f) const {
+        for (std::size_t p = 0; p < count(); ++p) visit(p, f);
+    }
+};
+
+// Who sends pieces and receives others by turns has sent at most so many more than it has received, as long as there is
+// something to receive. What a quick rank sent to its next partner would take its share of the link through which that
+// one still receives its last, who then were late as well.
+inline constexpr std::size_t pieces_ahead = 8;
+
+// Calls send(first, length) and receive(first, length) for each piece.
+template <Scalar T, class Send, class Receive>
+void by_turns(in_pieces<T> sent, in_pieces<T> received, Send send, Receive receive) {
+    for (std::size_t p = 0; p < std::max(sent.count(), received.count() + pieces_ahead); ++p) {
+        if (p >= pieces_ahead && p - pieces_ahead < received.count()) received.visit(p - pieces_ahead, receive);
+        if (p < sent.count()) sent.visit(p, send);
+    }
+}
+
+// What adds numbers that it reads to x.
+template <Scalar T, wire::BitSource R>
+void add_numbers(R& source, std::span<T> x) {
+    std::array<T, 1024> some;
+    for (std::size_t first = 0; first < x.size(); first += some.size()) {
+        auto const to = x.subspan(first, std::min(some.size(), x.size() - first));
+        auto const read = std::span(some).first(to.size());
+        take_numbers(source, read);
+        for (std::size_t i = 0; i < to.size(); ++i) to[i] += read[i];
+    }
+}
+
+/// Lists of terms of one vector, one behind another in the order in which they come, so that they take the memory of
+/// all terms together, whatever the length of each. Coordinates are the vector's.
+template <Scalar T, OnHost B = host>
+class gathered_lists {
+  public:
+    /// Makes room for this many lists with this many terms in all.
+    void reserve(B& on, std::size_t lists, std::size_t terms) {
+        ends_.reserve(lists);
+        at_.reserve(terms);
+        values_.reserve(terms);
+        views_.reserve(lists);
+        reserve_to_sum<T>(on, lists, terms);
+    }
+    void clear() {
+        ends_.clear();
+        at_.clear();
+        values_.clear();
+    }
+    /// Appends a list, about the part of the vector that starts at `first`.
+    void append(sparse_sum<T, B> const& list, std::size_t first) {
+        auto const before = at_.size();
+        at_.insert(at_.end(), list.support().begin(), list.support().end());
+        if (first > 0)
+            for (std::size_t j = before; j < at_.size(); ++j) at_[j] += static_cast<coordinate>(first);
+        values_.insert(values_.end(), list.values().begin(), list.values().end());
+        ends_.push_back(at_.size());
+    }
+    /// sum, whose dimension is set, <- the sum of all lists, added in the order start, start + 1, .. and round to start
+    /// - 1.
+    void add_up(B& on, std::size_t start, sparse_sum<T, B>& sum) {
+        views_.clear();
+        for (std::size_t l = 0; l < size(); ++l) views_.push_back((*this)[(start + l) % size()]);
+        sum.assign_sum(on, views_);
+    }
+
+    std::size_t size() const { return ends_.size(); }
+    /// The i-th list; valid until one is appended.
+    kernels::listed_terms<T> operator[](std::size_t i) const {
+        LACONIC_EXPECTS(i < size());
+        auto const begin = i == 0 ? 0 : ends_[i - 1], n = ends_[i] - begin;
+        return {std::span(at_).subspan(begin, n), std::span(values_).subspan(begin, n)};
+    }
+
+  private:
+    std::vector<std::size_t> ends_;
+    std::vector<coordinate> at_;
+    typename B::template array<T> values_;
+    std::vector<kernels::listed_terms<T>> views_;
+};
 
 /// Every rank has the part of its own number and gets the others' (Bruck et al., IEEE TPDS 8, 1997): in each step twice
 /// as many as before, ceil(log2 P) steps for any P ranks, each part handed to each rank once. send(sink) writes this
