@@ -178,20 +178,9 @@ class omni_aggregator {
     }
     bool store_blocks(std::size_t w, omni_header const& h, std::span<std::byte const> sent) {
         std::size_t const s = h.slot, first = s * how_.fused;
-        std::size_t bytes = 4 * how_.fused;
-        if (h.columns >> how_.fused != 0) return false;
-        for (std::size_t f = 0; f < how_.fused; ++f) {
-            auto const b = here_[first + f];
-            if ((h.columns >> f & 1) != 0) {
-                if (b == detail::no_block) return false;
-                bytes += blocks_.length(b) * sizeof(T);
-            }
-        }
-        if (sent.size() != bytes) return false;
-        for (std::size_t f = 0; f < how_.fused; ++f) {
-            auto const b = here_[first + f], next = detail::load_half(sent.data() + 4 * f);
-            if (b == detail::no_block ? next != b : !may_come(s, f, columns_.row_of(b) + 1, next)) return false;
-        }
+        auto const may_be = [&](std::size_t f, std::size_t row, std::uint32_t b) { return may_come(s, f, row, b); };
+        if (!detail::fits_columns<T>(how_, h, sent, std::span(here_).subspan(first, how_.fused), false, may_be))
+            return false;
         auto from = sent.data() + 4 * how_.fused;
         for (std::size_t f = 0; f < how_.fused; ++f) {
             next_[first + f] = std::min(next_[first + f], detail::load_half(sent.data() + 4 * f));
@@ -204,16 +193,9 @@ class omni_aggregator {
         return true;
     }
 
-    omni_header head(omni_kind kind, std::size_t slot, std::uint32_t number) const {
-        auto h = head_;
-        h.kind = kind;
-        h.slot = static_cast<std::uint32_t>(slot);
-        h.turn = number;
-        return h;
-    }
     void write_opened(std::size_t g) {
         bool const good = failed_worker_ == how_.workers;
-        packet_.begin(head(omni_kind::opened, g, 0));
+        packet_.begin(head_.with(omni_kind::opened, g));
         packet_.half(good ? static_cast<std::uint32_t>(no_rank) : static_cast<std::uint32_t>(failed_worker_));
         packet_.word(good ? detail::no_coordinate : error_);
         for (std::size_t c = first_slot(g) * how_.fused; c < last_slot(g) * how_.fused; ++c) packet_.half(next_[c]);
@@ -227,7 +209,7 @@ class omni_aggregator {
         }
     }
     void write_sums(B& on, std::size_t s) {
-        auto h = head(omni_kind::sums, s, slots_[s].number);
+        auto h = head_.with(omni_kind::sums, s, slots_[s].number);
         auto const first = s * how_.fused, p = static_cast<std::size_t>(how_.workers);
         for (std::size_t f = 0; f < how_.fused; ++f)
             if (here_[first + f] != detail::no_block) h.columns |= 1u << f;
@@ -256,14 +238,14 @@ class omni_aggregator {
     template <class Out>
     void send_pending(std::size_t w, omni_header const& h, turn const& t, Out& out) {
         int const lacks = missing(t);
-        packet_.begin(head(omni_kind::pending, h.slot, h.turn)).half(static_cast<std::uint32_t>(lacks));
+        packet_.begin(head_.with(omni_kind::pending, h.slot, h.turn)).half(static_cast<std::uint32_t>(lacks));
         auto const packet = packet_.finish();
         out(static_cast<int>(w), packet);
         out(lacks, packet);
     }
     template <class Out>
     bool take_leaving(std::size_t w, Out& out) {
-        packet_.begin(head(omni_kind::left, 0, 0));
+        packet_.begin(head_.with(omni_kind::left, 0));
         out(static_cast<int>(w), packet_.finish());
         if (left_[w]) return false;
         take_left(w);

@@ -36,6 +36,11 @@ struct omni_header {
     std::uint32_t columns = 0;  ///< 24 bits, one for each column of the slot whose numbers are in the packet
     std::uint32_t slot = 0;     ///< the slot; in an opening, the group of slots
     std::uint32_t turn = 0;     ///< the turn of that slot, from 1 on; 0 for groups
+
+    /// The same of another kind, for this slot or group and this turn.
+    omni_header with(omni_kind what, std::size_t at, std::uint32_t number = 0) const {
+        return {digest, round, what, 0, static_cast<std::uint32_t>(at), number};
+    }
 };
 
 namespace detail {
@@ -184,6 +189,28 @@ namespace detail {
 /// Values for: no further block; no error; a vector of another dimension, to which the dimension is added.
 inline constexpr std::uint32_t no_block = 0xffffffffu;
 inline constexpr std::uint64_t no_coordinate = ~std::uint64_t{0}, other_dimension = std::uint64_t{1} << 63;
+
+/// Whether what stands behind a header of blocks or sums fits the columns of its slot, whose current blocks are `here`:
+/// numbers of some of these blocks, or of all, and in front of them each column's next block, of which may_come(column
+/// in the slot, row, block) says whether it can be one from that row on.
+template <Scalar T, class MayCome>
+bool fits_columns(omni_stream const& how, omni_header const& h, std::span<std::byte const> sent,
+                  std::span<std::uint32_t const> here, bool of_all, MayCome may_come) {
+    if (h.columns >> here.size() != 0) return false;
+    std::size_t bytes = 4 * here.size();
+    for (std::size_t f = 0; f < here.size(); ++f) {
+        bool const is_sent = (h.columns >> f & 1) != 0;
+        if (here[f] == no_block ? is_sent : of_all && !is_sent) return false;
+        if (is_sent) bytes += how.blocks().length(here[f]) * sizeof(T);
+    }
+    if (sent.size() != bytes) return false;
+    auto const columns = how.columns();
+    for (std::size_t f = 0; f < here.size(); ++f) {
+        auto const next = load_half(sent.data() + 4 * f);
+        if (here[f] == no_block ? next != no_block : !may_come(f, columns.row_of(here[f]) + 1, next)) return false;
+    }
+    return true;
+}
 
 }  // namespace detail
 

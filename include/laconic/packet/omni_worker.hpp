@@ -141,19 +141,15 @@ class omni_worker {
     template <class Out>
     void send(std::size_t i, double now, Out& out) {
         asked_.sent(i, aggregator_of(i), now);
-        auto h = head_;
         if (i < openings_) {
-            h.kind = omni_kind::opening;
-            h.slot = static_cast<std::uint32_t>(i / aggregators());
-            packet_.begin(h).word(error_);
+            packet_.begin(head_.with(omni_kind::opening, i / aggregators())).word(error_);
             each_slot(i, [&](std::size_t s) {
                 for (std::size_t w = 0; w < how_.fused; ++w) packet_.half(coming_[s * how_.fused + w]);
             });
         } else if (i < farewell(0)) {
-            write_turn(i - openings_, h);
+            write_turn(i - openings_);
         } else {
-            h.kind = omni_kind::leaving;
-            packet_.begin(h);
+            packet_.begin(head_.with(omni_kind::leaving, 0));
         }
         out(node_of(i), packet_.finish());
     }
@@ -165,11 +161,9 @@ class omni_worker {
         for (std::size_t s = first; s < last; ++s) f(s * aggregators() + aggregator_of(i));
     }
     // The current blocks in x are this worker's own until their sums come.
-    void write_turn(std::size_t s, omni_header h) {
+    void write_turn(std::size_t s) {
         auto const first = s * how_.fused;
-        h.kind = omni_kind::blocks;
-        h.slot = static_cast<std::uint32_t>(s / aggregators());
-        h.turn = turns_[s];
+        auto h = head_.with(omni_kind::blocks, s / aggregators(), turns_[s]);
         auto const mine = [&](std::size_t w) { return here_[first + w] != detail::no_block && has(here_[first + w]); };
         for (std::size_t w = 0; w < how_.fused; ++w)
             if (mine(w)) h.columns |= 1u << w;
@@ -213,19 +207,11 @@ class omni_worker {
     template <class Out>
     bool take_sums(B& on, double now, std::size_t i, omni_header const& h, std::span<std::byte const> sent, Out& out) {
         auto const s = i - openings_, first = s * how_.fused;
-        std::size_t bytes = 4 * how_.fused;
-        if (h.columns >> how_.fused != 0) return false;
-        for (std::size_t w = 0; w < how_.fused; ++w) {
-            auto const b = here_[first + w];
-            if ((b != detail::no_block) != ((h.columns >> w & 1) != 0)) return false;
-            if (b != detail::no_block) bytes += blocks_.length(b) * sizeof(T);
-        }
-        if (sent.size() != bytes) return false;
-        for (std::size_t w = 0; w < how_.fused; ++w) {
-            auto const b = here_[first + w];
-            auto const next = detail::load_half(sent.data() + 4 * w);
-            if (b == detail::no_block ? next != b : !may_come(first + w, columns_.row_of(b) + 1, next)) return false;
-        }
+        auto const may_be = [&](std::size_t f, std::size_t row, std::uint32_t b) {
+            return may_come(first + f, row, b);
+        };
+        if (!detail::fits_columns<T>(how_, h, sent, std::span(here_).subspan(first, how_.fused), true, may_be))
+            return false;
         asked_.answered(i, now);
         auto from = sent.data() + 4 * how_.fused;
         for (std::size_t w = 0; w < how_.fused; ++w) {
