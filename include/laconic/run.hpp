@@ -99,7 +99,7 @@ struct no_watch {
 
 // f, as run's trace has it: the mean over the ranks of what each calls its value.
 template <class L, class At, class C>
-double value_for_trace([[maybe_unused]] L& run, [[maybe_unused]] At const& now, [[maybe_unused]] C& comm) {
+double value_for_trace(L& run, At const& now, C& comm) {
     if constexpr (EvaluatesTogether<L, C>)
         return run.value_at_mean(comm);
     else

@@ -91,8 +91,6 @@ struct collective_face : face {
     virtual any_sum<T, B> make(std::size_t d, position_code positions) const = 0;
     template <Scalar S, class On>
     requires(std::same_as<S, T>&& std::same_as<On, B>) using adder = any_sum<S, On>;
-
-    friend bool operator==(collective_face const& a, collective_face const& b) { return a.name() == b.name(); }
 };
 template <class Holder, class T, class B>
 struct collective_model : model<collective_face<T, B>, Holder> {
@@ -104,7 +102,7 @@ struct collective_model : model<collective_face<T, B>, Holder> {
         if constexpr (is_face) return this->inside->gathers();
         return gathering;
     }
-    void check([[maybe_unused]] std::size_t d) const override {
+    void check(std::size_t d) const override {
         if constexpr (!gathering) check_collective(*this->inside, d);
     }
     any_sum<T, B> make(std::size_t d, position_code positions) const override {

@@ -106,7 +106,7 @@ class any_message {
         void const* kind() const override { return &kind_of<M>; }
         std::size_t dimension() const override { return message().dimension(); }
         void add_to(B& on, std::span<T> out, T w) const override { add_message(on, out, w, message()); }
-        void encode([[maybe_unused]] sink_pointer to, [[maybe_unused]] bool shape) const override {
+        void encode(sink_pointer to, bool shape) const override {
             if constexpr (OnHost<B>) to.writer ? encode_to(*to.writer, shape) : encode_to(*to.counter, shape);
         }
         void encode_to(auto& sink, bool shape) const {
@@ -120,18 +120,16 @@ class any_message {
             if constexpr (OnHost<B>) return bits_as_paper(message());
             return 0;
         }
-        void read_from([[maybe_unused]] B& on, [[maybe_unused]] wire::bit_reader& source) override {
+        void read_from(B& on, wire::bit_reader& source) override {
             if constexpr (OnHost<B>) read(on, source, message());
         }
         bool equals(face const& other) const override {
             return other.kind() == kind() && static_cast<model const&>(other).message() == message();
         }
-        void copy_to([[maybe_unused]] B& on, [[maybe_unused]] host& to_on,
-                     [[maybe_unused]] any_message<T, host>& to) const override {
+        void copy_to(B& on, host& to_on, any_message<T, host>& to) const override {
             if constexpr (!OnHost<B>) copy_message(on, message(), to_on, to.template as<messages::moved_to<host, M>>());
         }
-        void copy_from([[maybe_unused]] host& from_on, [[maybe_unused]] any_message<T, host> const& from,
-                       [[maybe_unused]] B& on) override {
+        void copy_from(host& from_on, any_message<T, host> const& from, B& on) override {
             if constexpr (!OnHost<B>)
                 copy_message(from_on, from.template get<messages::moved_to<host, M>>(), on, message());
         }
@@ -162,8 +160,6 @@ struct compressor_face : face {
     virtual bool contractive() const = 0;
     virtual double omega(std::size_t d) const = 0;
     virtual double delta(std::size_t d) const = 0;
-
-    friend bool operator==(compressor_face const& a, compressor_face const& b) { return a.name() == b.name(); }
 };
 template <class Holder, class T, class B>
 struct compressor_model : model<compressor_face<T, B>, Holder> {

@@ -16,13 +16,15 @@
 /// any_step<T, B>. The pointer decides what a copy of that class has: the same value, a copy of it, or none is made.
 namespace laconic::detail {
 
-/// The base of all faces, and of those whose values have a state. The text of a face is that of the value.
+/// The base of all faces, and of those whose values have a state. The text of a face is that of the value, and two are
+/// equal iff their texts are.
 struct face {
     virtual ~face() = default;
     virtual std::string name() const = 0;
     // Nothing converts to a face, so that no other value is tried for conversion to an any_... here, which would
     // evaluate the constraints of its constructor for that value.
     friend std::string to_string(face const& f) { return f.name(); }
+    friend bool operator==(face const& a, face const& b) { return a.name() == b.name(); }
 };
 struct face_with_state : face {
     virtual void state(wire::state_writer& archive) = 0;

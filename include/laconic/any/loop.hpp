@@ -77,7 +77,7 @@ class any_loop {
         std::span<T const> x() const override { return inside.x(); }
         std::vector<std::byte> save() const override { return inside.save(); }
         void restore(std::span<std::byte const> saved) override { inside.restore(saved); }
-        double value_at_mean([[maybe_unused]] any_communicator& comm) override {
+        double value_at_mean(any_communicator& comm) override {
             if constexpr (together)
                 return inside.value_at_mean(comm);
             else

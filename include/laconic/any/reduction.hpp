@@ -34,15 +34,13 @@ struct reduction_model final : model<reduction_face<T, B>, held_value<R>> {
             this->inside->check_proof(d);
     }
     memory<T, B> feedback(std::size_t d) const override { return this->inside->template feedback<T, B>(d); }
-    void weigh([[maybe_unused]] B& on, [[maybe_unused]] T weight,
-               [[maybe_unused]] any_message<T, B>& m) const override {
+    void weigh(B& on, T weight, any_message<T, B>& m) const override {
         if constexpr (WeighsMessages<R, any_message<T, B>, T, B>)
             this->inside->weigh(on, weight, m);
         else if constexpr (WeighsMessages<R, message, T, B>)
             this->inside->weigh(on, weight, m.template as<message>());
     }
-    void finish_estimate([[maybe_unused]] B& on, [[maybe_unused]] int ranks, [[maybe_unused]] std::span<T> mean,
-                         [[maybe_unused]] any_message<T, B>& scratch) const override {
+    void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const override {
         if constexpr (FinishesEstimate<R, any_message<T, B>, T, B>)
             this->inside->finish_estimate(on, ranks, mean, scratch);
         else if constexpr (FinishesEstimate<R, message, T, B>)

@@ -54,7 +54,7 @@ constexpr bool is_list<std::vector<E>> = true;
 
 // What stands before the name of what is needed: "a compressor", where that is what it is, but "k" and "once".
 template <class F>
-char const* article([[maybe_unused]] std::string_view name) {
+char const* article(std::string_view name) {
     if constexpr (Registered<F>)
         return std::string_view(registry<F>::kind).ends_with(name) ? "a " : "";
     else
@@ -160,8 +160,7 @@ struct entry {
 };
 template <class V, laconic::detail::Described X>
 entry<V> entry_of() {
-    return {laconic::detail::listed<X>(), laconic::detail::BeginsPipe<X>,
-            [](arguments& a, [[maybe_unused]] V const* rest) {
+    return {laconic::detail::listed<X>(), laconic::detail::BeginsPipe<X>, [](arguments& a, V const* rest) {
                 auto const x = read_fields<X>(a);
                 if constexpr (laconic::detail::BeginsPipe<X>)
                     if (rest) return V(x.with(*rest));

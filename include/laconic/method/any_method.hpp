@@ -94,15 +94,14 @@ class any_method {
             }
         }
         bool has_loop() const override { return !Method<M, T, host>; }
-        any_loop<T> start([[maybe_unused]] problem const& p, [[maybe_unused]] any_objective<T> const& f,
-                          [[maybe_unused]] any_communicator comm, [[maybe_unused]] std::span<T> x,
-                          [[maybe_unused]] std::uint64_t seed) const override {
+        any_loop<T> start(problem const& p, any_objective<T> const& f, any_communicator comm, std::span<T> x,
+                          std::uint64_t seed) const override {
             if constexpr (Method<M, T, host>)
                 throw argument_error(detail::concat({name(), " is a recursion: descend() and descent run it"}));
             else
                 return {comm, [&, f](any_communicator& handle) { return this->inside->start(p, f, handle, x, seed); }};
         }
-        any_method over([[maybe_unused]] any_collective<T> const& collective) const override {
+        any_method over(any_collective<T> const& collective) const override {
             if constexpr (Method<M, T, host>) {
                 throw argument_error(detail::concat({name(), " is a recursion: its transport is a part of it"}));
             } else if constexpr (requires(M m) { m.over = collective; }) {

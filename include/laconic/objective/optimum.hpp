@@ -64,15 +64,24 @@ Vector product_step(Apply&& apply, Vector const& g) {
 
 inline constexpr std::size_t largest_dense = 4096;  // features, where there is a choice
 
+// One of the two, by the Hessian at x, in the coordinates of the support where one is given, as g is; h is workspace.
 template <class F, class Vector, class Matrix>
-Vector newton_step(F const& f, Vector const& x, Vector const& g, Matrix& h) {
+Vector newton_step(F const& f, Vector const& x, Vector const& g, Matrix& h,
+                   std::vector<Eigen::Index> const* support = nullptr) {
     if constexpr (HessianObjective<F>)
         if (!HessianProductObjective<F> || f.dimension() <= largest_dense) {
             f.hessian(view(x), h);
+            if (support) h = Matrix(h(*support, *support));
             return dense_step(h, g);
         }
+    Vector whole = Vector::Zero(x.size()), image = whole;
     auto const apply = [&](Vector const& v, Vector& out) {
-        if constexpr (HessianProductObjective<F>) f.hessian_times(view(x), view(v), view(out));
+        if constexpr (HessianProductObjective<F>) {
+            if (!support) return f.hessian_times(view(x), view(v), view(out));
+            whole(*support) = v;
+            f.hessian_times(view(x), view(whole), view(image));
+            out = image(*support);
+        }
     };
     return product_step(apply, g);
 }
@@ -195,7 +204,7 @@ class composite_search {
             vector const r = subgradient(at)(support);
             double const norm = r.norm(), scale = std::abs(at.value);
             if (norm == 0) return;
-            vector const step = newton_step(support, r);
+            vector const step = newton_step(f_, at.x, r, hessian_, &support);
 
             double crossing = 1;
             Eigen::Index first = -1;
@@ -236,27 +245,10 @@ class composite_search {
 
     void look(point& p) const { p.value = evaluate(f_, p.x, p.g) + weight_ * p.x.template lpNorm<1>(); }
 
-    // -H_SS^-1 r at the point reached, where S is the support.
-    vector newton_step(std::vector<Eigen::Index> const& support, vector const& r) {
-        if constexpr (HessianObjective<F>)
-            if (!HessianProductObjective<F> || f_.dimension() <= largest_dense) {
-                f_.hessian(view(at.x), whole_);
-                part_ = whole_(support, support);
-                return dense_step(part_, r);
-            }
-        vector v = vector::Zero(at.x.size()), image(at.x.size());
-        auto const apply = [&](vector const& direction, vector& out) {
-            v(support) = direction;
-            if constexpr (HessianProductObjective<F>) f_.hessian_times(view(at.x), view(v), view(image));
-            out = image(support);
-        };
-        return product_step(apply, r);
-    }
-
     F const& f_;
     double weight_;
     double smoothness_ = 1e-6, noise_ = 0;  // of f, by doubling; of the gradient, by rounding
-    matrix whole_, part_;
+    matrix hessian_;
 };
 
 }  // namespace detail

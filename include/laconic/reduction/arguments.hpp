@@ -43,7 +43,7 @@ concept MakesReduction = std::convertible_to<How const&, R> || requires(How cons
     { rule(of) } -> std::convertible_to<R>;
 };
 template <class R, MakesReduction<R> How>
-R reduction_for(How const& how, [[maybe_unused]] layer const& of) {
+R reduction_for(How const& how, layer const& of) {
     if constexpr (std::convertible_to<How const&, R>)
         return how;
     else

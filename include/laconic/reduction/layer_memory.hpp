@@ -54,8 +54,7 @@ class layer_memory {
     /// Marks the residual as made at this step size, where one is given.
     void set_step_size(std::optional<double> step_size) { step_size_ = step_size.value_or(step_size_); }
     /// Sets mean h to the mean of these ranks' h; `room` is workspace of d numbers. A collective call.
-    void renew_mean_shift([[maybe_unused]] B& on, [[maybe_unused]] Communicator auto& comm,
-                          [[maybe_unused]] std::uint64_t round, [[maybe_unused]] std::span<T> room) {
+    void renew_mean_shift(B& on, Communicator auto& comm, std::uint64_t round, std::span<T> room) {
         if constexpr (HasShift<F, B>) {
             if (feedback_.shift().empty()) return;  // not mean_shift(), which may be empty on some ranks
             round_context now;
@@ -72,7 +71,7 @@ class layer_memory {
         if constexpr (HasResidual<F>) all += feedback_.residual().size_bytes();
         return all;
     }
-    double residual_squared([[maybe_unused]] B& on) const {
+    double residual_squared(B& on) const {
         if constexpr (HasResidual<F>)
             return sum_of_squares(on, feedback_.residual());
         else
@@ -94,7 +93,7 @@ class layer_memory {
     }
     /// Merges the states of several ranks: call add_state() after state() has read each, and then take_mean_state()
     /// with their number.
-    void add_state([[maybe_unused]] B& on) {
+    void add_state(B& on) {
         if constexpr (AddsUp<F, T, B>) {
             if (!sum_of_states_) {
                 sum_of_states_ = fresh_;
@@ -103,7 +102,7 @@ class layer_memory {
             sum_of_states_->add(on, T(1), feedback_);
         }
     }
-    void take_mean_state([[maybe_unused]] B& on, [[maybe_unused]] int ranks) {
+    void take_mean_state(B& on, int ranks) {
         if constexpr (AddsUp<F, T, B>) {
             sum_of_states_->scale(on, T(1) / static_cast<T>(ranks));
             feedback_ = std::move(*sum_of_states_);
@@ -181,9 +180,8 @@ class writable_estimate {
 
   private:
     template <class F>
-    std::span<T const> preview(B& on, [[maybe_unused]] R const& how, round_context const& now,
-                               [[maybe_unused]] int ranks, F const& feedback, std::span<T const> mean,
-                               [[maybe_unused]] bool in_full) {
+    std::span<T const> preview(B& on, R const& how, round_context const& now, int ranks, F const& feedback,
+                               std::span<T const> mean, bool in_full) {
         if constexpr (HasShift<F, B> && !FinishesEstimate<R, message_type, T, B>)
             if (feedback.mean_shift().empty()) return mean;
         estimate_.resize(mean.size());

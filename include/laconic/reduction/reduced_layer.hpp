@@ -120,12 +120,12 @@ class reduced_layer final : public step_layer {
             means_.read_and_add(source, on(), blank_of_rank{rank, blank(round)}, share, mean);
         }
     }
-    void send([[maybe_unused]] std::uint64_t round, [[maybe_unused]] int lane) override {
+    void send(std::uint64_t round, int lane) override {
         if constexpr (!full_is_payload)
             if (goes_in_full_) return full_means_.send(on(), comm(), now(round), full_message_, own_, lane);
         if constexpr (!part_is_payload) means_.send(on(), comm(), now(round), message_, own_, lane);
     }
-    void receive([[maybe_unused]] std::uint64_t round, [[maybe_unused]] int lane) override {
+    void receive(std::uint64_t round, int lane) override {
         [[maybe_unused]] auto const by = [&](auto& tr, auto const& m, auto blank, auto const& with) {
             tr.receive(on(), comm(), now(round), m, own_, blank, with, std::span<T>(mean_), lane);
         };
@@ -234,7 +234,7 @@ class reduced_layer final : public step_layer {
     }
     // Makes a message of a reduction that has one count by its weight, if ranks may differ in it.
     template <class On, class M>
-    void weigh([[maybe_unused]] On& there, [[maybe_unused]] T weight, [[maybe_unused]] M& m) const {
+    void weigh(On& there, T weight, M& m) const {
         if constexpr (WeighsMessages<R, M, T, On>)
             if (weights_differ_) how_.weigh(there, weight, m);
     }
@@ -249,7 +249,7 @@ class reduced_layer final : public step_layer {
         weigh(on(), weight, message_);
         return {};
     }
-    decltype(auto) compressor_at([[maybe_unused]] std::uint64_t round) const {
+    decltype(auto) compressor_at(std::uint64_t round) const {
         if constexpr (FollowsSteps<R>)
             return how_.compressor_at(round);
         else

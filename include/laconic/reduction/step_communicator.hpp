@@ -38,13 +38,13 @@ class counted_communicator final : public step_communicator {
     void gather(int root, payload mine) override { counted_.gather(root, mine); }
     void broadcast(int root, payload mine) override { counted_.broadcast(root, mine); }
     payload from(int r) const override { return counted_.from(r); }
-    void start_all_gather(payload mine, [[maybe_unused]] int lane = 0) override {
+    void start_all_gather(payload mine, int lane = 0) override {
         if constexpr (Overlapping<C>)
             counted_.start_all_gather(mine, lane);
         else
             counted_.all_gather(mine);
     }
-    void finish([[maybe_unused]] int lane = 0) override {
+    void finish(int lane = 0) override {
         if constexpr (Overlapping<C>) counted_.finish(lane);
     }
 
