@@ -102,20 +102,19 @@ method with_momentum(plan const& p, double rate, C compressor, memory<float> fee
 /// Each worker's own momentum, with error feedback around it (Zheng, Huang, Kwok, NeurIPS 2019).
 template <class C>
 method with_momentum_inside(plan const& p, double rate, C compressor, bool nesterov) {
-    return erased<float, host>(
-        recursion<C, momentum_correction<float>, falling<gradient_step>, fixed_level, mini_batch>{
-            std::move(compressor),
-            momentum_correction<float>(0.9, nesterov, false),
-            p.falling_from(rate, gradient_step{1}),
-            {},
-            p.batch}
-            .with_over(server{}));
+    return erased<float, host>(recursion<C, momentum_correction<float>, falling<gradient_step>>{
+        std::move(compressor),
+        momentum_correction<float>(0.9, nesterov, false),
+        p.falling_from(rate, gradient_step{1}),
+        {},
+        p.batch}
+                                   .with_over(server{}));
 }
 
 /// No momentum and no server: the workers' sums are cut to k numbers as well, on their way up a tree and down again.
 /// Most of what a worker brings waits for many rounds, which does the averaging that momentum would do twice.
 method tree_of_top_k(plan const& p, double rate, double k) {
-    return erased<float, host>(recursion<top_k<>, memory<float>, falling<gradient_step>, fixed_level, mini_batch>{
+    return erased<float, host>(recursion<top_k<>, memory<float>, falling<gradient_step>>{
         top_k{k}, memory<float>{0, 1}, p.falling_from(rate, gradient_step{1}), {}, p.batch}
                                    .with_over(gtop_k{k}));
 }

@@ -53,8 +53,7 @@ void run(std::vector<Recursion> const& methods, toy const& on, std::uint64_t see
 }
 
 /// What most methods are composed to, their compressor behind any_compressor, so that the loop is compiled once.
-using common = laconic::recursion<laconic::any_compressor<>, laconic::memory<>, laconic::gradient_step,
-                                  laconic::fixed_level, laconic::mini_batch>;
+using common = laconic::recursion<laconic::any_compressor<>, laconic::memory<>, laconic::gradient_step>;
 extern template void run(std::vector<common> const&, toy const&, std::uint64_t, course&, nothing_more);
 
 template <class R>

@@ -51,19 +51,14 @@ outcome train(std::string const& method, std::vector<task> const& shares, std::v
     gradient_step const step{0.1};
     mini_batch const some(batch);
     if (method == "sgd")
-        return run(
-            recursion<identity, feedback, gradient_step, fixed_level, mini_batch>{identity{}, {}, step, {}, some},
-            shares, x, rounds);
+        return run(recursion<identity, feedback, gradient_step>{identity{}, {}, step, {}, some}, shares, x, rounds);
     if (method == "top-k")
-        return run(
-            recursion<top_k<>, feedback, gradient_step, fixed_level, mini_batch>{
-                top_k{0.01}, feedback(0, 1), step, {}, some},
-            shares, x, rounds);
+        return run(recursion<top_k<>, feedback, gradient_step>{top_k{0.01}, feedback(0, 1), step, {}, some}, shares, x,
+                   rounds);
     if (method == "diana") {
         quantize const q{7, 512};
         return run(
-            recursion<quantize, feedback, gradient_step, fixed_level, mini_batch>{
-                q, feedback(1 / (1 + q.omega(x.size()))), step, {}, some},
+            recursion<quantize, feedback, gradient_step>{q, feedback(1 / (1 + q.omega(x.size()))), step, {}, some},
             shares, x, rounds);
     }
     throw argument_error("method = " + method + " is none of sgd, top-k, diana");

@@ -156,7 +156,6 @@ TEST_CASE("its state is all that the next rounds need; with one sample it is the
 
 // SAGA is exact at first, unbiased whatever its table holds, and its mean stays that of the table.
 
-using namespace samples;
 
 // The mean that the table stands for, from the table.
 vec mean_of_table(saga<> const& e, auto const& f) {

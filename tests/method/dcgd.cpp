@@ -30,7 +30,6 @@ TEST_CASE("real data: the gap of gradient descent is the known one after 1, 10, 
 
 // DCGD takes parts that are unbiased, or of one worker contractive; QSGD's quantizer keeps the counts of its paper.
 
-using namespace toys;
 
 TEST_CASE("one worker may use parts that are contractive, chosen at run time or not; of mixed parts each is asked") {
     auto const step_of = [](auto const& c) {

@@ -293,8 +293,7 @@ void lockstep<R, F>::round() {
 
 /// What most methods are composed to.
 template <class S = laconic::gradient_step>
-using common_recursion =
-    laconic::recursion<laconic::any_compressor<>, laconic::memory<>, S, laconic::fixed_level, laconic::mini_batch>;
+using common_recursion = laconic::recursion<laconic::any_compressor<>, laconic::memory<>, S>;
 
 // Compiled once, in toys.cpp. (support/tasks.hpp has every method as one type.)
 extern template class lockstep<common_recursion<>>;

@@ -42,7 +42,7 @@ double dcgd_step(auto const& compressor, theory const& of) {
     });
 }
 template <Scalar T, class B, class C>
-recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_dcgd(C const& compressor, theory const& of) {
+recursion<C, memory<T, B>> compose_dcgd(C const& compressor, theory const& of) {
     return {compressor, {}, gradient_step{dcgd_step(compressor, of)}, {}, of.given.batch};
 }
 

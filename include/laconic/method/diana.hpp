@@ -51,7 +51,7 @@ struct diana {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(problem const& p) const {
+    recursion<C, memory<T, B>> compose(problem const& p) const {
         detail::theory const of(*this, p);
         double const omega = of.omega(compressor, "use ef_sgd or ef21 for a contractive one");
         double const alpha = of.memory(1 / (2 * (1 + omega)), 1 / (1 + omega));

@@ -18,8 +18,7 @@ struct dual_averaging {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<identity, memory<T, B>, dual_averaging_step<T, B>, fixed_level, mini_batch> compose(
-        problem const& p) const {
+    recursion<identity, memory<T, B>, dual_averaging_step<T, B>> compose(problem const& p) const {
         detail::theory const of(*this, p);
         double const step = of.step([&] { return 1 / (2 * of.smoothness()); });
         return {identity{}, {}, dual_averaging_step<T, B>(step), {}, given.batch};

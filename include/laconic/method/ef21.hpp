@@ -28,7 +28,7 @@ struct ef21 {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(problem const& p) const {
+    recursion<C, memory<T, B>> compose(problem const& p) const {
         detail::theory const of(*this, p);
         double const step = of.step([&] {
             of.refuse_batch();

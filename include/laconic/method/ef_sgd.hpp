@@ -22,7 +22,7 @@ namespace laconic {
 namespace detail {
 
 template <Scalar T, class B, class C>
-recursion<C, memory<T, B>, gradient_step, fixed_level, mini_batch> compose_ef(C const& compressor, theory const& of) {
+recursion<C, memory<T, B>> compose_ef(C const& compressor, theory const& of) {
     double const step = of.step([&] {
         of.refuse_batch();
         double const delta = of.delta(compressor, "give the step"), l = of.smoothness();

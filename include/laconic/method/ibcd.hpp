@@ -74,8 +74,7 @@ struct ibcd {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<scaled_down<rand_block<>>, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(
-        problem const& p) const {
+    recursion<scaled_down<rand_block<>>, memory<T, B>> compose(problem const& p) const {
         detail::blocks_theory const of(*this, p);
         double const step = detail::masked_step(of, [&] { return of.share(); });
         return {scaled_down{of.blocks}, {}, gradient_step{step}, {}, given.batch};
@@ -95,8 +94,7 @@ struct ibgd {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<scaled_down<lazy<>>, memory<T, B>, gradient_step, fixed_level, mini_batch> compose(
-        problem const& p) const {
+    recursion<scaled_down<lazy<>>, memory<T, B>> compose(problem const& p) const {
         detail::theory const of(*this, p);
         double const share = tau != 0 ? tau : 1.0 / p.workers;
         double const step = detail::masked_step(of, [&] { return share; });
@@ -181,8 +179,7 @@ struct isgd {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<scaled_down<rand_block<>>, memory<T, B>, decreasing_step, fixed_level, mini_batch> compose(
-        problem const& p) const {
+    recursion<scaled_down<rand_block<>>, memory<T, B>, decreasing_step> compose(problem const& p) const {
         detail::blocks_theory const of(*this, p);
         double c = 0;
         double const step = of.step([&] {
@@ -214,8 +211,7 @@ struct iasgd {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<rand_block<>, memory<T, B>, accelerated_step<T, B>, fixed_level, mini_batch> compose(
-        problem const& p) const {
+    recursion<rand_block<>, memory<T, B>, accelerated_step<T, B>> compose(problem const& p) const {
         detail::blocks_theory const of(*this, p);
         if (!(rho >= 1))
             throw of.lacks({"it needs the strong growth rho of the workers' gradients, at least 1; rho = ", rho});
