@@ -143,6 +143,7 @@ TEST_CASE("replies that do not fit are dropped") {
     CHECK(!f.sums(2, 1, 1, {1, 2}));     // back
     CHECK(!f.sums(2, 1, none, {1, 2}));  // block 3 must come
     CHECK(!f.take(2, omni_kind::sums, 1, 3, [](auto& p) { p.half(3).word(0); }));
+    CHECK(!f.take(2, omni_kind::sums, 1, 0, [](auto& p) { p.half(2); }));  // without the numbers of its block
     CHECK(!f.take(2, omni_kind::opened, 1, 1, [](auto& p) { p.half(3).word(0); }));
     CHECK(f.x == std::vector<float>{0, 0, 1, 2, 0, 0, 3, 0});
     CHECK(f.sums(2, 1, 2, {1, 2}));
