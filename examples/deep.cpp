@@ -24,7 +24,7 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/parts.hpp"
 #include "laconic/compress/quantize.hpp"
-#include "laconic/compress/scaled_sign.hpp"
+#include "laconic/compress/signs.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
 #include "laconic/method/ef_sgd.hpp"

@@ -16,7 +16,7 @@
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/scaled_sign.hpp"
+#include "laconic/compress/signs.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/method/dcgd.hpp"

@@ -27,7 +27,7 @@
 #include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/core/portion.hpp"
+#include "laconic/core/term.hpp"
 
 namespace {
 

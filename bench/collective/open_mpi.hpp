@@ -12,7 +12,7 @@
 
 #include "data.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/portion.hpp"
+#include "laconic/core/term.hpp"
 #include "options.hpp"
 #include "table.hpp"
 

@@ -22,10 +22,10 @@
 #include "data.hpp"
 #include "laconic/comm/packet_machine.hpp"
 #include "laconic/comm/udp.hpp"
-#include "laconic/core/partition.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/packet/omni_machine.hpp"
 #include "laconic/packet/switch_machine.hpp"
-#include "laconic/wire/checksum.hpp"
+#include "laconic/wire/byte_order.hpp"
 #include "options.hpp"
 #include "table.hpp"
 

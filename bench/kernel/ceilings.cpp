@@ -10,7 +10,7 @@
 
 #include "kernel.hpp"
 #include "laconic/backend/host/impl/caches.hpp"
-#include "laconic/backend/host/simd.hpp"
+#include "laconic/backend/host/impl/instruction_set.hpp"
 
 namespace kernel_bench {
 

@@ -15,11 +15,9 @@
 #include "kernel.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/compress/natural.hpp"
-#include "laconic/compress/natural_dithering.hpp"
 #include "laconic/compress/quantize.hpp"
-#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/short_float.hpp"
-#include "laconic/compress/uniform.hpp"
+#include "laconic/compress/signs.hpp"
 #include "laconic/wire/message.hpp"
 
 namespace kernel_bench {

@@ -25,9 +25,8 @@
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/pipe.hpp"
 #include "laconic/compress/quantize.hpp"
-#include "laconic/compress/scaled_sign.hpp"
+#include "laconic/compress/signs.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/compress/two_means.hpp"
 #include "laconic/reducer.hpp"
 
 namespace round_bench {

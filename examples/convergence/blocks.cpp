@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "laconic/compress/rand_block.hpp"
+#include "laconic/compress/rand_k.hpp"
 #include "laconic/method/ibcd.hpp"
 #include "line.hpp"
 #include "moments.hpp"

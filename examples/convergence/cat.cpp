@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "laconic/compress/scaled_sign.hpp"
+#include "laconic/compress/signs.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/cat.hpp"
 #include "line.hpp"

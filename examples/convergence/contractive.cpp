@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "laconic/compress/parts.hpp"
 #include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/scaled_down.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/ef_sgd.hpp"

@@ -12,7 +12,6 @@
 #include "laconic/compress/pipe.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compressor_laws.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/wire/described.hpp"
 
 namespace laconic {
@@ -53,8 +52,7 @@ class compressor_check {
     static std::string number() { return sizeof(T) == 4 ? "float: " : "double: "; }
 
     // Reports the first of the vectors that breaks a law.
-    template <class Law>
-    void for_each(std::vector<std::vector<T>> all, Law law) {
+    void for_each(std::vector<std::vector<T>> all, auto law) {
         if (how_.dimension != 0) {
             auto const most = all.size();  // a law that costs much tries few vectors
             all.clear();
@@ -89,16 +87,21 @@ class compressor_check {
             return false;
         }
     }
-    std::string changes(std::vector<T> const& x, key from) const {
+    message_of<C, T> made(std::vector<T> const& x, key from) const {
         host on;
         message_of<C, T> m;
         c_(on, std::span<T const>(x), from, m);
+        return m;
+    }
+    std::string changes(std::vector<T> const& x, key from) const {
+        auto const m = made(x, from);
         std::string violation;
         std::size_t taken = 0;
         auto const accepts = [&](std::span<std::byte const> encoded) {
             bool accepted = false;
             auto const why = compressor_laws::violation<T>(c_, x.size(), from, encoded, accepted);
-            if (violation.empty() && !why.empty()) violation = concat({"a damaged message is accepted, and then: ", why});
+            if (violation.empty() && !why.empty())
+                violation = concat({"a damaged message is accepted, and then: ", why});
             return accepted;
         };
         auto const first =
@@ -107,9 +110,7 @@ class compressor_check {
     }
     // A message of a user's kind in the self-describing form: whole, and with each bit flipped.
     std::string describes(std::vector<T> const& x, key from) const {
-        host on;
-        message_of<C, T> m;
-        c_(on, std::span<T const>(x), from, m);
+        auto const m = made(x, from);
         auto file = write_described(m, {.with_checksum = false});
         reading_limits const limits{.dimension = 1000, .memory = 1 << 22};
         std::vector<T> result(x.size());
@@ -155,7 +156,8 @@ class compressor_check {
                 if (violation.empty()) violation = compressor_laws::omega_violation(found, x, c_.omega(x.size()));
             }
         if constexpr (Contractive<C>)
-            if (contractive && violation.empty()) violation = compressor_laws::delta_violation(found, x, c_.delta(x.size()));
+            if (contractive && violation.empty())
+                violation = compressor_laws::delta_violation(found, x, c_.delta(x.size()));
         return violation;
     }
 

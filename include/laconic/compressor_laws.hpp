@@ -11,11 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "laconic/backend/host.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/wire/message.hpp"
 
 namespace laconic {
@@ -200,8 +196,7 @@ std::string violation(C const& c, std::size_t d, key from, std::span<std::byte c
 /// `taken` counts the flipped ones that are. All bits of a message of up to 1000 bytes are flipped, and it is cut off
 /// after each byte; of a longer one some 4 MiB of messages are made, but at least 64 of either kind, at places evenly
 /// spaced, and all bits of its padding are flipped.
-template <class Accepts>
-std::string changes_violation(bytes encoded, std::uint64_t unpadded, Accepts accepts, std::size_t& taken) {
+std::string changes_violation(bytes encoded, std::uint64_t unpadded, auto accepts, std::size_t& taken) {
     if (!accepts(encoded)) return "the message itself is refused";
     // A shorter message can be whole only where its beginning has the length of the rest, which is never so here: the
     // count fixes the length and was not changed.

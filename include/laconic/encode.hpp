@@ -8,12 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "laconic/backend/host.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/view.hpp"
 #include "laconic/wire/message.hpp"
-#include "laconic/wire/stream.hpp"
 
 /// The bytes of a compressed vector, for who has a transport of their own, and back. docs/sums.md has an example of
 /// each.
@@ -57,18 +53,19 @@ message_of<C, T> read_message(C const& c, std::span<std::byte const> bytes, std:
     return m;
 }
 
-/// x <- scale x + weight m, in float where x holds numbers of 16 bits.
-template <class E, class M>
-void add_to(std::span<E> x, compressed_as<E> scale, compressed_as<E> weight, M const& m) {
+/// x <- scale x + weight times the vector that the bytes are, in float where x holds numbers of 16 bits.
+template <class C, class E>
+void add_read(C const& c, std::span<std::byte const> bytes, double scale, double weight, std::span<E> x, key from) {
     using T = compressed_as<E>;
+    auto const m = read_message<T>(c, bytes, x.size(), from);
     host on;
     if constexpr (std::same_as<E, T>) {
         if (scale == 0) std::fill(x.begin(), x.end(), T(0));
-        add_message(on, x, weight, m);
+        add_message(on, x, static_cast<T>(weight), m);
     } else {
         std::vector<T> sum(x.size());
         if (scale != 0) std::transform(x.begin(), x.end(), sum.begin(), [](E v) { return static_cast<T>(v); });
-        add_message(on, std::span<T>(sum), weight, m);
+        add_message(on, std::span<T>(sum), static_cast<T>(weight), m);
         std::transform(sum.begin(), sum.end(), x.begin(), [](T v) { return static_cast<E>(v); });
     }
 }
@@ -107,22 +104,14 @@ std::vector<std::byte> encode(C const& c, X const& x, key from = {}) {
 /// be valid and mean another vector; read_described (wire/described.hpp) reads bytes that say what they are.
 template <class C, class X>
 void decode(C const& c, std::span<std::byte const> bytes, X&& x, key from = {}) {
-    if constexpr (detail::can_be_decoded_into<X>()) {
-        auto const numbers = detail::view(x);
-        using T = detail::compressed_as<detail::element_of<std::remove_reference_t<X>>>;
-        detail::add_to(numbers, T(0), T(1), detail::read_message<T>(c, bytes, numbers.size(), from));
-    }
+    if constexpr (detail::can_be_decoded_into<X>()) detail::add_read(c, bytes, 0, 1, detail::view(x), from);
 }
 
 /// x <- x + weight times that vector. Otherwise as decode(); a message is added without a vector in between, except
 /// where x holds numbers of 16 bits.
 template <class C, class X>
 void add_decoded(C const& c, std::span<std::byte const> bytes, double weight, X&& x, key from = {}) {
-    if constexpr (detail::can_be_decoded_into<X>()) {
-        auto const numbers = detail::view(x);
-        using T = detail::compressed_as<detail::element_of<std::remove_reference_t<X>>>;
-        detail::add_to(numbers, T(1), static_cast<T>(weight), detail::read_message<T>(c, bytes, numbers.size(), from));
-    }
+    if constexpr (detail::can_be_decoded_into<X>()) detail::add_read(c, bytes, 1, weight, detail::view(x), from);
 }
 
 }  // namespace laconic

@@ -7,7 +7,6 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/compressors.hpp"
 #include "laconic/compress/parts.hpp"
-#include "laconic/compress/scaled_down.hpp"
 #include "laconic/core/version.hpp"
 #include "laconic/encode.hpp"
 #include "laconic/hierarchy.hpp"

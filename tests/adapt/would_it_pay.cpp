@@ -24,8 +24,8 @@ struct byte_message {
     friend void write(W& sink, byte_message const& m) {
         for (std::size_t i = 0; i < m.length + m.more; ++i) sink.put(i & 255, 8);
     }
-    template <class B, wire::BitSource R>
-    friend void read(B&, R& source, byte_message& m) {
+    template <class B>
+    friend void read(B&, laconic::wire::bit_reader& source, byte_message& m) {
         for (std::size_t i = 0; i < m.length + m.more; ++i)
             if (source.take(8) != (i & 255)) source.refuse("another byte");
     }

@@ -3,6 +3,7 @@
 // Backends round up from exactly the chance at which fraction and chance make 1; lists are taken by value.
 #include "laconic/backend/arguments.hpp"
 
+#include "support/by_key.hpp"
 #include "support/everything.hpp"
 
 using detail::goes_up;

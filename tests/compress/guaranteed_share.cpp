@@ -77,7 +77,7 @@ TEST_CASE("it is reached for affine costs, up to rounding, and none keeps less")
             double const first = cost(levels<top_k<scaled_sign>>::bits<double>(signs, 1, d));
             for (std::size_t k = 1; k <= d; ++k) {
                 auto const u = [&](double n) {
-                    return n == 0 ? 0 : std::sqrt(n * (first + (n - 1) * (double(detail::bits_of_place(d)) + 1)));
+                    return n == 0 ? 0 : std::sqrt(n * (first + (n - 1) * (double(detail::width_of(d)) + 1)));
                 };
                 x[k - 1] = (u(double(k)) - u(double(k - 1))) * (k == 1 ? 1 + 1e-9 : 1);
             }

@@ -44,8 +44,8 @@ void write(W& sink, grid_message const& m) {
     laconic::wire::put_number(sink, m.radius);
     for (auto const code : m.codes) sink.put(code, static_cast<unsigned>(m.bits));
 }
-template <class B, laconic::wire::BitSource R>
-void read(B&, R& source, grid_message& m) {
+template <class B>
+void read(B&, laconic::wire::bit_reader& source, grid_message& m) {
     m.radius = laconic::wire::take_magnitude<float>(source, "radius");
     for (auto& code : m.codes) code = static_cast<std::uint32_t>(source.take(static_cast<unsigned>(m.bits)));
 }

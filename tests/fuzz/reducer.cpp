@@ -9,13 +9,13 @@
 
 #include "fuzz/input.hpp"
 #include "laconic/compress/natural.hpp"
+#include "laconic/compress/parts.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/scaled_down.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/reducer.hpp"
-#include "laconic/wire/checksum.hpp"
+#include "laconic/wire/byte_order.hpp"
 
 namespace {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A number is its code times its bucket's step, its bucket's norm halved, or so many steps from its least.
-// Also tests quantized.hpp.
 #include "laconic/message/bucketed.hpp"
 
 #include "support/everything.hpp"

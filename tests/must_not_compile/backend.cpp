@@ -6,9 +6,9 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/identity.hpp"
+#include "laconic/message/bucketed.hpp"
 #include "laconic/message/copy_message.hpp"
 #include "laconic/message/plain.hpp"
-#include "laconic/message/quantized.hpp"
 #include "laconic/run.hpp"
 #include "laconic/wire/number.hpp"
 

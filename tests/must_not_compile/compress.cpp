@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "laconic/compress/natural.hpp"
+#include "laconic/compress/parts.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/scaled_down.hpp"
 #include "laconic/compress/short_float.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"

@@ -5,8 +5,6 @@
 
 #include "laconic/collective/dense/engine_all_reduce.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/compress/about_top_k.hpp"
-#include "laconic/compress/bernoulli.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/threshold.hpp"

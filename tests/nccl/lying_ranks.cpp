@@ -5,7 +5,7 @@
 #include "laconic/compress/identity.hpp"
 #include "laconic/compress/identity_or.hpp"
 #include "laconic/compress/quantize.hpp"
-#include "laconic/compress/scaled_sign.hpp"
+#include "laconic/compress/signs.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/transport/rank_messages.hpp"

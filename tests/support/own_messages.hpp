@@ -48,8 +48,7 @@ struct multiples {
         laconic::wire::put_whole(sink, m.width);
         laconic::wire::put_number(sink, m.step);
     }
-    template <laconic::wire::BitSource R>
-    friend void read_parameters(R& source, multiples& m) {
+    friend void read_parameters(laconic::wire::bit_reader& source, multiples& m) {
         m.width = static_cast<unsigned>(laconic::wire::take_whole(source, 16));
         if (m.width < 2) source.refuse("codes of less than two bits");
         m.step = laconic::wire::take_magnitude<T>(source, "step");
@@ -57,11 +56,11 @@ struct multiples {
     }
     template <laconic::wire::BitSink W>
     friend void write(W& sink, multiples const& m) {
-        laconic::wire::charge(sink, laconic::wire::message_part::values);
+        sink.charge(laconic::wire::message_part::values);
         for (int const code : m.codes) sink.put(static_cast<std::uint64_t>(code + m.levels()), m.width);
     }
-    template <class On, laconic::wire::BitSource R>
-    friend void read(On&, R& source, multiples& m) {
+    template <class On>
+    friend void read(On&, laconic::wire::bit_reader& source, multiples& m) {
         for (auto& code : m.codes) {
             auto const word = static_cast<int>(source.take(m.width));
             if (word > 2 * m.levels()) source.refuse("a code that there is not");
@@ -121,8 +120,8 @@ struct one_number {
     friend void write(W& sink, one_number const& m) {
         laconic::wire::put_number(sink, m.value);
     }
-    template <class B, class R>
-    friend void read(B&, R& source, one_number& m) {
+    template <class B>
+    friend void read(B&, laconic::wire::bit_reader& source, one_number& m) {
         m.value = laconic::wire::take_number<T>(source);
     }
     template <class B>

@@ -14,17 +14,15 @@
 
 #include "laconic/collective/dense/engine_all_reduce.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
-#include "laconic/compress/bernoulli.hpp"
 #include "laconic/compress/identity_or.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
+#include "laconic/compress/parts.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/scaled_down.hpp"
-#include "laconic/compress/scaled_sign.hpp"
+#include "laconic/compress/signs.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/compress/zero_blocks.hpp"
 #include "support/on_device.hpp"
 
 // Whole runs over NCCL, or its stand-in, whose messages and sums stay on the device.

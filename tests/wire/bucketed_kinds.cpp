@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What numbers in buckets share is refused where no compressor writes it.
-// Also tests quantized_kind.hpp.
 #include "laconic/wire/bucketed_kinds.hpp"
 
 #include "support/bits.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Described messages of every pipeline are read without the compressor, by decoder.py alike, and within limits.
+// An unpacked message adds itself to a vector of its dimension, and to no other.
 #include "laconic/wire/described.hpp"
 
 #include <fstream>
@@ -563,4 +564,14 @@ TEST_CASE("decoder.py prints a file, or why it cannot") {
     CHECK(wrong->out.find("accepted: ") != std::string::npos);
     CHECK(wrong->out.ends_with("3 read, 1 refused, 2 wrong\n"));
     CHECK(wrong->status == 1);
+}
+
+TEST_CASE("what is unpacked adds itself to a vector of its dimension") {
+    unpacked const dense{3, true, {}, {1, 2, 3}}, sparse{4, false, {1, 3}, {5, -6}};
+    std::vector<float> x(3, 1.0f), y(4, 0.0f);
+    dense.add_to(std::span<float>(x), 2.0f);
+    CHECK(x == std::vector<float>{3, 5, 7});
+    sparse.add_to(std::span<float>(y));
+    CHECK(y == std::vector<float>{0, 5, 0, -6});
+    CHECK_THROWS_AS(sparse.add_to(std::span<float>(x)), shape_error);
 }

@@ -316,7 +316,7 @@ struct long_parameters {
     reading_bounds per_number() const { return {.least_bits = 0}; }
     void resize(std::size_t n) { length = n; }
     friend void write_parameters(auto& sink, long_parameters const& m) {
-        charge(sink, message_part::values);
+        sink.charge(message_part::values);
         for (std::size_t i = 0; i < m.bits; ++i) sink.put(1, 1);
     }
     friend void read_parameters(auto& source, long_parameters& m) {

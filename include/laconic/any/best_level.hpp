@@ -14,8 +14,8 @@
 #include "laconic/adapt/message_sizes.hpp"
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/cost.hpp"
+#include "laconic/compress/levels.hpp"
 #include "laconic/compress/one_of.hpp"
-#include "laconic/compress/quantizer_levels.hpp"
 
 /// What the texts of best_level and cat say: a family, a cost, and how sizes are counted.
 namespace laconic::detail {

@@ -54,8 +54,7 @@ class any_message {
         if (m.held_) m.held_->encode(&sink, true);
     }
     friend double bits_as_paper(any_message const& m) requires OnHost<B> { return m.held_ ? m.held_->as_paper() : 0; }
-    template <wire::BitSource R>
-    friend void read(B& on, R& source, any_message& m) requires OnHost<B> {
+    friend void read(B& on, wire::bit_reader& source, any_message& m) requires OnHost<B> {
         if (m.held_) m.held_->read_from(on, source);
     }
     friend bool operator==(any_message const& a, any_message const& b) {

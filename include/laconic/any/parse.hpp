@@ -7,7 +7,6 @@
 #include "laconic/any/best_level.hpp"
 #include "laconic/compress/compressors.hpp"
 #include "laconic/compress/parts.hpp"
-#include "laconic/compress/scaled_down.hpp"
 
 namespace laconic {
 

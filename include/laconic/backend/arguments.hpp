@@ -8,14 +8,21 @@
 #include <span>
 #include <string_view>
 
+#include "laconic/core/key.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 
+/// What kernels take, of every backend, and what their contracts are written with.
 namespace laconic {
 
 /// Which of its two neighbours on a grid a value becomes.
 enum class rounding { random, nearest };
 constexpr std::array<std::string_view, 2> words_of(rounding) { return {"random", "nearest"}; }
+
+/// Which norm of a bucket its grid spans.
+enum class p_norm { one, two, largest };
+constexpr std::array<std::string_view, 3> words_of(p_norm) { return {"1", "2", "inf"}; }
 
 }  // namespace laconic
 

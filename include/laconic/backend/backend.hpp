@@ -7,12 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "laconic/backend/arguments.hpp"
-#include "laconic/backend/norm.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/backend/short_format.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/view.hpp"
 
 namespace laconic {
 

@@ -6,7 +6,6 @@
 #include "laconic/backend/backend.hpp"
 #include "laconic/backend/device/array.hpp"
 #include "laconic/backend/device/blocks.hpp"
-#include "laconic/backend/device/bucket_facts.hpp"
 #include "laconic/backend/device/buckets.hpp"
 #include "laconic/backend/device/kth_largest.hpp"
 #include "laconic/backend/device/lists.hpp"
@@ -20,5 +19,3 @@
 #include "laconic/backend/device/sum.hpp"
 #include "laconic/backend/device/system.hpp"
 #include "laconic/backend/device/update.hpp"
-
-namespace laconic {}  // namespace laconic

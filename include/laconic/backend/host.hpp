@@ -13,7 +13,4 @@
 #include "laconic/backend/host/round_at_random.hpp"
 #include "laconic/backend/host/sample.hpp"
 #include "laconic/backend/host/select.hpp"
-#include "laconic/backend/host/simd.hpp"
 #include "laconic/backend/host/update.hpp"
-
-namespace laconic {}  // namespace laconic

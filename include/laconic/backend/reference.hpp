@@ -3,12 +3,7 @@
 
 /// The definition of each kernel's result, whole.
 #include "laconic/backend/backend.hpp"
-#include "laconic/backend/reference/lists.hpp"
-#include "laconic/backend/reference/matrix.hpp"
+#include "laconic/backend/reference/arithmetic.hpp"
 #include "laconic/backend/reference/memory.hpp"
-#include "laconic/backend/reference/reduce.hpp"
 #include "laconic/backend/reference/round.hpp"
 #include "laconic/backend/reference/select.hpp"
-#include "laconic/backend/reference/update.hpp"
-
-namespace laconic {}  // namespace laconic

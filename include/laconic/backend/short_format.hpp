@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "laconic/backend/scales.hpp"
-#include "laconic/core/view.hpp"
 
 namespace laconic::detail {
 

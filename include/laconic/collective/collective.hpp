@@ -10,7 +10,7 @@
 
 #include "laconic/collective/agreement.hpp"
 #include "laconic/collective/session.hpp"
-#include "laconic/core/partition.hpp"
+#include "laconic/core/size.hpp"
 
 namespace laconic::detail {
 

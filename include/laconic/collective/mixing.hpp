@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "laconic/comm/graph.hpp"
-#include "laconic/core/dependent.hpp"
+#include "laconic/core/types.hpp"
 #include "laconic/objective/spectrum.hpp"
 
 namespace laconic {
@@ -18,7 +18,7 @@ struct mixing {
 
     template <class G>  // a template, so that only its callers compile the solver
     explicit mixing(G const& g) {
-        dependent<Eigen::MatrixXd, G> w = dependent<Eigen::MatrixXd, G>::Zero(g.size(), g.size());
+        detail::dependent<Eigen::MatrixXd, G> w = detail::dependent<Eigen::MatrixXd, G>::Zero(g.size(), g.size());
         for (int r = 0; r < g.size(); ++r) {
             w(r, r) = g.own_weight(r);
             for (int const m : g.neighbours(r)) w(r, m) = g.weight(r, m);

@@ -11,7 +11,7 @@
 
 #include "laconic/collective/session.hpp"
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/partition.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/stream.hpp"
 
@@ -50,8 +50,8 @@ void by_turns(in_pieces<T> sent, in_pieces<T> received, Send send, Receive recei
 }
 
 // What adds numbers that it reads to x.
-template <Scalar T, wire::BitSource R>
-void add_numbers(R& source, std::span<T> x) {
+template <Scalar T>
+void add_numbers(wire::bit_reader& source, std::span<T> x) {
     std::array<T, 1024> some;
     for (std::size_t first = 0; first < x.size(); first += some.size()) {
         auto const to = x.subspan(first, std::min(some.size(), x.size() - first));

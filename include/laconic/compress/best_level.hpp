@@ -70,8 +70,7 @@ struct best_level {
         template <class Other>
         using for_backend = inner<T, Other>;
         C compressor{};
-        template <class M>
-        void blank_at(B& on, std::size_t level, std::size_t d, key from, M& m) const {
+        void blank_at(B& on, std::size_t level, std::size_t d, key from, auto& m) const {
             levels<C>::at(compressor, level, d).blank(on, d, from, m);
         }
     };
@@ -91,8 +90,8 @@ struct best_level {
         levels<C>::at(compressor, std::min(d, std::size_t{1}), d).check(d);  // first: only then is there a count
         levels<C>::at(compressor, levels<C>::count(compressor, d), d).check(d);
     }
-    template <class B, class M>
-    void blank(B& on, std::size_t d, key from, M& m) const {
+    template <class B>
+    void blank(B& on, std::size_t d, key from, auto& m) const {
         check_dimension(d);
         m.levels = levels<C>::count(compressor, d);
         m.compressor = {compressor};
@@ -228,16 +227,14 @@ struct best_level {
         }
     }
 
-    template <class Price>
-    static std::size_t best_of_all(std::span<double const> kept, Price price) {
+    static std::size_t best_of_all(std::span<double const> kept, auto price) {
         std::size_t best = 1;
         double most = -1;
         for (std::size_t level = 1; level <= kept.size(); ++level)
             if (double const worth = kept[level - 1] / price(level); worth > most) most = worth, best = level;
         return best;
     }
-    template <class Price>
-    static std::size_t best_of_some(std::span<double const> kept, Price price) {
+    static std::size_t best_of_some(std::span<double const> kept, auto price) {
         std::size_t best = 1;
         double most = 0;
         auto const look = [&](std::size_t level) {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "laconic/backend/norm.hpp"
+#include "laconic/backend/scales.hpp"
 
 /// How the compressors with one scale per bucket cut a vector: into buckets of `bucket` consecutive values, the last of
 /// which may be shorter; 0 means one bucket for all values.
@@ -19,6 +19,14 @@ inline std::size_t bucket_of(std::size_t bucket, std::size_t d) {
 /// The number of values in the first of the buckets of d values, which no bucket exceeds; 1 where there are no values.
 inline std::size_t longest_bucket(std::size_t bucket, std::size_t d) {
     return std::min(bucket_of(bucket, d), std::max(d, std::size_t{1}));
+}
+
+/// Makes m what the receiver of a message about d values in such buckets has before it reads: all else that sizes m is
+/// set. Throws argument_error for more than 2^32 - 1 values.
+void begin_buckets(auto& m, std::size_t bucket, std::size_t d) {
+    check_dimension(d);
+    m.bucket = bucket_of(bucket, d);
+    m.resize(d);
 }
 
 /// The largest value of |x|_p |x|_1 / |x|_2^2 for b numbers.

@@ -41,18 +41,6 @@ concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Messa
     { to_string(c) } -> std::same_as<std::string>;
 };
 
-}  // namespace laconic
-
-namespace laconic::detail {
-
-/// A compressor of vectors of float, of double, or of both.
-template <class C>
-concept SomeCompressor = Compressor<C, float> || Compressor<C, double>;
-
-}  // namespace laconic::detail
-
-namespace laconic {
-
 /// Compressors with E C(x) = x and E|C(x) - x|^2 <= omega |x|^2, omega = c.omega(d) for vectors of d numbers.
 template <class C>
 concept Unbiased = std::semiregular<C> && requires(C const& c, std::size_t d) {
@@ -65,9 +53,29 @@ concept Contractive = std::semiregular<C> && requires(C const& c, std::size_t d)
     { c.delta(d) } -> std::same_as<double>;
 };
 
-}  // namespace laconic
+/// Whether this value is unbiased (contractive), so that its omega(d) (delta(d)) may be called. A type that holds
+/// another compressor, or one chosen at run time, answers by unbiased() and contractive(), as its type alone does not
+/// decide it; for all others the type does.
+template <class C>
+constexpr bool is_unbiased([[maybe_unused]] C const& c) {
+    if constexpr (Unbiased<C> && requires { c.unbiased(); })
+        return c.unbiased();
+    else
+        return Unbiased<C>;
+}
+template <class C>
+constexpr bool is_contractive([[maybe_unused]] C const& c) {
+    if constexpr (Contractive<C> && requires { c.contractive(); })
+        return c.contractive();
+    else
+        return Contractive<C>;
+}
 
-namespace laconic::detail {
+namespace detail {
+
+/// A compressor of vectors of float, of double, or of both.
+template <class C>
+concept SomeCompressor = Compressor<C, float> || Compressor<C, double>;
 
 // Both print what a C that is no compressor lacks, where it is compiled: one line for each member. The first checks
 // what needs no backend, the second also the rest, for messages of T on B.
@@ -132,27 +140,20 @@ consteval bool require_compressor() {
         return require_compressor<C, double, host>();
 }
 
-}  // namespace laconic::detail
-
-namespace laconic {
-
-/// Whether this value is unbiased (contractive), so that its omega(d) (delta(d)) may be called. A type that holds
-/// another compressor, or one chosen at run time, answers by unbiased() and contractive(), as its type alone does not
-/// decide it; for all others the type does.
-template <class C>
-constexpr bool is_unbiased([[maybe_unused]] C const& c) {
-    if constexpr (Unbiased<C> && requires { c.unbiased(); })
-        return c.unbiased();
-    else
-        return Unbiased<C>;
+/// What compressors throw for a coordinate that is not finite; refuse_non_finite() where all are, too, for another
+/// reason.
+template <Scalar T>
+void require_finite(auto& on, char const* name, std::span<T const> x) {
+    if (auto const j = first_non_finite(on, x); j < x.size())
+        throw argument_error(concat({name, ": coordinate ", j, " is not finite"}));
 }
-template <class C>
-constexpr bool is_contractive([[maybe_unused]] C const& c) {
-    if constexpr (Contractive<C> && requires { c.contractive(); })
-        return c.contractive();
-    else
-        return Contractive<C>;
+template <Scalar T>
+void refuse_non_finite(auto& on, char const* name, std::span<T const> x, char const* else_why) {
+    require_finite(on, name, x);
+    throw argument_error(concat({name, ": ", else_why}));
 }
+
+}  // namespace detail
 
 /// Makes one message about x, to see what a compressor does; loops reuse the message instead. Throws argument_error
 /// where x has more than 2^32 - 1 numbers, the parameters do not suit its dimension or a number is not finite.

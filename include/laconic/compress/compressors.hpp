@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/compress/about_top_k.hpp"
-#include "laconic/compress/bernoulli.hpp"
-#include "laconic/compress/damped_quantize.hpp"
-#include "laconic/compress/dense.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/compress/lazy.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
-#include "laconic/compress/natural_dithering.hpp"
 #include "laconic/compress/proportional.hpp"
 #include "laconic/compress/quantize.hpp"
-#include "laconic/compress/rand_block.hpp"
 #include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/short_float.hpp"
+#include "laconic/compress/signs.hpp"
 #include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_blocks.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/compress/two_means.hpp"
-#include "laconic/compress/uniform.hpp"
-#include "laconic/compress/vote.hpp"
-#include "laconic/compress/zero_blocks.hpp"
 #include "laconic/core/types.hpp"
 
 namespace laconic::detail {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/backend/scales.hpp"
 
 /// What each level of a compressor keeps of a vector whose histogram is given, and the best level by it, without a
 /// sort. A curve walks up the levels:

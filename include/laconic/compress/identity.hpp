@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/message/plain.hpp"
 
@@ -18,13 +16,11 @@ struct identity {
     using message = messages::full_vector<T, B>;
 
     void check(std::size_t) const {}
-    template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, messages::full_vector<T, B>& m) const {
+    void blank(auto&, std::size_t d, key, auto& m) const {
         check_dimension(d);
         m.resize(d);
     }
-    template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key, messages::full_vector<T, B>& m) const {
+    void operator()(auto& on, auto x, key, auto& m) const {
         check_dimension(x.size());
         kernels::assign(on, x, m.values);
     }

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 
 #include "laconic/compress/identity.hpp"
-#include "laconic/core/description.hpp"
 #include "laconic/core/round_context.hpp"
 #include "laconic/message/wrappers.hpp"
 
@@ -38,14 +36,12 @@ struct identity_or {
     using message = messages::either<messages::full_vector<T, B>, detail::message_of<C, T, B>>;
 
     void check(std::size_t d) const { otherwise.check(d); }
-    template <class B, class M>
-    void blank(B& on, std::size_t d, key from, M& m) const {
+    void blank(auto& on, std::size_t d, key from, auto& m) const {
         m.is_first = in_full;
         identity{}.blank(on, d, from, m.first);
         if (!in_full || m.second.dimension() != d) otherwise.blank(on, d, from, m.second);
     }
-    template <class B, Scalar T, class M>
-    void operator()(B& on, std::span<T const> x, key from, M& m) const {
+    void operator()(auto& on, auto x, key from, auto& m) const {
         m.is_first = in_full;
         identity{}(on, x, from, m.first);
         // The first call also makes the other message, so that later calls find room.

@@ -7,9 +7,6 @@
 #include <span>
 #include <string>
 
-#include "laconic/backend/array.hpp"
-#include "laconic/backend/scales.hpp"
-#include "laconic/backend/arguments.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/message/plain.hpp"
 
@@ -68,8 +65,7 @@ struct low_rank {
     }
 
     /// Where d numbers are no matrix of so many rows it makes a message which every reader refuses.
-    template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, messages::factors<T, B>& m) const {
+    void blank(auto&, std::size_t d, key, auto& m) const {
         check_dimension(d);
         m.count = d;
         m.rows = rows;
@@ -80,12 +76,11 @@ struct low_rank {
 
     /// Throws argument_error where x is no matrix of so many rows, a number of x is not finite, or the factors are so
     /// large that their product may not be finite; shape_error where the start has another size.
-    template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, messages::factors<T, B>& m) const {
+    template <Scalar T>
+    void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
         check_dimension(x.size());
         check(x.size());
-        if (auto const j = first_non_finite(on, x); j < x.size())
-            throw argument_error(detail::concat({"low_rank: coordinate ", j, " is not finite"}));
+        detail::require_finite(on, "low_rank", x);
         blank(on, x.size(), from, m);
         if (m.rank == 0) return;
         // Q is stored where X' P will be.
@@ -119,8 +114,8 @@ struct low_rank {
 
   private:
     // Puts Q into q, with numbers of at most about `scale`, which keeps X Q in range.
-    template <class B, Scalar T, class Array>
-    void begin(B& on, key from, T scale, std::size_t columns, Array& q) const {
+    template <Scalar T>
+    void begin(auto& on, key from, T scale, std::size_t columns, auto& q) const {
         std::size_t const n = q.size() / columns;
         bool const given = [&] {
             if constexpr (!drawn)

@@ -28,15 +28,13 @@ struct one_of {
         first.check(d);
         second.check(d);
     }
-    template <class B, class M>
-    void blank(B& on, std::size_t d, key from, M& m) const {
+    void blank(auto& on, std::size_t d, key from, auto& m) const {
         m.is_first = is_first;
         // Its first call prepares both messages, so that later calls find room.
         if (is_first || m.first.dimension() != d) first.blank(on, d, from, m.first);
         if (!is_first || m.second.dimension() != d) second.blank(on, d, from, m.second);
     }
-    template <class B, Scalar T, class M>
-    void operator()(B& on, std::span<T const> x, key from, M& m) const {
+    void operator()(auto& on, auto x, key from, auto& m) const {
         blank(on, x.size(), from, m);
         is_first ? first(on, x, from, m.first) : second(on, x, from, m.second);
     }

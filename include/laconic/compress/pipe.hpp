@@ -10,10 +10,7 @@
 #include <string>
 #include <type_traits>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/core/description.hpp"
-#include "laconic/core/term.hpp"
 #include "laconic/message/sparse.hpp"
 
 /// How pieces become one compressor: a sparsifier hands the numbers that it chose to its `rest`, which is `identity`
@@ -30,6 +27,31 @@ concept Sparsifier = requires(C const& c) {
 };
 
 }  // namespace detail
+
+/// The sparsifier that keeps every coordinate: dense | quantize{4} makes the same messages as quantize{4} alone.
+template <class Rest = identity>
+struct dense {
+    Rest rest{};
+
+    static constexpr void description(auto&& describe) { describe("dense", "every coordinate", ""); }
+
+    template <Scalar T, class B>
+    using message = detail::message_of<Rest, T, B>;
+
+    void check(std::size_t d) const { rest.check(d); }
+    void blank(auto& on, std::size_t d, key from, auto& m) const { rest.blank(on, d, from, m); }
+    void operator()(auto& on, auto x, key from, auto& m) const { rest(on, x, from, m); }
+    bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }
+    bool contractive() const requires Contractive<Rest> { return is_contractive(rest); }
+    double omega(std::size_t d) const requires Unbiased<Rest> { return rest.omega(d); }
+    double delta(std::size_t d) const requires Contractive<Rest> { return rest.delta(d); }
+
+    template <class R>
+    constexpr auto with(R const& r) const {
+        return dense<R>{r};
+    }
+    bool operator==(dense const&) const = default;
+};
 
 /// a | b: b compresses the values that a chose, in place of a's innermost `identity`.
 template <detail::SomeCompressor A, detail::SomeCompressor C>
@@ -50,11 +72,12 @@ requires(!detail::SomeCompressor<C> && requires { typename detail::message_of<C>
 }
 
 /// Begins a sparsifier's message about d numbers, in blank() and in the compression: the caller then makes m.support,
-/// and calls m.expect_payload(on) or make_payload(). Throws argument_error for more than 2^32 - 1 numbers.
-template <class M, class C>
-void begin_message(M& m, std::size_t d, C const& c, key from) {
+/// and calls m.expect_payload(on) or make_payload(). Of a message of blocks, these have c.block numbers. Throws
+/// argument_error for more than 2^32 - 1 numbers.
+void begin_message(auto& m, std::size_t d, auto const& c, key from) {
     check_dimension(d);
     m.length = d;
+    if constexpr (requires { m.unit = {c.block}; }) m.unit = {c.block};
     m.rest = c.rest;
     m.payload_key = from.child(0);
 }
@@ -98,31 +121,30 @@ std::string text_of(std::string const& piece, Rest const& rest) {
     return std::same_as<Rest, identity> ? piece : concat({piece, " | ", to_string(rest)});
 }
 
-// A sparsifier that chooses blocks of c.block numbers, not single ones.
-template <class C>
-concept DrawsBlocks = requires(C const& c) {
-    { c.block } -> std::convertible_to<std::size_t>;
-};
+// blank() of a sparsifier whose support is listed, and may have any number of places.
+void blank_listed(auto& on, auto const& c, std::size_t d, key from, auto& m) {
+    begin_message(m, d, c, from);
+    m.make_room(on, d);
+    m.support.resize(0);
+    m.expect_payload(on);
+}
 // blank() and the compression of a sparsifier whose support both ends draw: c.recipe(places, key) says how, and the
 // values found there are multiplied by c.scale(d).
-template <class B, class C, class M>
-void draw_support_of(B& on, C const& c, std::size_t d, key from, M& m) {
+void draw_support_of(auto& on, auto const& c, std::size_t d, key from, auto& m) {
     begin_message(m, d, c, from);
-    if constexpr (DrawsBlocks<C>) m.unit = {c.block};
     m.drawn = c.recipe(m.places(), from.child(1));
     if (m.drawn.how != messages::draw_method::exactly)
         m.make_room(on, d);
-    else if constexpr (DrawsBlocks<C>)  // the last of which may be shorter
-        m.make_room(on, std::min<std::size_t>(m.drawn.count * c.block, d));
+    else if (m.unit.length > 1)  // the last of which may be shorter
+        m.make_room(on, std::min<std::size_t>(m.drawn.count * m.unit.length, d));
     messages::draw_support(on, m.drawn, m.places(), m.support);
 }
-template <class B, class C, class M>
-void blank_drawn(B& on, C const& c, std::size_t d, key from, M& m) {
+void blank_drawn(auto& on, auto const& c, std::size_t d, key from, auto& m) {
     draw_support_of(on, c, d, from, m);
     m.expect_payload(on);
 }
-template <class B, class C, Scalar T, class M>
-void compress_drawn(B& on, C const& c, std::span<T const> x, key from, M& m) {
+template <Scalar T>
+void compress_drawn(auto& on, auto const& c, std::span<T const> x, key from, auto& m) {
     draw_support_of(on, c, x.size(), from, m);
     make_payload(on, x, static_cast<T>(c.scale(x.size())), m);
 }
@@ -156,7 +178,10 @@ double largest_omega(Rest rest, std::size_t d) {
 // The share of the chosen numbers' energy that a rest keeps: its delta, or 1 - omega of an unbiased one. Throws
 // theory_error where that omega is 1 or more.
 template <class Rest>
-requires(Contractive<Rest> || Unbiased<Rest>) double kept_by(Rest const& rest, std::size_t n) {
+concept KeepsShare = Contractive<Rest> || Unbiased<Rest>;
+bool keeps_share(KeepsShare auto const& rest) { return is_contractive(rest) || is_unbiased(rest); }
+template <KeepsShare Rest>
+double kept_by(Rest const& rest, std::size_t n) {
     if constexpr (!Unbiased<Rest>) {
         return rest.delta(n);
     } else {

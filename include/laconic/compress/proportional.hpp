@@ -72,19 +72,12 @@ struct proportional {
         detail::check_some("proportional", k, d);
         rest.check(d);
     }
-    template <class B, Scalar T>
-    void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
-        begin_message(m, d, *this, from);
-        m.make_room(on, d);
-        m.support.resize(0);
-        m.expect_payload(on);
-    }
+    void blank(auto& on, std::size_t d, key from, auto& m) const { detail::blank_listed(on, *this, d, from, m); }
     /// Throws argument_error where a number is not finite, or the bound to which the drawn numbers are raised is not.
-    template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
+    template <Scalar T>
+    void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
         blank(on, x.size(), from, m);
-        if (auto const i = first_non_finite(on, x); i < x.size())
-            throw argument_error(detail::concat({"proportional: coordinate ", i, " is not finite"}));
+        detail::require_finite(on, "proportional", x);
         sort_magnitudes(on, x, m.chosen);
         auto const how = detail::proportion_for(on_host(on, std::span<T const>(m.chosen)), k.of(x.size()));
         if (!(how.bound <= static_cast<double>(std::numeric_limits<T>::max())))

@@ -7,8 +7,9 @@
 
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
-#include "laconic/message/quantized.hpp"
+#include "laconic/message/bucketed.hpp"
 
+/// The quantizers that round to a grid of each bucket's own: one that its norm spans, or its range.
 namespace laconic {
 
 /// Rounds randomly to the grid {-levels, .., levels} x |x|_p / levels, with one norm per bucket of consecutive values
@@ -32,19 +33,14 @@ struct quantize {
     using message = messages::quantized<T, B>;
 
     void check(std::size_t) const { detail::check_fields(*this); }
-
-    template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, messages::quantized<T, B>& m) const {
+    void blank(auto&, std::size_t d, key, auto& m) const {
         check_dimension(d);
-        m.levels = levels;
-        m.bucket = detail::bucket_of(bucket, d);
-        m.resize(d);
+        m.levels = levels;  // which sizes the codes
+        detail::begin_buckets(m, bucket, d);
     }
-
     /// Throws argument_error where the norm of a bucket is not finite in T. It passes over x in memory once where
     /// buckets fit the first cache, else once for the codes and as often as norm_of for the norms.
-    template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, messages::quantized<T, B>& m) const {
+    void operator()(auto& on, auto x, key from, auto& m) const {
         blank(on, x.size(), from, m);
         bool const finite = m.with_codes(m, [&](auto& codes) {
             return round_buckets_to_levels(on, x, m.bucket, p, levels, from, std::span(m.steps), std::span(codes));
@@ -60,5 +56,107 @@ struct quantize {
 
     bool operator==(quantize const&) const = default;
 };
+
+/// quantize, with each bucket's grid shrunk by the factor that makes its error least: share = |x|^2 / E|Q(x)|^2 of that
+/// bucket, which its sender computes, and which costs no bits. Then E|C(x) - x|^2 = (1 - share) |x|^2 for each bucket,
+/// and share >= 1 / (1 + omega) of quantize: contractive with that delta. (scaled_down{quantize} divides by 1 +
+/// omega(d), as if every x were the worst, and so keeps less of all others.)
+struct damped_quantize {
+    int levels = 1;
+    std::size_t bucket = 0;
+    p_norm p = p_norm::two;
+
+    static constexpr void description(auto&& describe) {
+        describe("quantize", "the same with the least error; contractive", "",
+                 field("levels", &damped_quantize::levels).between(1, 32767).written(),
+                 field("bucket", &damped_quantize::bucket), field("p", &damped_quantize::p).by_name(),
+                 detail::decided_field<true>("damped"));
+    }
+
+    template <Scalar T, class B>
+    using message = messages::quantized<T, B>;
+
+    void check(std::size_t d) const { plain().check(d); }
+    /// The first call makes room for codes of either width, as the level may change from one message to the next.
+    void blank(auto& on, std::size_t d, key from, auto& m) const {
+        check_dimension(d);
+        if (m.codes.capacity() < d) m.codes.resize(d);
+        if (m.wide_codes.capacity() < d) m.wide_codes.resize(d);
+        plain().blank(on, d, from, m);
+    }
+    /// Throws argument_error where the norm of a bucket is not finite in T.
+    void operator()(auto& on, auto x, key from, auto& m) const {
+        blank(on, x.size(), from, m);
+        plain()(on, x, from, m);
+        damp_steps(on, x, m.bucket, std::span(m.steps));
+    }
+    double delta(std::size_t d) const { return 1 / (1 + plain().omega(d)); }
+
+    bool operator==(damped_quantize const&) const = default;
+
+  private:
+    quantize plain() const { return {levels, bucket, p}; }
+};
+
+/// Rounds to 2^bits numbers, equally far apart, from the least to the largest value of each bucket of consecutive
+/// values (bucket = 0: one bucket): min-max quantization, bits in 1 .. 8. The least value is exact, the largest up to
+/// rounding, and so are all where they are equal. In a bucket of b > 2 values, with n = 2^bits - 1 steps of (largest -
+/// least) / n, all but the least and the largest are off by at most half a step in the root of the mean square, and
+/// (largest - least)^2 <= 2 |x|^2: the error is at most (b - 2) / (2 n^2) |x|^2, attained by (t, -t, 0, .., 0); it is 0
+/// for b <= 2. That is omega where rounding is random, which is unbiased, and 1 - delta where rounding is to the
+/// nearest (to the upper of two that are equally near).
+template <rounding R = rounding::random>
+struct uniform {
+    int bits = 8;
+    std::size_t bucket = 0;
+
+    static constexpr void description(auto&& describe) {
+        describe("uniform",
+                 R == rounding::random ? "rounding between each bucket's least and largest; unbiased"
+                                       : "rounding between each bucket's least and largest; contractive",
+                 "", field("bits", &uniform::bits).between(1, 8).written(), field("bucket", &uniform::bucket),
+                 detail::decided_field<R>("rounding"));
+    }
+
+    template <Scalar T, class B>
+    using message = messages::stepped<T, B>;
+
+    void check(std::size_t) const { detail::check_fields(*this); }
+    void blank(auto&, std::size_t d, key, auto& m) const {
+        detail::begin_buckets(m, bucket, d);
+        m.width = bits;
+    }
+    /// Throws argument_error where a value, or the distance between two of a bucket, is not finite in T. It passes over
+    /// x in memory once where buckets fit the first cache, else three times.
+    void operator()(auto& on, auto x, key from, auto& m) const {
+        blank(on, x.size(), from, m);
+        if (!round_buckets_to_range(on, x, m.bucket, R, steps(), from, std::span(m.least), std::span(m.steps),
+                                    std::span(m.codes)))
+            detail::refuse_non_finite(on, "uniform", x, "the values of a bucket are too far apart");
+    }
+
+    double omega(std::size_t d) const requires(R == rounding::random) { return error(d); }
+
+    /// Throws theory_error where the bound on the error is not below 1.
+    double delta(std::size_t d) const requires(R == rounding::nearest) {
+        double const lost = error(d);
+        if (lost >= 1)
+            throw theory_error(
+                detail::concat({to_string(*this), " may lose ", lost, " >= 1 of the energy of ", d,
+                                " values, so it is not contractive: take more bits or smaller buckets"}));
+        return 1 - lost;
+    }
+
+    bool operator==(uniform const&) const = default;
+
+  private:
+    int steps() const { return (1 << bits) - 1; }
+    double error(std::size_t d) const {
+        double const b = static_cast<double>(detail::longest_bucket(bucket, d)), n = steps();
+        return std::max(b - 2, 0.0) / (2 * n * n);
+    }
+};
+uniform(int)->uniform<>;
+uniform(int, std::size_t)->uniform<>;
 
 }  // namespace laconic

@@ -23,13 +23,11 @@ struct short_float {
     using message = messages::short_floats<F, T, B>;
 
     void check(std::size_t) const {}
-    template <class B, Scalar T>
-    void blank(B&, std::size_t d, key, messages::short_floats<F, T, B>& m) const {
+    void blank(auto&, std::size_t d, key, auto& m) const {
         check_dimension(d);
         m.resize(d);
     }
-    template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, messages::short_floats<F, T, B>& m) const {
+    void operator()(auto& on, auto x, key from, auto& m) const {
         blank(on, x.size(), from, m);
         round_to_short(on, x, kernels::layout_of(F), std::span(m.codes));
     }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
 #include "laconic/compress/pipe.hpp"
 
+/// The sparsifiers that keep what is largest: single numbers, about so many of them, or blocks.
 namespace laconic {
 
 /// Keeps the k coordinates of largest magnitude, of equal ones the lower coordinate. Contractive with delta = k / d,
@@ -27,33 +31,139 @@ struct top_k {
         k.check(d);
         rest.check(k.of(d));
     }
-    template <class B, Scalar T>
-    void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
+    void blank(auto& on, std::size_t d, key from, auto& m) const {
         begin_message(m, d, *this, from);
         m.support.resize(k.of(d));
         m.expect_payload(on);
     }
-    template <class B, Scalar T>
-    void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
+    template <Scalar T>
+    void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
         begin_message(m, x.size(), *this, from);
         select_largest(on, x, k.of(x.size()), m.support);
         make_payload(on, x, T(1), m);
     }
-    bool contractive() const requires(Contractive<Rest> || Unbiased<Rest>) {
-        return is_contractive(rest) || is_unbiased(rest);
-    }
-    double delta(std::size_t d) const requires(Contractive<Rest> || Unbiased<Rest>) {
+    bool contractive() const requires detail::KeepsShare<Rest> { return detail::keeps_share(rest); }
+    double delta(std::size_t d) const requires detail::KeepsShare<Rest> {
         auto const n = k.of(d);
         return d == 0 ? 1 : detail::kept_by(rest, n) * static_cast<double>(n) / static_cast<double>(d);
     }
 
-    template <class R>
-    constexpr auto with(R const& r) const {
-        return top_k<R>{k, r};
-    }
+    constexpr auto with(auto const& r) const { return top_k<std::remove_cvref_t<decltype(r)>>{k, r}; }
     bool operator==(top_k const&) const = default;
 };
-template <class N>
-top_k(N) -> top_k<>;
+template <class N, class R = identity>
+top_k(N, R = {}) -> top_k<R>;
+
+/// Keeps about k of the largest coordinates: some n between (1 - band) k and (1 + band) k that a threshold on a coarse
+/// grid of magnitudes leaves, found by counting in place of sorting (the threshold estimation of SIDCo and DGC, but the
+/// band is always kept). Of equal magnitudes at the edge it keeps the lower coordinates. Contractive with delta =
+/// ceil((1 - band) k) / d; with an unbiased rest of omega < 1, the least (1 - omega) n / d in the band. 0 <= band < 1.
+template <class Rest = identity>
+struct about_top_k {
+    portion k = 1;
+    double band = 0.1;
+    Rest rest{};
+
+    static constexpr void description(auto&& describe) {
+        describe("about_top_k", "about the k largest magnitudes, without a sort; contractive", "after SIDCo and DGC",
+                 field("k", &about_top_k::k).needed(), field("band", &about_top_k::band).between(0, 1 - 0x1p-53));
+    }
+
+    template <Scalar T, class B>
+    using message = messages::sparse<Rest, messages::support_is::listed, T, B>;
+
+    void check(std::size_t d) const {
+        k.check(d);
+        detail::check_fields(*this);
+        for (std::size_t const n : {least_of(d), most_of(d)}) rest.check(n);
+    }
+    void blank(auto& on, std::size_t d, key from, auto& m) const {
+        begin_message(m, d, *this, from);
+        m.make_room(on, most_of(d));
+        m.support.resize(0);
+        m.expect_payload(on);
+    }
+    template <Scalar T>
+    void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
+        begin_message(m, x.size(), *this, from);
+        m.make_room(on, most_of(x.size()));
+        select_about(on, x, least_of(x.size()), k.of(x.size()), most_of(x.size()), m.support);
+        make_payload(on, x, T(1), m);
+    }
+    bool contractive() const requires detail::KeepsShare<Rest> { return detail::keeps_share(rest); }
+    double delta(std::size_t d) const requires detail::KeepsShare<Rest> {
+        if (d == 0) return 1;
+        double worst = 1;
+        for (std::size_t n = least_of(d); n <= most_of(d); ++n)
+            worst = std::min(worst, detail::kept_by(rest, n) * static_cast<double>(n) / static_cast<double>(d));
+        return worst;
+    }
+
+    constexpr auto with(auto const& r) const { return about_top_k<std::remove_cvref_t<decltype(r)>>{k, band, r}; }
+    bool operator==(about_top_k const&) const = default;
+
+  private:
+    std::size_t least_of(std::size_t d) const {
+        return static_cast<std::size_t>(std::ceil((1 - band) * static_cast<double>(k.of(d))));
+    }
+    std::size_t most_of(std::size_t d) const {
+        double const most = std::floor((1 + band) * static_cast<double>(k.of(d)));
+        return most < static_cast<double>(d) ? static_cast<std::size_t>(most) : d;
+    }
+};
+template <class N, class R = identity>
+about_top_k(N, double = {}, R = {}) -> about_top_k<R>;
+
+/// Keeps the k blocks of `block` consecutive coordinates whose sums of squares are largest, of equal ones the lower
+/// block; the last block may be shorter. k counts blocks, or is a fraction of them. Contractive with delta = k / number
+/// of blocks, attained where all blocks have the same energy; with an unbiased rest of omega < 1, (1 - omega) times
+/// that.
+template <class Rest = identity>
+struct top_blocks {
+    portion k = 1;
+    std::size_t block = 256;
+    Rest rest{};
+
+    static constexpr void description(auto&& describe) {
+        describe("top_blocks", "the k blocks of most energy; contractive", "", field("k", &top_blocks::k).needed(),
+                 detail::block_field(&top_blocks::block).written_by_name());
+    }
+
+    template <Scalar T, class B>
+    using message = messages::sparse<Rest, messages::support_is::fixed_count, T, B, messages::blocks>;
+
+    void check(std::size_t d) const {
+        detail::check_fields(*this);
+        detail::check_blocks(k, d, block);
+        for (std::size_t const n : detail::numbers_in_blocks(d, block, k)) rest.check(n);
+    }
+    void blank(auto& on, std::size_t d, key from, auto& m) const {
+        begin_message(m, d, *this, from);
+        m.make_room(on, detail::numbers_in_blocks(d, block, k)[0]);
+        m.support.resize(k.of(m.places()));
+        m.expect_payload(on);
+    }
+    template <Scalar T>
+    void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
+        begin_message(m, x.size(), *this, from);
+        m.make_room(on, detail::numbers_in_blocks(x.size(), block, k)[0]);
+        select_largest_blocks(on, x, block, k.of(m.places()), m.support);
+        make_payload(on, x, T(1), m);
+    }
+    bool contractive() const requires detail::KeepsShare<Rest> { return detail::keeps_share(rest); }
+    double delta(std::size_t d) const requires detail::KeepsShare<Rest> {
+        if (d == 0) return 1;
+        double kept = 1;
+        for (std::size_t const n : detail::numbers_in_blocks(d, block, k))
+            kept = std::min(kept, detail::kept_by(rest, n));
+        auto const all = detail::pieces_in(d, block);
+        return kept * static_cast<double>(k.of(all)) / static_cast<double>(all);
+    }
+
+    constexpr auto with(auto const& r) const { return top_blocks<std::remove_cvref_t<decltype(r)>>{k, block, r}; }
+    bool operator==(top_blocks const&) const = default;
+};
+template <class N, class R = identity>
+top_blocks(N, std::size_t = {}, R = {}) -> top_blocks<R>;
 
 }  // namespace laconic

@@ -9,9 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "laconic/core/error.hpp"
-#include "laconic/core/portion.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/core/term.hpp"
 
 /// One description for each small value such as a collective or a method: its name, its fields, what it does and
 /// where it comes from. Its text, what text it is read from, and lists of such values all come from that; the defaults
@@ -115,7 +113,8 @@ constexpr detail::described_field<Member> field(std::string_view name, Member me
 /// The same of a member's member.
 template <class V, class Outer, class Inner>
 constexpr auto field(std::string_view name, Outer V::*outer, Inner Outer::*inner) {
-    return field(name, [outer, inner](auto& v) -> auto& { return v.*outer.*inner; });
+    return field(
+        name, [ outer, inner ](auto& v) -> auto& { return v.*outer.*inner; });
 }
 
 template <detail::Described V>
@@ -256,10 +255,7 @@ described_value fields_of(V const& v) {
                     : concat({v.name, ": ", f.name, " = ", i.number, " is no finite number of at least ", f.least}));
 }
 /// Throws argument_error where a number is outside the range of its field, or an enumeration has no such value.
-template <class V>
-void check_fields(V const& v) {
-    check_fields(fields_of(v));
-}
+void check_fields(auto const& v) { check_fields(fields_of(v)); }
 
 }  // namespace detail
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "laconic/core/contract.hpp"
 #include "laconic/core/text.hpp"
 
 /// The errors that come from outside the program's own logic, one type each; all derive from laconic::error. Each holds

@@ -6,8 +6,6 @@
 #include <span>
 
 #include "laconic/core/cost.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 

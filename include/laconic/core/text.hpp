@@ -109,8 +109,7 @@ void each_line(std::string_view text, auto use) {
 }
 
 /// The text of a part of a method, for error messages; a part without to_string has a general description.
-template <class Part>
-std::string described(Part const& part) {
+std::string described(auto const& part) {
     if constexpr (requires { to_string(part); })
         return to_string(part);
     else

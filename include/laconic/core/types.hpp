@@ -19,4 +19,13 @@ struct join<type_list<A...>, type_list<B...>> {
 template <class First, class Second>
 using types_of_both = typename join<First, Second>::type;
 
+template <class V, class T>
+struct named_within {
+    using type = V;
+};
+/// V, named so that it depends on T: what a template of T computes with it is compiled by that template's callers only,
+/// not by everybody who includes it.
+template <class V, class T>
+using dependent = typename named_within<V, T>::type;
+
 }  // namespace laconic::detail

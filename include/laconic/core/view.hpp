@@ -19,9 +19,9 @@ concept Scalar = std::same_as<T, float> || std::same_as<T, double>;
 
 namespace detail {
 
-/// The unsigned integer of as many bits as a T.
+/// The unsigned integer of as many bits as a T: what a number's binary form is taken for.
 template <Scalar T>
-using unsigned_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
 /// A number of 16 bits that converts to float and back: Eigen::bfloat16, Eigen::half, _Float16, std::bfloat16_t, your
 /// own.
@@ -73,8 +73,7 @@ concept Contiguous = requires(X& x) {
 namespace detail {
 
 /// A span over x. It does not own: x must outlive it, so temporaries that own their elements are refused.
-template <Contiguous X>
-auto view(X& x) {
+auto view(Contiguous auto& x) {
     return std::span<std::remove_pointer_t<decltype(x.data())>>(x.data(), static_cast<std::size_t>(x.size()));
 }
 template <class T>

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "laconic/compress/identity.hpp"
-#include "laconic/compress/uniform.hpp"
+#include "laconic/compress/quantize.hpp"
 #include "laconic/decentralized/gadmm_loop.hpp"
 
 namespace laconic {

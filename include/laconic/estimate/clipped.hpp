@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "laconic/backend/norm.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/estimate/estimator.hpp"
 
 namespace laconic {

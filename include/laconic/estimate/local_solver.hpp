@@ -13,9 +13,9 @@
 #include <string>
 #include <type_traits>
 
-#include "laconic/backend/norm.hpp"
-#include "laconic/core/dependent.hpp"
+#include "laconic/backend/scales.hpp"
 #include "laconic/core/description.hpp"
+#include "laconic/core/types.hpp"
 #include "laconic/estimate/estimator.hpp"
 #include "laconic/optim/adam.hpp"
 
@@ -50,8 +50,8 @@ void add_proximal_terms(host& on, double c, std::span<T const> v, std::span<T co
 
 template <Scalar T>
 class newton_solver {
-    using matrix = dependent<Eigen::MatrixXd, T>;
-    using vector = dependent<Eigen::VectorXd, T>;
+    using matrix = detail::dependent<Eigen::MatrixXd, T>;
+    using vector = detail::dependent<Eigen::VectorXd, T>;
 
   public:
     newton_solver(std::size_t d, int most) : most_(most), slope_(index(d)), step_(index(d)), g_(d), trial_(d) {}

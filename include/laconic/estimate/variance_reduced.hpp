@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "laconic/compress/rand_block.hpp"
+#include "laconic/compress/rand_k.hpp"
 #include "laconic/estimate/estimator.hpp"
 
 /// Estimates from a few rows whose noise vanishes at the optimum: L-SVRG, and SAGA with a table of slopes or of blocks.

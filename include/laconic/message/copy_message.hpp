@@ -36,8 +36,7 @@ void copy_array(From& from_on, std::span<E const> from, To& to_on, Array& to) {
     }
 }
 
-template <class From, class Field, class To, class Same>
-void copy_field(From& from_on, Field const& from, To& to_on, Same& to) {
+void copy_field(auto& from_on, auto const& from, auto& to_on, auto& to) {
     if constexpr (requires { from.dimension(); }) {
         copy_message(from_on, from, to_on, to);
     } else if constexpr (requires { from[0].dimension(); }) {

@@ -9,8 +9,6 @@
 #include <type_traits>
 
 #include "laconic/backend/backend.hpp"
-#include "laconic/core/size.hpp"
-#include "laconic/core/term.hpp"
 
 namespace laconic::messages {
 
@@ -128,10 +126,6 @@ bool fits(M const& m, std::size_t n) {
                 "for, and it is about n numbers");
         return m.dimension() == n;
     }
-}
-// Whether n numbers make so many buckets; no number of them where a bucket has none.
-inline bool make_buckets(std::size_t buckets, std::size_t n, std::size_t bucket) {
-    return bucket > 0 && buckets == pieces_in(n, bucket);
 }
 
 }  // namespace laconic::detail

@@ -10,7 +10,6 @@
 #include <limits>
 #include <tuple>
 
-#include "laconic/backend/short_format.hpp"
 #include "laconic/message/message.hpp"
 
 /// Messages of numbers that share nothing: in full, as powers of two, in a short format, as the product of two factors.
@@ -55,7 +54,7 @@ struct powers {
     struct decoded {
         std::uint16_t const* codes;
         constexpr T operator()(std::size_t j) const {
-            using bits = detail::unsigned_of<T>;
+            using bits = detail::bits_of<T>;
             bits const sign = codes[j] >> exponent_width, exponent = codes[j] & ((1u << exponent_width) - 1);
             constexpr int width = int{sizeof(T) * 8};
             return std::bit_cast<T>(sign << (width - 1) | exponent << (width - 1 - int{exponent_width}));

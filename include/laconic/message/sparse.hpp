@@ -2,17 +2,44 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <tuple>
 #include <type_traits>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/message/draw.hpp"
-#include "laconic/message/message.hpp"
 #include "laconic/message/plain.hpp"
 
 namespace laconic::messages {
+
+/// How a key determines a support.
+enum class draw_method : std::uint8_t {
+    exactly = 1,     ///< `count` of the places, every set equally likely
+    each = 2,        ///< each place with probability p, independently
+    all_or_none = 3  ///< all places with probability p, else none
+};
+
+/// The recipe by which both ends draw a support.
+struct draw {
+    draw_method how = draw_method::exactly;
+    std::size_t count = 0;
+    double p = 0;
+    key from{};
+
+    bool operator==(draw const&) const = default;
+};
+
+/// The largest probability, at most p, that a 32-bit word can draw. A scale of 1 / drawable(p) makes the mean exact.
+inline double drawable(double p) { return std::floor(p * 0x1p32) / 0x1p32; }
+
+/// Draws the places into `support`, ascending within 0 .. places - 1.
+void draw_support(auto& on, draw const& d, std::size_t places, auto& support) {
+    if (d.how == draw_method::exactly) return sample(on, d.from, places, d.count, support);
+    double const p = d.how == draw_method::each ? d.p : d.from.word(0) < drawable(d.p) * 0x1p32 ? 1 : 0;
+    sample_each(on, d.from, places, p, support);
+}
 
 /// What a receiver reads of a support.
 enum class support_is {
@@ -89,8 +116,7 @@ struct sparse {
     }
 
     /// Makes room for a payload about the numbers of the support, which is complete.
-    template <class On>
-    void expect_payload(On& on) {
+    void expect_payload(auto& on) {
         std::size_t n = support.size();
         if constexpr (!std::is_same_v<Unit, single_number>)
             if (n > 0) n = numbers(kernels::element(on, std::span<coordinate const>(support), n - 1));

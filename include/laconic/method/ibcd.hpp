@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstddef>
 
-#include "laconic/compress/lazy.hpp"
-#include "laconic/compress/scaled_down.hpp"
+#include "laconic/compress/parts.hpp"
+#include "laconic/compress/rand_k.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/optim/momentum.hpp"
 

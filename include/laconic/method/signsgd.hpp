@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/compress/vote.hpp"
+#include "laconic/compress/signs.hpp"
 #include "laconic/estimate/local_momentum.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/core/dependent.hpp"
 #include "laconic/core/error.hpp"
+#include "laconic/core/types.hpp"
 #include "laconic/objective/objective.hpp"
 
 namespace laconic {
@@ -97,9 +97,9 @@ template <NewtonObjective F>
 optimum find_optimum(F const& f, double tolerance = 1e-12) {
     if (!(tolerance >= 0)) throw argument_error(detail::concat({"a tolerance of ", tolerance, " is negative"}));
     std::size_t const d = f.dimension();
-    using vector = dependent<Eigen::VectorXd, F>;
+    using vector = detail::dependent<Eigen::VectorXd, F>;
     vector x = vector::Zero(static_cast<Eigen::Index>(d)), g = x, step, next = x, next_g = x;
-    dependent<Eigen::MatrixXd, F> h;
+    detail::dependent<Eigen::MatrixXd, F> h;
     double value = evaluate(f, x, g), norm = g.norm();
     double const first_value = value, good_enough = 1e-10 * std::max(1.0, norm);
 
@@ -138,8 +138,8 @@ namespace detail {
 
 template <class F>
 class composite_search {
-    using matrix = dependent<Eigen::MatrixXd, F>;
-    using vector = dependent<Eigen::VectorXd, F>;
+    using matrix = detail::dependent<Eigen::MatrixXd, F>;
+    using vector = detail::dependent<Eigen::VectorXd, F>;
 
   public:
     // A point, F = f + weight |x|_1 and the gradient of f there.

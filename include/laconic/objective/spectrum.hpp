@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/core/dependent.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/types.hpp"
 #include "laconic/core/view.hpp"
 
 namespace laconic {
@@ -21,7 +21,7 @@ namespace laconic {
 /// are sparse, else in dense blocks of 256 rows. Allocates out if it has another size, and a block.
 template <Scalar T, class Weight>
 void weighted_gram(Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> const& rows, Weight&& weight,
-                   dependent<Eigen::MatrixXd, T>& out) {
+                   detail::dependent<Eigen::MatrixXd, T>& out) {
     auto const d = rows.cols(), samples = rows.rows();
     auto const* const begin = rows.outerIndexPtr();
     auto const* const column = rows.innerIndexPtr();
@@ -42,7 +42,7 @@ void weighted_gram(Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> const& 
         }
     } else {
         constexpr Eigen::Index height = 256;
-        dependent<Eigen::MatrixXd, T> block(d, std::min(height, samples));
+        detail::dependent<Eigen::MatrixXd, T> block(d, std::min(height, samples));
         for (Eigen::Index first = 0; first < samples; first += height) {
             auto const count = std::min(height, samples - first);
             block.setZero();
@@ -64,8 +64,8 @@ void weighted_gram(Eigen::SparseMatrix<T, Eigen::RowMajor, std::int64_t> const& 
 /// the operator gives a number that is not finite.
 template <class Apply>
 double largest_eigenvalue(std::size_t d, Apply&& apply) {
-    using matrix = dependent<Eigen::MatrixXd, Apply>;
-    using vector = dependent<Eigen::VectorXd, Apply>;
+    using matrix = detail::dependent<Eigen::MatrixXd, Apply>;
+    using vector = detail::dependent<Eigen::VectorXd, Apply>;
     constexpr Eigen::Index longest = 64, kept = 16;
     auto const n = static_cast<Eigen::Index>(d);
     auto const columns = std::min(longest, n);

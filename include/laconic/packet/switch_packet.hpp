@@ -16,11 +16,10 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/core/partition.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/wire/byte_order.hpp"
-#include "laconic/wire/checksum.hpp"
 #include "laconic/wire/stream.hpp"
 
 namespace laconic::detail {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-#include "laconic/compress/vote.hpp"
+#include "laconic/compress/signs.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/reduction/reduction.hpp"
 

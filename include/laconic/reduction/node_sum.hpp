@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "laconic/collective/seed.hpp"
-#include "laconic/core/partition.hpp"
+#include "laconic/core/size.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/node_agreement.hpp"

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/norm.hpp"
-#include "laconic/core/dependent.hpp"
+#include "laconic/backend/scales.hpp"
+#include "laconic/core/types.hpp"
 #include "laconic/loop_base.hpp"
 #include "laconic/optim/divergence_guard.hpp"
 #include "laconic/optim/symmetric.hpp"
@@ -66,7 +66,7 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
     friend base;
     using base::comm_, base::looked_, base::objective_, base::on_, base::round_, base::x_;
     using hessian_reduction = shift_at_rate<decltype(M::compressor), decltype(M::over)>;
-    using matrix = dependent<Eigen::MatrixXd, F>;
+    using matrix = detail::dependent<Eigen::MatrixXd, F>;
 
   public:
     /// x is the starting point, is moved in place and must outlive this; mu is what a projection raises eigenvalues to.

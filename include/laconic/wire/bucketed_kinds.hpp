@@ -9,12 +9,47 @@
 
 #include "laconic/message/bucketed.hpp"
 #include "laconic/wire/codes.hpp"
-#include "laconic/wire/fixed_width.hpp"
-#include "laconic/wire/number.hpp"
 #include "laconic/wire/shape.hpp"
 
 /// The messages of numbers in buckets, which share something: their encodings, and the descriptions of their kinds.
 namespace laconic::wire {
+
+/// Levels of a uniform grid: how many there are to a side, and the length of a bucket. The steps in full, then the
+/// codes.
+struct quantized_kind : leaf_kind<quantized_kind> {
+    static constexpr message_kind number{2};
+    template <Scalar T, class B>
+    using message = messages::quantized<T, B>;
+    static constexpr whole_range ranges[] = {{1, 32767}, any_length};
+    static auto parameters(auto& m) { return std::tie(m.levels, m.bucket); }
+
+    static void put(auto& sink, auto const& m) {
+        sink.charge(message_part::scalars);
+        put_numbers(sink, m.steps);
+        sink.charge(message_part::values);
+        m.with_codes(m, [&](auto const& codes) { write_codes(sink, codes, m.levels); });
+    }
+    template <class M>
+    static void take(auto&, auto& source, M& m) {
+        using T = typename M::value_type;
+        for (T& step : m.steps) {
+            step = take_magnitude<T>(source, "step");
+            if (!std::isfinite(step * static_cast<T>(m.levels))) source.refuse("a step whose grid is not finite");
+        }
+        m.with_codes(m, [&](auto& codes) { read_codes(source, codes, m.levels); });
+    }
+    template <class M>
+    static reading_bounds per_number(M const& m) {
+        return {1,
+                m.with_codes(m, [](auto const& codes) { return sizeof(codes[0]); }) + sizeof(typename M::value_type)};
+    }
+    /// Counts log2(2 levels + 1) bits a number; with one level, log2 3 (TernGrad).
+    static double as_paper(auto const& m) {
+        return bits_in_full(m.steps) + std::log2(2.0 * m.levels + 1) * static_cast<double>(m.dimension());
+    }
+};
+template <Scalar T, class B>
+inline constexpr quantized_kind kind_of<messages::quantized<T, B>>{};
 
 /// Levels that halve: how many there are, and the length of a bucket. The norms in full, then the codes.
 struct dithered_kind : leaf_kind<dithered_kind> {
@@ -25,9 +60,9 @@ struct dithered_kind : leaf_kind<dithered_kind> {
     static auto parameters(auto& m) { return std::tie(m.levels, m.bucket); }
 
     static void put(auto& sink, auto const& m) {
-        charge(sink, message_part::scalars);
+        sink.charge(message_part::scalars);
         put_numbers(sink, m.norms);
-        charge(sink, message_part::values);
+        sink.charge(message_part::values);
         write_codes(sink, m.codes, m.levels);
     }
     static void take(auto&, auto& source, auto& m) {
@@ -53,12 +88,12 @@ struct stepped_kind : leaf_kind<stepped_kind> {
     static auto parameters(auto& m) { return std::tie(m.width, m.bucket); }
 
     static void put(auto& sink, auto const& m) {
-        charge(sink, message_part::scalars);
+        sink.charge(message_part::scalars);
         for (std::size_t b = 0; b < m.steps.size(); ++b) {
             put_number(sink, m.least[b]);
             put_number(sink, m.steps[b]);
         }
-        charge(sink, message_part::values);
+        sink.charge(message_part::values);
         put_codes(sink, m.codes, static_cast<unsigned>(m.width));
     }
     template <class M>
@@ -85,7 +120,7 @@ template <Scalar T, class B>
 inline constexpr stepped_kind kind_of<messages::stepped<T, B>>{};
 
 void write_signs(auto& sink, auto const& words, std::size_t count) {
-    charge(sink, message_part::values);
+    sink.charge(message_part::values);
     for (std::size_t w = 0; w < words.size(); ++w)
         sink.put(words[w], static_cast<unsigned>(std::min<std::size_t>(64, count - 64 * w)));
 }
@@ -103,7 +138,7 @@ struct signs_kind : leaf_kind<signs_kind> {
     static auto parameters(auto& m) { return std::tie(m.bucket); }
 
     static void put(auto& sink, auto const& m) {
-        charge(sink, message_part::scalars);
+        sink.charge(message_part::scalars);
         put_numbers(sink, m.scales);
         write_signs(sink, m.words, m.count);
     }
@@ -127,7 +162,7 @@ struct means_kind : leaf_kind<means_kind> {
     static auto parameters(auto& m) { return std::tie(m.bucket); }
 
     static void put(auto& sink, auto const& m) {
-        charge(sink, message_part::scalars);
+        sink.charge(message_part::scalars);
         for (std::size_t b = 0; b < m.above.size(); ++b) {
             put_number(sink, m.below[b]);
             put_number(sink, m.above[b]);

@@ -4,7 +4,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/message/copy_message.hpp"
 #include "laconic/wire/message.hpp"
@@ -16,8 +15,7 @@ namespace laconic::wire {
 template <class M, class B>
 class by_host {
   public:
-    template <class Sink>
-    void write_message(Sink& sink, B& on, M const& m) {
+    void write_message(auto& sink, B& on, M const& m) {
         if constexpr (OnHost<B>) {
             write(sink, m);
         } else {

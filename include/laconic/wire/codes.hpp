@@ -13,7 +13,6 @@
 
 #include "laconic/core/term.hpp"
 #include "laconic/wire/fixed_width.hpp"
-#include "laconic/wire/stream.hpp"
 
 /// The encoding of codes -levels .. levels: code + levels in the least width that holds 2 levels. With one level, five
 /// codes take eight bits: the sum of (code_j + 1) 3^j, j = 0 .. 4; a last group of r < 5 takes the least width that
@@ -70,25 +69,22 @@ void write_trits(W& sink, Codes const& codes) {
         word += values * static_cast<std::uint64_t>(c[j] + 1);
     if (values > 1) sink.put(word, width_of(values));
 }
-template <wire::BitSource R, class Codes>
-void read_trits(R& source, Codes& codes) {
+void read_trits(wire::bit_reader& source, auto& codes) {
     using code = std::remove_cvref_t<decltype(codes[0])>;
     std::size_t first = 0;
-    if constexpr (wire::HasRemaining<R>) {
-        for (; first + 8 * trits_in_group <= codes.size() && source.left() >= 64; first += 8 * trits_in_group) {
-            auto const before = source;
-            std::uint64_t words = source.take(64);
-            bool in_grid = true;
-            for (std::size_t g = 0; g < 8; ++g, words >>= 8) {
-                std::size_t const word = words & 255;
-                in_grid &= word < codes_of_trits.size();
-                auto const& made = codes_of_trits[word < codes_of_trits.size() ? word : 0];
-                std::copy(made.begin(), made.end(), codes.data() + first + g * trits_in_group);
-            }
-            if (in_grid) continue;
-            source = before;  // group by group, to find the place
-            break;
+    for (; first + 8 * trits_in_group <= codes.size() && source.left() >= 64; first += 8 * trits_in_group) {
+        auto const before = source;
+        std::uint64_t words = source.take(64);
+        bool in_grid = true;
+        for (std::size_t g = 0; g < 8; ++g, words >>= 8) {
+            std::size_t const word = words & 255;
+            in_grid &= word < codes_of_trits.size();
+            auto const& made = codes_of_trits[word < codes_of_trits.size() ? word : 0];
+            std::copy(made.begin(), made.end(), codes.data() + first + g * trits_in_group);
         }
+        if (in_grid) continue;
+        source = before;  // group by group, to find the place
+        break;
     }
     for (; first < codes.size(); first += trits_in_group) {
         std::size_t const end = std::min(first + trits_in_group, codes.size());
@@ -106,16 +102,14 @@ void read_trits(R& source, Codes& codes) {
 namespace laconic::wire {
 
 /// Writes codes in -levels .. levels.
-template <BitSink W, class Codes>
-void write_codes(W& sink, Codes const& codes, int levels) {
+void write_codes(BitSink auto& sink, auto const& codes, int levels) {
     if (levels == 1) return detail::write_trits(sink, codes);
     put_codes(sink, codes, detail::width_of(2 * static_cast<std::uint64_t>(levels) + 1),
               [levels](int code) { return static_cast<std::uint64_t>(code + levels); });
 }
 
 /// Fills codes, whose size is the number of codes; throws wire_error where one is outside -levels .. levels.
-template <BitSource R, class Codes>
-void read_codes(R& source, Codes& codes, int levels) {
+void read_codes(bit_reader& source, auto& codes, int levels) {
     if (levels == 1) return detail::read_trits(source, codes);
     take_codes(
         source, codes, detail::width_of(2 * static_cast<std::uint64_t>(levels) + 1),

@@ -63,8 +63,7 @@ struct failure {
     }
     /// What make() returns, or no_message() with what it throws, of rank `own` in this round; or what
     /// raise() has thrown in it.
-    template <class Make>
-    static failure of_making(int own, std::uint64_t round, Make make) {
+    static failure of_making(int own, std::uint64_t round, auto make) {
         failure f;
         try {
             f = make();
@@ -132,8 +131,7 @@ struct failure {
     }
     /// From the numbers of one share to those of all ranks: rank_of(r) is the number of rank r, and place(i, vector)
     /// the coordinate of number i of that vector. Does nothing to what has these numbers already.
-    template <class RankOf, class Place>
-    void renumber(RankOf rank_of, Place place) {
+    void renumber(auto rank_of, auto place) {
         if (std::exchange(of_all, true)) return;
         for (int* const r : {&rank, &other})
             if (*r != no_rank) *r = rank_of(*r);

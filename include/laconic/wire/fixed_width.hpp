@@ -15,22 +15,6 @@
 
 /// Many codes of one width, one after another, with the same bits as if each were put and taken alone. Eight of them
 /// are whole bytes, and hundreds are packed in the first cache, by loops that compilers vectorize.
-namespace laconic::wire {
-
-/// A source that can report how many bits are left.
-template <class R>
-concept HasRemaining = BitSource<R> && requires(R const& source) {
-    { source.left() } -> std::convertible_to<std::uint64_t>;
-};
-
-/// A source that also copies whole bytes.
-template <class R>
-concept ReadsBytes = HasRemaining<R> && requires(R& source, std::span<std::byte> bytes) {
-    source.take_bytes_to(bytes);
-};
-
-}  // namespace laconic::wire
-
 namespace laconic::detail {
 
 // Packs the lowest `width` bits of each lane of 8 or 16 bits in a word of 64 side by side, and unpacks them: neighbours
@@ -165,29 +149,28 @@ void put_in_lanes(wire::bit_writer& sink, Codes const& codes, unsigned width, Wo
     for (; i < codes.size(); ++i) sink.put(static_cast<Lane>(word_of(codes[i])), width);
 }
 
-template <class Lane, wire::BitSource R, class Codes, class Right, class CodeOf>
-void take_in_lanes(R& source, Codes& codes, unsigned width, Right right, char const* wrong, CodeOf code_of) {
+template <class Lane, class Codes, class Right, class CodeOf>
+void take_in_lanes(wire::bit_reader& source, Codes& codes, unsigned width, Right right, char const* wrong,
+                   CodeOf code_of) {
     using code = std::remove_reference_t<decltype(codes[0])>;
     std::size_t i = 0;
-    if constexpr (wire::ReadsBytes<R>) {
-        lane_packer<Lane> pack(width);
-        while (i + 8 <= codes.size()) {
-            std::size_t const n = std::min(pack.most, (codes.size() - i) / 8 * 8);
-            if (source.left() < n * width) break;
-            auto const before = source;
-            source.take_bytes_to(pack.bytes(n));
-            pack.unpack(n);
-            auto const& words = pack.lanes();
-            unsigned any_wrong = 0;
-            for (std::size_t j = 0; j < n; ++j) any_wrong |= right(words[j]) ? 0u : 1u;
-            if (any_wrong != 0) {
-                source = before;  // one by one, to find the place
-                break;
-            }
-            code* const to = &codes[i];
-            for (std::size_t j = 0; j < n; ++j) to[j] = static_cast<code>(code_of(words[j]));
-            i += n;
+    lane_packer<Lane> pack(width);
+    while (i + 8 <= codes.size()) {
+        std::size_t const n = std::min(pack.most, (codes.size() - i) / 8 * 8);
+        if (source.left() < n * width) break;
+        auto const before = source;
+        source.take_bytes_to(pack.bytes(n));
+        pack.unpack(n);
+        auto const& words = pack.lanes();
+        unsigned any_wrong = 0;
+        for (std::size_t j = 0; j < n; ++j) any_wrong |= right(words[j]) ? 0u : 1u;
+        if (any_wrong != 0) {
+            source = before;  // one by one, to find the place
+            break;
         }
+        code* const to = &codes[i];
+        for (std::size_t j = 0; j < n; ++j) to[j] = static_cast<code>(code_of(words[j]));
+        i += n;
     }
     for (; i < codes.size(); ++i) {
         auto const word = static_cast<Lane>(source.take(width));
@@ -219,8 +202,8 @@ void put_codes(W& sink, Codes const& codes, unsigned width, WordOf word_of = {})
 
 /// Fills codes, whose size is the number of codes, with code_of(word) of the next words; refuses the first word for
 /// which right(word) is false, for the reason `wrong`. width is in 1 .. 16.
-template <BitSource R, class Codes, class Right, class CodeOf = as_it_is>
-void take_codes(R& source, Codes& codes, unsigned width, Right right, char const* wrong, CodeOf code_of = {}) {
+template <class Codes, class Right, class CodeOf = as_it_is>
+void take_codes(bit_reader& source, Codes& codes, unsigned width, Right right, char const* wrong, CodeOf code_of = {}) {
     if (width <= 8)
         detail::take_in_lanes<std::uint8_t>(source, codes, width, right, wrong, code_of);
     else

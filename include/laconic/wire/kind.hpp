@@ -27,28 +27,22 @@ constexpr bool is_user_kind(message_kind k) { return is_user_kind(static_cast<lo
 /// The largest number of bytes of parameters that a user's kind may have in a shape.
 inline constexpr std::size_t longest_parameters = 4096;
 
-template <BitSink W>
-void put_kind(W& sink, message_kind k) {
-    sink.put(static_cast<std::uint64_t>(k), 8);
-}
+void put_kind(BitSink auto& sink, message_kind k) { sink.put(static_cast<std::uint64_t>(k), 8); }
 
 /// Puts an integer below 2^63: seven bits at a time, the lowest first, each with a bit above them that is set where
 /// more follow.
-template <BitSink W>
-void put_whole(W& sink, std::uint64_t n) {
+void put_whole(BitSink auto& sink, std::uint64_t n) {
     for (; n >= 128; n >>= 7) sink.put((n & 127) | 128, 8);
     sink.put(n, 8);
 }
 
 /// Puts the length of the buckets or units of n numbers: at most n, and 0 only where it is 0.
-template <BitSink W>
-void put_length(W& sink, std::size_t length, std::size_t n) {
+void put_length(BitSink auto& sink, std::size_t length, std::size_t n) {
     put_whole(sink, std::min(length, std::max(n, std::size_t{1})));
 }
 
 /// Reads such an integer; throws wire_error where it is above `most` or not in its shortest form.
-template <BitSource R>
-std::uint64_t take_whole(R& source, std::uint64_t most) {
+inline std::uint64_t take_whole(bit_reader& source, std::uint64_t most) {
     std::uint64_t n = 0;
     for (unsigned shift = 0; shift < 63; shift += 7) {
         std::uint64_t const byte = source.take(8);

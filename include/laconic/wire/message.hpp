@@ -5,7 +5,6 @@
 
 #include "laconic/wire/bucketed_kinds.hpp"
 #include "laconic/wire/plain_kinds.hpp"
-#include "laconic/wire/quantized_kind.hpp"
 #include "laconic/wire/sparse.hpp"
 #include "laconic/wire/wrapper_kinds.hpp"
 
@@ -31,8 +30,7 @@ static_assert(library_kinds::numbers_differ());
 }  // namespace wire
 
 /// The bits of the bare form of a message, by what they are spent on.
-template <class M>
-wire::ledger account(M const& m, position_code how = position_code::smallest) {
+wire::ledger account(auto const& m, position_code how = position_code::smallest) {
     wire::ledger books(how);
     write(books, m);
     return books;

@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <span>
@@ -28,24 +27,20 @@ namespace laconic::wire {
 /// Puts a number in full: its 32 or 64 bits.
 template <Scalar T, BitSink W>
 void put_number(W& sink, T v) {
-    sink.put(std::bit_cast<detail::unsigned_of<T>>(v), 8 * sizeof(T));
+    sink.put(std::bit_cast<detail::bits_of<T>>(v), 8 * sizeof(T));
 }
 
 /// Reads such a number; throws wire_error where it is not finite.
-template <Scalar T, BitSource R>
-T take_number(R& source) {
-    T v;
-    if constexpr (sizeof(T) == 4)
-        v = std::bit_cast<float>(static_cast<std::uint32_t>(source.take(32)));
-    else
-        v = std::bit_cast<double>(source.take(64));
+template <Scalar T>
+T take_number(bit_reader& source) {
+    T const v = std::bit_cast<T>(static_cast<detail::bits_of<T>>(source.take(8 * sizeof(T))));
     if (!std::isfinite(v)) source.refuse("a number that is not finite");
     return v;
 }
 
 /// The same for a number that cannot be negative; -0 counts as negative.
-template <Scalar T, BitSource R>
-T take_magnitude(R& source, char const* what) {
+template <Scalar T>
+T take_magnitude(bit_reader& source, char const* what) {
     T const v = take_number<T>(source);
     if (std::signbit(v)) source.refuse(std::string("a negative ") + what);
     return v;
@@ -66,13 +61,12 @@ void put_numbers(W& sink, Array const& numbers) {
 double bits_in_full(auto const& numbers) { return 8.0 * sizeof(numbers[0]) * static_cast<double>(numbers.size()); }
 
 /// Fills an array with such numbers; throws wire_error at the first that is not finite.
-template <BitSource R, class Array>
-void take_numbers(R& source, Array&& numbers) {
+template <class Array>
+void take_numbers(bit_reader& source, Array&& numbers) {
     static_assert(!kernels::OutOfReach<Array>, "a device's messages are read by way of the host (wire/by_host.hpp)");
     using T = std::remove_cvref_t<decltype(*std::data(numbers))>;
-    if constexpr (detail::lies_as_on_wire<Array> &&
-                  requires { source.take_bytes_to(std::as_writable_bytes(std::span(numbers))); }) {
-        using bits = detail::unsigned_of<T>;
+    if constexpr (detail::lies_as_on_wire<Array>) {
+        using bits = detail::bits_of<T>;
         constexpr bits exponent = std::bit_cast<bits>(std::numeric_limits<T>::infinity());
         auto const bytes = std::as_writable_bytes(std::span(numbers));
         if (auto const before = source; bytes.size() <= source.left() / 8) {
@@ -87,8 +81,8 @@ void take_numbers(R& source, Array&& numbers) {
 }
 
 /// Fills an array with such numbers; throws wire_error at the first that is negative or not finite.
-template <BitSource R, class Array>
-void take_magnitudes(R& source, Array& numbers, char const* what) {
+template <class Array>
+void take_magnitudes(bit_reader& source, Array& numbers, char const* what) {
     static_assert(!kernels::OutOfReach<Array>, "a device's messages are read by way of the host (wire/by_host.hpp)");
     for (auto& v : numbers) v = take_magnitude<std::remove_reference_t<decltype(v)>>(source, what);
 }

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 
-#include "laconic/message/plain.hpp"
 #include "laconic/wire/fixed_width.hpp"
-#include "laconic/wire/number.hpp"
 #include "laconic/wire/shape.hpp"
 
 /// The messages with neither buckets nor others inside: their encodings, and the descriptions of their kinds.
@@ -20,10 +17,7 @@ struct plain_kind : leaf_kind<plain_kind> {
     template <Scalar T, class B>
     using message = messages::full_vector<T, B>;
 
-    static void put(auto& sink, auto const& m) {
-        charge(sink, message_part::values);
-        put_numbers(sink, m.values);
-    }
+    static void put(auto& sink, auto const& m) { put_numbers(sink, m.values); }
     static void take(auto&, auto& source, auto& m) { take_numbers(source, m.values); }
     template <class M>
     static reading_bounds per_number(M const&) {
@@ -40,10 +34,7 @@ struct powers_kind : leaf_kind<powers_kind> {
     template <Scalar T, class B>
     using message = messages::powers<T, B>;
 
-    static void put(auto& sink, auto const& m) {
-        charge(sink, message_part::values);
-        put_codes(sink, m.codes, m.code_width);
-    }
+    static void put(auto& sink, auto const& m) { put_codes(sink, m.codes, m.code_width); }
     template <class M>
     static void take(auto&, auto& source, M& m) {
         auto const is_finite = [](unsigned code) {
@@ -65,10 +56,7 @@ struct short_kind : leaf_kind<short_kind<F>> {
     template <Scalar T, class B>
     using message = messages::short_floats<F, T, B>;
 
-    static void put(auto& sink, auto const& m) {
-        charge(sink, message_part::values);
-        put_codes(sink, m.codes, width);
-    }
+    static void put(auto& sink, auto const& m) { put_codes(sink, m.codes, width); }
     static void take(auto&, auto& source, auto& m) {
         auto const is_finite = [](std::uint16_t code) { return kernels::layout_of(F).is_finite(code); };
         take_codes(source, m.codes, width, is_finite, "a number that is not finite");
@@ -85,7 +73,6 @@ struct low_rank_kind : leaf_kind<low_rank_kind> {
     static constexpr whole_range ranges[] = {any_length, {0, longest_support}};
 
     static void put(auto& sink, auto const& m) {
-        charge(sink, message_part::values);
         put_numbers(sink, m.left);
         put_numbers(sink, m.right);
     }

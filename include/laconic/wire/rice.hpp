@@ -10,10 +10,9 @@
 #include <span>
 
 #include "laconic/wire/stream.hpp"
-#include "laconic/wire/word_run.hpp"
 
-/// Rice codes (Golomb 1966, Rice 1979): the code of n is floor(n / 2^r) ones and a zero, then the low r bits. For
-/// geometric n it is, with the best r, within a few hundredths of a bit of the entropy.
+/// Many short words at a time, and Rice codes (Golomb 1966, Rice 1979): the code of n is floor(n / 2^r) ones and a
+/// zero, then the low r bits. For geometric n it is, with the best r, within a few hundredths of a bit of the entropy.
 namespace laconic::detail {
 
 inline constexpr unsigned rice_parameter_width = 6, largest_rice_parameter = 40;
@@ -107,9 +106,65 @@ class rice_counts {
 
 namespace laconic::wire {
 
+/// Puts many short words into a bit_writer, several times as fast as one by one: it makes room once, and stores each
+/// word without a test whether it fills the pending bits. It is a sink itself; the writer may be used again after
+/// finish().
+class word_run {
+  public:
+    static constexpr unsigned widest = 56;
+
+    /// For words of `bits` bits in all, none wider than `widest`.
+    word_run(bit_writer& sink, std::uint64_t bits) : sink_(&sink) {
+        sink.make_room(detail::as_size(bits / 8) + 24);
+        to_ = sink.bytes_.data() + sink.size_;
+        end_ = to_ + (sink.held_ + bits) / 8;
+        pending_ = sink.pending_;
+        held_ = sink.held_;
+        store();
+    }
+    void put(std::uint64_t word, unsigned width) {
+        LACONIC_EXPECTS_COSTLY(width <= widest && word >> width == 0);
+        pending_ |= word << held_;
+        held_ += width;
+        store();
+    }
+    void finish() {
+        LACONIC_EXPECTS(to_ == end_);
+        sink_->size_ = static_cast<std::size_t>(to_ - sink_->bytes_.data());
+        sink_->pending_ = pending_;
+        sink_->held_ = held_;
+    }
+
+  private:
+    // Stores all pending bits; whole bytes among them are final.
+    void store() {
+        detail::store_word(to_, pending_);
+        to_ += held_ / 8;
+        pending_ >>= held_ / 8 * 8;
+        held_ %= 8;
+    }
+
+    bit_writer* sink_;
+    std::byte *to_, *end_;
+    std::uint64_t pending_;
+    unsigned held_;  // the number of pending bits, below 8 between words
+};
+
+/// Calls f(run), which puts words of `bits` bits in all, none wider than word_run::widest. A sink that only adds widths
+/// gets their number, and f is not called.
+template <BitSink W, class F>
+void put_words(W& sink, std::uint64_t bits, F f) {
+    if constexpr (std::same_as<W, bit_writer>) {
+        word_run words(sink, bits);
+        f(words);
+        words.finish();
+    } else {
+        sink.add(bits);
+    }
+}
+
 /// Writes n < 2^41 with the parameter r, in words of at most 56 bits.
-template <BitSink W>
-void put_rice(W& sink, std::uint64_t n, unsigned r) {
+void put_rice(BitSink auto& sink, std::uint64_t n, unsigned r) {
     std::uint64_t quotient = n >> r;
     for (; quotient >= 32; quotient -= 32) sink.put(0xffffffffu, 32);
     sink.put((std::uint64_t{1} << quotient) - 1, static_cast<unsigned>(quotient) + 1);
@@ -118,10 +173,14 @@ void put_rice(W& sink, std::uint64_t n, unsigned r) {
 
 /// Reads such a number; throws wire_error where it must be above `most`, so that hostile bytes take no more time than
 /// their length allows. The result may be above `most` by less than 2^r.
-template <BitSource R>
-std::uint64_t take_rice(R& source, std::uint64_t most, unsigned r) {
+inline std::uint64_t take_rice(bit_reader& source, std::uint64_t most, unsigned r) {
     std::uint64_t const quotient = source.take_ones(most >> r);
     return quotient << r | source.take(r);
+}
+inline unsigned take_rice_parameter(bit_reader& source) {
+    auto const r = static_cast<unsigned>(source.take(detail::rice_parameter_width));
+    if (r > detail::largest_rice_parameter) source.refuse(detail::concat({"a Rice parameter of ", r}));
+    return r;
 }
 
 }  // namespace laconic::wire
@@ -159,14 +218,3 @@ void put_rices(wire::word_run& run, std::span<Index const> numbers, unsigned wid
 }
 
 }  // namespace laconic::detail
-
-namespace laconic::wire {
-
-template <BitSource R>
-unsigned take_rice_parameter(R& source) {
-    auto const r = static_cast<unsigned>(source.take(detail::rice_parameter_width));
-    if (r > detail::largest_rice_parameter) source.refuse(detail::concat({"a Rice parameter of ", r}));
-    return r;
-}
-
-}  // namespace laconic::wire

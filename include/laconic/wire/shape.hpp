@@ -11,9 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/core/size.hpp"
-#include "laconic/core/text.hpp"
-#include "laconic/message/draw.hpp"
+#include "laconic/message/sparse.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/support.hpp"
@@ -24,13 +22,13 @@
 /// A kind is described by a struct K, which kind_of<M> names for the messages M of that kind:
 ///   K::number                      the kind;
 ///   K::next                        whether the shape of another message follows, or of several;
-///   K::put(sink, m)                writes the bare form of m;
+///   K::put(sink, m)                writes the bare form of m; its bits are values unless it charges them otherwise;
 ///   K::take(on, source, m)         reads it into a blank m;
 ///   K::put_parameters(sink, m)     writes what follows the number in the shape;
 ///   K::take_parameters<T>(source, s)     reads that, except for the shapes inside, into the stage s, and refuses what
 ///                                  is outside its range;
 ///   K::unpack<T, B>(reader, s, n, out)   reads the bare form of n numbers, and of the stages inside, where no
-///                                  composition is known; see wire/unpack.hpp for what the reader offers;
+///                                  composition is known; see wire/described.hpp for what the reader offers;
 ///   K::as_paper(m)                 the bits that papers count.
 namespace laconic::wire {
 
@@ -63,10 +61,7 @@ enum class follow { nothing, one_shape, a_shape_for_each };
 template <class... K>
 struct kind_list {
     /// Calls f(K{}) for the K of that number; returns whether there is one.
-    template <class F>
-    static bool visit(message_kind which, F f) {
-        return ((K::number == which && (f(K{}), true)) || ...);
-    }
+    static bool visit(message_kind which, auto f) { return ((K::number == which && (f(K{}), true)) || ...); }
     static constexpr bool numbers_differ() {
         message_kind const all[] = {K::number...};
         for (std::size_t i = 0; i < sizeof...(K); ++i)
@@ -84,8 +79,7 @@ template <class M>
 concept HasKind = !std::same_as<std::remove_cvref_t<decltype(kind_of<M>)>, no_kind>;
 
 /// Reads an integer from `least` to `most`.
-template <BitSource R>
-std::uint64_t take_between(R& source, std::uint64_t least, std::uint64_t most) {
+inline std::uint64_t take_between(bit_reader& source, std::uint64_t least, std::uint64_t most) {
     auto const n = take_whole(source, most);
     if (n < least) source.refuse(detail::concat({n, " where at least ", least, " must be"}));
     return n;
@@ -117,8 +111,8 @@ struct leaf_kind {
         };
         std::apply([&](auto... each) { (one(each), ...); }, K::parameters(m));
     }
-    template <Scalar T, BitSource R>
-    static void take_parameters(R& source, stage& s) {
+    template <Scalar T>
+    static void take_parameters(bit_reader& source, stage& s) {
         auto* to = &s.first;
         for (auto const& range : K::ranges)
             *std::exchange(to, &s.second) = take_between(source, range.least, range.most);
@@ -139,8 +133,8 @@ struct leaf_kind {
 };
 
 // The parameters of a stage, and what follows it.
-template <Scalar T, class Kinds, BitSource R>
-std::pair<stage, follow> take_stage(R& source, Kinds) {
+template <Scalar T, class Kinds>
+std::pair<stage, follow> take_stage(bit_reader& source, Kinds) {
     stage s;
     s.what = static_cast<message_kind>(source.take(8));
     auto next = follow::nothing;
@@ -158,8 +152,8 @@ std::pair<stage, follow> take_stage(R& source, Kinds) {
 }
 
 // Appends the stages from `depth` on to the list; the first of a part gets the part's length.
-template <Scalar T, class Kinds, BitSource R, class Spend>
-void take_stages(R& source, Kinds kinds, std::size_t depth, std::uint64_t length, std::vector<stage>& stages,
+template <Scalar T, class Kinds, class Spend>
+void take_stages(bit_reader& source, Kinds kinds, std::size_t depth, std::uint64_t length, std::vector<stage>& stages,
                  Spend& spend) {
     for (auto next = follow::one_shape; next == follow::one_shape; ++depth) {
         if (depth == deepest_stage)
@@ -186,8 +180,8 @@ void take_stages(R& source, Kinds kinds, std::size_t depth, std::uint64_t length
 /// for an unknown kind, for a parameter outside its range, for more than most_stages stages, and for more than
 /// deepest_stage inside each other. The parameters of users' kinds are skipped; each stage stores where they are.
 /// spend(n) is called before memory for n stages is allocated, and may throw.
-template <Scalar T, class... K, BitSource R, class Spend>
-std::vector<stage> read_shape(R& source, kind_list<K...> kinds, Spend spend) {
+template <Scalar T, class... K, class Spend>
+std::vector<stage> read_shape(bit_reader& source, kind_list<K...> kinds, Spend spend) {
     std::vector<stage> stages;
     take_stages<T>(source, kinds, 0, 0, stages, spend);
     return stages;
@@ -195,14 +189,29 @@ std::vector<stage> read_shape(R& source, kind_list<K...> kinds, Spend spend) {
 
 }  // namespace laconic::wire
 
+namespace laconic {
+
+/// The bits that papers count for a message, by a formula. For a message without a formula, such as a user's, it is the
+/// number of bits written.
+double bits_as_paper(auto const& m) {
+    wire::ledger books(position_code::smallest);
+    write(books, m);
+    return static_cast<double>(books.bits());
+}
+
+}  // namespace laconic
+
 namespace laconic::messages {
+
+using laconic::bits_as_paper;
 
 template <wire::BitSink W, wire::HasKind M>
 void write(W& sink, M const& m) {
+    sink.charge(wire::message_part::values);
     wire::kind_of<M>.put(sink, m);
 }
-template <class B, wire::BitSource R, wire::HasKind M>
-void read(B& on, R& source, M& m) {
+template <class B, wire::HasKind M>
+void read(B& on, wire::bit_reader& source, M& m) {
     wire::kind_of<M>.take(on, source, m);
 }
 template <wire::BitSink W, wire::HasKind M>

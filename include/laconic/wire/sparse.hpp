@@ -7,10 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/message/sparse.hpp"
-#include "laconic/wire/number.hpp"
 #include "laconic/wire/shape.hpp"
-#include "laconic/wire/support.hpp"
 
 namespace laconic::wire {
 
@@ -25,11 +22,10 @@ struct sparse_kind {
 
     static void put(auto& sink, auto const& m) {
         if constexpr (listed) {
-            charge(sink, message_part::header);
+            sink.charge(message_part::header);
             sink.put(m.support.size(), detail::width_of(std::uint64_t{m.places()} + 1));
         }
         if constexpr (!from_seed) write_support(sink, m.places(), std::span<coordinate const>(m.support));
-        charge(sink, message_part::values);
         write(sink, m.payload);
     }
     static void take(auto& on, auto& source, auto& m) {
@@ -53,8 +49,8 @@ struct sparse_kind {
         }
         write_shape(sink, m.payload);
     }
-    template <Scalar T, BitSource R>
-    static void take_parameters(R& source, stage& s) {
+    template <Scalar T>
+    static void take_parameters(bit_reader& source, stage& s) {
         s.first = take_between(source, 1, longest_support);
         if constexpr (Known == messages::support_is::fixed_count) s.second = take_between(source, 0, longest_support);
         if constexpr (from_seed) s.drawn = take_recipe(source);

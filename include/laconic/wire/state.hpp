@@ -13,9 +13,7 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/wire/byte_order.hpp"
-#include "laconic/wire/checksum.hpp"
 
 /// The state of a run, which lets it go on later, bit for bit. A part that has state has a member
 ///     template <class Archive> void state(Archive& archive) { archive(count_), archive.vectors(velocity_); }
@@ -74,20 +72,11 @@ class state_writer {
     state_writer(std::string const& what, B& on) : state_writer(what) {
         copies_ = kernels::backend_copies(on);
     }
-    template <class... Part>
-    void operator()(Part&... parts) {
-        (put(parts), ...);
-    }
+    void operator()(auto&... parts) { (put(parts), ...); }
     void between(auto, auto, auto& number) { put(number); }
     void of_dimension(std::size_t) {}
-    template <class... Array>
-    void vectors(Array&... arrays) {
-        (put(arrays), ...);
-    }
-    template <class... Array>
-    void of_any_length(Array&... arrays) {
-        (put(arrays), ...);
-    }
+    void vectors(auto&... arrays) { (put(arrays), ...); }
+    void of_any_length(auto&... arrays) { (put(arrays), ...); }
     /// A span of the backend's memory.
     template <class T>
     void span_there(std::span<T> x) {
@@ -168,10 +157,7 @@ class state_reader {
     }
     /// The text that names the state's owner.
     std::string const& owner() const { return owner_; }
-    template <class... Part>
-    void operator()(Part&... parts) {
-        (take(parts), ...);
-    }
+    void operator()(auto&... parts) { (take(parts), ...); }
     /// Throws wire_error unless a <= the number that was saved <= b.
     template <detail::Number N>
     void between(N a, N b, N& number) {
@@ -191,8 +177,7 @@ class state_reader {
     }
     /// From here on vectors must have this length.
     void of_dimension(std::size_t d) { dimension_ = d; }
-    template <class... Array>
-    void vectors(Array&... arrays) {
+    void vectors(auto&... arrays) {
         std::optional<std::uint64_t> common;
         auto const one = [&](auto& array) {
             auto const n = length_of(array);
@@ -203,10 +188,7 @@ class state_reader {
         };
         (one(arrays), ...);
     }
-    template <class... Array>
-    void of_any_length(Array&... arrays) {
-        (fill(arrays, length_of(arrays)), ...);
-    }
+    void of_any_length(auto&... arrays) { (fill(arrays, length_of(arrays)), ...); }
     /// Skips the first walk, where it was made over the same bytes before.
     void skip_checks() { checking_ = false; }
     /// Ends the first walk; throws wire_error where bytes are left.
@@ -237,8 +219,7 @@ class state_reader {
         }
     }
     // The length of the next array; throws wire_error where its numbers go beyond the end.
-    template <class Array>
-    std::uint64_t length_of(Array const& array) {
+    std::uint64_t length_of(auto const& array) {
         auto const n = raw<std::uint64_t>();
         if (n > (bytes_.size() - at_) / sizeof(*array.data())) refuse("an array goes beyond its end");
         return n;

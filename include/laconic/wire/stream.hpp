@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,51 +14,61 @@
 
 #include "laconic/core/error.hpp"
 #include "laconic/core/size.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/wire/byte_order.hpp"
-#include "laconic/wire/ledger.hpp"
+
+namespace laconic {
+
+/// The encoding of positions that a writer takes: the shortest of all, except for runs where these are seldom shorter
+/// (docs/wire-format.md), or the shortest of those that are fastest to read.
+enum class position_code { smallest, fastest };
+
+}  // namespace laconic
 
 namespace laconic::wire {
 
-/// A sink of bits: put(word, width) takes the low `width` <= 64 bits of a word, whose other bits are zero.
+/// What the bits of a message are spent on. `header` is what separates the rest: counts, tags, padding.
+enum class message_part { header, positions, scalars, values };
+
+/// A sink that only adds widths, separately for each part: the size of a message is the size of what write() writes.
+class ledger {
+  public:
+    explicit ledger(position_code how = position_code::smallest) : how_(how) {}
+
+    void put(std::uint64_t, unsigned width) { spent_[static_cast<std::size_t>(to_)] += width; }
+    /// Adds words of so many bits in all.
+    void add(std::uint64_t bits) { spent_[static_cast<std::size_t>(to_)] += bits; }
+    void charge(message_part to) { to_ = to; }
+    position_code positions_as() const { return how_; }
+
+    /// In bits: the numbers themselves; the coordinates that they belong to; norms, scales and other numbers that many
+    /// values share; and all the rest, including the padding to whole bytes.
+    std::uint64_t values() const { return spent(message_part::values); }
+    std::uint64_t positions() const { return spent(message_part::positions); }
+    std::uint64_t scalars() const { return spent(message_part::scalars); }
+    std::uint64_t header() const { return spent(message_part::header) + (8 - unpadded() % 8) % 8; }
+
+    /// The bits put without padding, and in whole bytes, which is the sum of the four.
+    std::uint64_t unpadded() const {
+        return spent(message_part::header) + spent(message_part::positions) + spent(message_part::scalars) +
+               spent(message_part::values);
+    }
+    std::uint64_t bits() const { return (unpadded() + 7) / 8 * 8; }
+
+  private:
+    std::uint64_t spent(message_part of) const { return spent_[static_cast<std::size_t>(of)]; }
+
+    std::array<std::uint64_t, 4> spent_{};
+    message_part to_ = message_part::values;
+    position_code how_;
+};
+
+/// A sink of bits: put(word, width) takes the low `width` <= 64 bits of a word, whose other bits are zero. What
+/// messages are written to, a bit_writer or a ledger, also has charge(part), which says what the following bits are
+/// spent on, and positions_as(), the encoding of positions that it requests.
 template <class W>
 concept BitSink = requires(W& sink, std::uint64_t word, unsigned width) {
     sink.put(word, width);
 };
-
-/// A source of bits: take(width) returns the next `width` <= 64 bits, take_ones(most) the number of ones before the
-/// next zero, which it takes as well; both throw wire_error where there are no such bits. refuse(why) throws
-/// wire_error.
-template <class R>
-concept BitSource = requires(R& source, unsigned width, std::uint64_t most, std::string why) {
-    { source.take(width) } -> std::same_as<std::uint64_t>;
-    { source.take_ones(most) } -> std::same_as<std::uint64_t>;
-    source.refuse(why);
-};
-
-/// A sink that counts separately what its bits are spent on.
-template <class W>
-concept KeepsBooks = requires(W& sink, message_part to) {
-    sink.charge(to);
-};
-/// A sink that requests an encoding of positions.
-template <class W>
-concept HasPositionCode = requires(W const& sink) {
-    { sink.positions_as() } -> std::same_as<position_code>;
-};
-/// Sets what the following bits are spent on, in a sink that counts that.
-template <BitSink W>
-void charge(W& sink, message_part to) {
-    if constexpr (KeepsBooks<W>) sink.charge(to);
-}
-/// The encoding of positions that a sink requests; the smallest where it requests none.
-template <BitSink W>
-position_code position_code_of(W const& sink) {
-    if constexpr (HasPositionCode<W>)
-        return sink.positions_as();
-    else
-        return position_code::smallest;
-}
 
 /// A sink into bytes, filled from the lowest bit of the first byte on; the last byte is padded with zeros.
 class bit_writer {
@@ -151,6 +161,7 @@ class bit_writer {
         pending_ = 0;
         held_ = 0;
     }
+    void charge(message_part) {}
     position_code positions_as() const { return how_; }
 
   private:
@@ -175,6 +186,7 @@ class bit_reader {
   public:
     explicit bit_reader(std::span<std::byte const> bytes) : bytes_(bytes) {}
 
+    /// The next `width` <= 64 bits.
     std::uint64_t take(unsigned width) {
         if (width > left()) refuse("it ends ", width - left(), " bits too early");
         std::uint64_t const word = keep(ahead(), width);
@@ -182,6 +194,7 @@ class bit_reader {
         return word;
     }
 
+    /// The number of ones before the next zero, which it takes as well.
     std::uint64_t take_ones(std::uint64_t most) {
         for (std::uint64_t n = 0;;) {
             if (n > most) refuse("more than ", most, " ones in a row");
@@ -245,6 +258,7 @@ class bit_reader {
         if (take(static_cast<unsigned>(left())) != 0) refuse("the padding of the last byte is not zero");
     }
 
+    /// Throws wire_error.
     [[noreturn, gnu::cold, gnu::noinline]] void refuse(std::string_view why) const {
         throw wire_error(bit_, std::string(why));
     }

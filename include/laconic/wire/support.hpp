@@ -9,11 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "laconic/core/term.hpp"
-#include "laconic/wire/rice.hpp"
-#include "laconic/wire/stream.hpp"
 #include "laconic/wire/support_plan.hpp"
-#include "laconic/wire/word_run.hpp"
 
 /// The encoding of a set of coordinates: by one of the codes of wire/support_plan.hpp.
 namespace laconic::detail {
@@ -38,8 +34,9 @@ void put_group(wire::word_run& run, std::span<Index const> gaps, unsigned width)
 // Reads coordinates in a Rice code of parameter r, `at_a_look` at once, as long as the next 57 bits hold them and all
 // are valid; next is the least that may come. It leaves at least one coordinate of the support, which the caller reads
 // alone, and so finds what is wrong.
-template <std::size_t at_a_look, wire::BitSource R, std::unsigned_integral Index>
-void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<Index>& left, std::uint64_t& next) {
+template <std::size_t at_a_look, std::unsigned_integral Index>
+void look_at_rices(wire::bit_reader& source, std::uint64_t length, unsigned r, std::span<Index>& left,
+                   std::uint64_t& next) {
     if (source.left() < 64) return;
     auto const* const bytes = source.bytes().data();
     std::uint64_t at = source.at();
@@ -68,8 +65,9 @@ void look_at_rices(R& source, std::uint64_t length, unsigned r, std::span<Index>
 }
 
 // Reads as many of them at once as 57 bits mostly hold.
-template <wire::BitSource R, std::unsigned_integral Index>
-void read_rices(R& source, std::uint64_t length, unsigned r, std::span<Index>& left, std::uint64_t& next) {
+template <std::unsigned_integral Index>
+void read_rices(wire::bit_reader& source, std::uint64_t length, unsigned r, std::span<Index>& left,
+                std::uint64_t& next) {
     if (r <= 3) return look_at_rices<8>(source, length, r, left, next);
     if (r <= 10) return look_at_rices<4>(source, length, r, left, next);
     if (r <= 24) return look_at_rices<2>(source, length, r, left, next);
@@ -93,8 +91,9 @@ void look_at_gaps(std::byte const* bytes, unsigned width, std::span<Index>& left
 
 // Reads the coordinates of a group of gaps at once; returns false, and reads nothing, where one is invalid or the end
 // is near.
-template <wire::BitSource R, std::unsigned_integral Index>
-bool read_group(R& source, std::uint64_t length, unsigned width, std::span<Index> group, std::uint64_t& next) {
+template <std::unsigned_integral Index>
+bool read_group(wire::bit_reader& source, std::uint64_t length, unsigned width, std::span<Index> group,
+                std::uint64_t& next) {
     if (group.size() * width + 64 > source.left()) return false;
     auto const* const bytes = source.bytes().data();
     std::uint64_t at = source.at(), place = next;
@@ -117,10 +116,10 @@ namespace laconic::wire {
 template <BitSink W, std::unsigned_integral Index>
 void write_support(W& sink, std::uint64_t length, std::span<Index const> support) {
     if (support.empty() || support.size() == length) return;
-    auto const plan = detail::plan_support(length, support, position_code_of(sink));
-    charge(sink, message_part::header);
+    auto const plan = detail::plan_support(length, support, sink.positions_as());
+    sink.charge(message_part::header);
     sink.put(static_cast<std::uint64_t>(plan.code), detail::support_code_width);
-    charge(sink, message_part::positions);
+    sink.charge(message_part::positions);
     switch (plan.code) {
         case support_code::raw:
             put_words(sink, plan.bits, [&](auto& words) {
@@ -168,8 +167,8 @@ void write_support(W& sink, std::uint64_t length, std::span<Index const> support
 
 /// Fills `support`, whose size is the count, <= length; throws wire_error unless the coordinates ascend within 0 ..
 /// length - 1.
-template <BitSource R, std::unsigned_integral Index>
-void read_support(R& source, std::uint64_t length, std::span<Index> support) {
+template <std::unsigned_integral Index>
+void read_support(bit_reader& source, std::uint64_t length, std::span<Index> support) {
     if (support.empty()) return;
     if (support.size() == length) {
         for (std::size_t j = 0; j < support.size(); ++j) support[j] = static_cast<Index>(j);

@@ -12,7 +12,6 @@
 
 #include "laconic/core/term.hpp"
 #include "laconic/wire/rice.hpp"
-#include "laconic/wire/stream.hpp"
 
 /// The codes for a set of coordinates, and the choice of a short one. Both ends know the length and the count; a set of
 /// none or of all takes no bits, any other takes three bits that name one of the codes below and that code. Lengths up

@@ -8,7 +8,6 @@
 #include <string>
 #include <type_traits>
 
-#include "laconic/message/message.hpp"
 #include "laconic/wire/shape.hpp"
 
 /// Messages of users' own types in the self-describing form, under the kinds that are reserved for them.

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "laconic/message/wrappers.hpp"
-#include "laconic/wire/number.hpp"
 #include "laconic/wire/shape.hpp"
 
 /// The messages that have others inside, except for sparse ones: their encodings, and the descriptions of their kinds.
@@ -22,8 +21,8 @@ struct scaled_kind {
         put_number(sink, m.factor);
         write_shape(sink, m.inside);
     }
-    template <Scalar T, BitSource R>
-    static void take_parameters(R& source, stage& s) {
+    template <Scalar T>
+    static void take_parameters(bit_reader& source, stage& s) {
         s.factor = static_cast<double>(take_magnitude<T>(source, "factor"));
         if (!(s.factor <= 1)) source.refuse("a factor above 1");
     }
@@ -63,8 +62,8 @@ struct parts_kind {
             write_shape(sink, one);
         }
     }
-    template <Scalar T, BitSource R>
-    static void take_parameters(R& source, stage& s) {
+    template <Scalar T>
+    static void take_parameters(bit_reader& source, stage& s) {
         s.first = take_between(source, 0, most_stages);
     }
     /// Coordinates are listed once a part lists its own.
@@ -105,7 +104,7 @@ struct levelled_kind {
 
     static void put(auto& sink, auto const& m) {
         if (m.levels > 0) {
-            charge(sink, message_part::header);
+            sink.charge(message_part::header);
             sink.put(m.level - 1, detail::width_of(m.levels));
         }
         write(sink, m.inside);
@@ -122,8 +121,8 @@ struct levelled_kind {
         put_whole(sink, m.levels);
         write_shape(sink, m.inside);
     }
-    template <Scalar T, BitSource R>
-    static void take_parameters(R& source, stage& s) {
+    template <Scalar T>
+    static void take_parameters(bit_reader& source, stage& s) {
         s.first = take_between(source, 0, longest_support);
     }
     template <Scalar T, class B, class Reader, class Out>
@@ -148,8 +147,8 @@ template <wire::BitSink W, class First, class Second>
 void write(W& sink, either<First, Second> const& m) {
     m.is_first ? write(sink, m.first) : write(sink, m.second);
 }
-template <class B, wire::BitSource R, class First, class Second>
-void read(B& on, R& source, either<First, Second>& m) {
+template <class B, class First, class Second>
+void read(B& on, wire::bit_reader& source, either<First, Second>& m) {
     m.is_first ? read(on, source, m.first) : read(on, source, m.second);
 }
 template <wire::BitSink W, class First, class Second>

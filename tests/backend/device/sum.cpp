@@ -2,7 +2,7 @@
 // Sums of buckets on the device have the reference's bits, over several stretches and levels.
 #include "laconic/backend/device/sum.hpp"
 
-#include "laconic/backend/norm.hpp"
+#include "laconic/backend/scales.hpp"
 #include "support/both.hpp"
 #include "support/test.hpp"
 

@@ -4,6 +4,7 @@
 // last.
 #include "laconic/backend/host/buckets.hpp"
 
+#include "support/by_key.hpp"
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 #include "support/laws/kernels.hpp"

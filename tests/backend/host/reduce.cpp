@@ -2,6 +2,7 @@
 // The host's sums have known values and bits at every length, and extremes and NaN are found at every place.
 #include "laconic/backend/host/reduce.hpp"
 
+#include "support/by_key.hpp"
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 

@@ -3,6 +3,7 @@
 // Codes on a grid or of a short format stay, others go up with the right frequency or to the nearest, up to the ends.
 #include "laconic/backend/host/round.hpp"
 
+#include "support/by_key.hpp"
 #include "support/everything.hpp"
 #include "support/laws/compressor.hpp"
 

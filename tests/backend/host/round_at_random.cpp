@@ -2,6 +2,7 @@
 // What the host rounds many at a time gets the codes of the reference, which draws one chance at a time.
 #include "laconic/backend/host/round_at_random.hpp"
 
+#include "support/by_key.hpp"
 #include "support/everything.hpp"
 
 using namespace laconic::kernels;

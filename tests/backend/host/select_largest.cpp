@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `select_largest` is right for every k and any numbers, also where its guess from a sample is misled.
+// The k-th largest magnitude is that of sorting, and a guessed bracket holds it between near ends.
 #include "laconic/backend/host/select_largest.hpp"
 
 #include "support/everything.hpp"
 
 using coordinates = std::vector<coordinate>;
 
-constexpr std::size_t d = 40007;  // long enough for a guess, and no multiple of a vector's width
+constexpr std::size_t length = 40007;  // long enough for a guess, and no multiple of a vector's width
 
 template <class T>
 void check_all(std::string const& name, std::vector<T> const& x) {
@@ -25,8 +26,8 @@ void check_all(std::string const& name, std::vector<T> const& x) {
 TEST_CASE_TEMPLATE("the largest of long vectors, whatever a sample of them suggests", T, float, double) {
     key const from{5};
     auto const make = [](auto f) {
-        std::vector<T> x(d);
-        for (std::size_t i = 0; i < d; ++i) x[i] = static_cast<T>(f(i));
+        std::vector<T> x(length);
+        for (std::size_t i = 0; i < length; ++i) x[i] = static_cast<T>(f(i));
         return x;
     };
     auto const noise = [&](std::size_t i) { return std::tan(3 * (from.uniform(i) - 0.5)); };
@@ -35,11 +36,11 @@ TEST_CASE_TEMPLATE("the largest of long vectors, whatever a sample of them sugge
     check_all("all equal", make([](std::size_t) { return -2; }));
     check_all("zeros", make([](std::size_t) { return 0; }));
     check_all("ascending", make([](std::size_t i) { return double(i); }));
-    check_all("descending", make([](std::size_t i) { return -double(d - i); }));
+    check_all("descending", make([](std::size_t i) { return -double(length - i); }));
     check_all("few numbers among zeros", make([&](std::size_t i) { return i % 100 == 37 ? noise(i) : 0; }));
     check_all("subnormal", make([&](std::size_t i) { return noise(i) * 4 * std::numeric_limits<T>::denorm_min(); }));
     check_all("one large block", make([&](std::size_t i) { return (i / 3000 == 5 ? 1000 : 1) * noise(i); }));
-    check_all("the last is the largest", make([](std::size_t i) { return i + 1 == d ? 1 : 0.5; }));
+    check_all("the last is the largest", make([](std::size_t i) { return i + 1 == length ? 1 : 0.5; }));
     check_all("infinite ones and NaN", make([&](std::size_t i) {
                   return i % 9000 == 1 ? NAN : i % 5000 == 2 ? -INFINITY : noise(i);
               }));
@@ -48,17 +49,17 @@ TEST_CASE_TEMPLATE("the largest of long vectors, whatever a sample of them sugge
 
 TEST_CASE("samples that see only the largest, or none of them") {
     // Where they look does not depend on the numbers: so one or both can be misled on purpose.
-    std::size_t const samples = std::min(detail::most_samples, d / 16), stride = d / samples;
+    std::size_t const samples = std::min(detail::most_samples, length / 16), stride = length / samples;
     auto const looked = [&](std::uint32_t spread) {
-        std::vector<bool> at(d);
+        std::vector<bool> at(length);
         for (std::uint32_t j = 0; j < samples; ++j) at[j * stride + (std::uint64_t{j * spread} * stride >> 32)] = true;
         return at;
     };
     auto const first = looked(detail::first_spread), second = looked(detail::second_spread);
     for (bool const both : {false, true})
         for (std::size_t const seen : {10u, 0u}) {
-            std::vector<float> x(d);
-            for (std::size_t i = 0; i < d; ++i)
+            std::vector<float> x(length);
+            for (std::size_t i = 0; i < length; ++i)
                 x[i] = static_cast<float>(1 + key{8}.uniform(i)) +
                        static_cast<float>(first[i] || (both && second[i]) ? seen : 10 - seen);
             check_all(seen != 0 ? "only" : "none", x);
@@ -66,10 +67,10 @@ TEST_CASE("samples that see only the largest, or none of them") {
 }
 
 TEST_CASE_TEMPLATE("candidates: what is above a bound, and where, unless it is too much", T, float, double) {
-    std::vector<T> x(d, T(0.5));
-    for (std::size_t i = 0; i < d; i += 10) x[i] = static_cast<T>(i) * T(i % 20 == 0 ? 1 : -1);
-    x[d - 1] = std::numeric_limits<T>::quiet_NaN();
-    std::vector<T> room(detail::room_for(d));
+    std::vector<T> x(length, T(0.5));
+    for (std::size_t i = 0; i < length; i += 10) x[i] = static_cast<T>(i) * T(i % 20 == 0 ? 1 : -1);
+    x[length - 1] = std::numeric_limits<T>::quiet_NaN();
+    std::vector<T> room(detail::room_for(length));
     for (bool const few : {true, false}) {
         auto const found = detail::collect_above<simd::arch>(std::span<T const>(x), T(30000), few, std::span(room));
         REQUIRE(found.count == 1001);  // 30010, 30020, .. 40000, NaN
@@ -77,16 +78,16 @@ TEST_CASE_TEMPLATE("candidates: what is above a bound, and where, unless it is t
             CHECK(found.at[j] == 30010 + 10 * j);
             CHECK(found.values[j] == x[30010 + 10 * j]);
         }
-        CHECK(found.at[1000] == d - 1);
+        CHECK(found.at[1000] == length - 1);
         CHECK(std::isnan(found.values[1000]));
-        CHECK(detail::collect_above<simd::arch>(std::span<T const>(x), T(0), few, std::span(room)).count > d / 4);
+        CHECK(detail::collect_above<simd::arch>(std::span<T const>(x), T(0), few, std::span(room)).count > length / 4);
     }
 }
 
 TEST_CASE_TEMPLATE("candidates, however many of 64 numbers are above", T, float, double) {
-    std::vector<T> x(d, T(0.5)), values, room(detail::room_for(d));
+    std::vector<T> x(length, T(0.5)), values, room(detail::room_for(length));
     coordinates at;
-    for (std::size_t i = 0; i < d; ++i) {
+    for (std::size_t i = 0; i < length; ++i) {
         if (i % 640 >= i / 640) continue;  // in the n-th 640 the first n
         x[i] = static_cast<T>(i) + T(1);
         values.push_back(x[i]);
@@ -123,4 +124,89 @@ TEST_CASE("counting ends where there are enough") {
     CHECK(above(1001) == 1000);
     CHECK(above(100) >= 100);
     CHECK(above(100) < 1000);
+}
+
+using namespace laconic::detail;
+
+template <class T, class F>
+std::vector<T> make(std::size_t d, F f) {
+    std::vector<T> x(d);
+    for (std::size_t i = 0; i < d; ++i) x[i] = static_cast<T>(f(i));
+    return x;
+}
+
+// Against sorted magnitudes, with no more room than is asked for.
+template <class T>
+void check(std::vector<T> const& x) {
+    auto sorted = x;
+    std::sort(sorted.begin(), sorted.end(), [](T a, T b) { return magnitude_bits(a) > magnitude_bits(b); });
+    auto const d = x.size();
+    for (std::size_t const k : {std::size_t{1}, d / 1000 + 1, d / 10 + 1, d / 2 + 1, d - d / 10, d}) {
+        CAPTURE(k);
+        std::vector<T> room(room_for(d));
+        auto const found = kth_largest<simd::arch>(std::span<T const>(x), k, std::span<T>(room));
+        auto const bits = magnitude_bits(sorted[k - 1]);
+        CHECK(magnitude_bits(found.value) == bits);
+        CHECK(!std::signbit(found.value));
+        CHECK(found.equal == std::count_if(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(k),
+                                           [&](T v) { return magnitude_bits(v) == bits; }));
+    }
+}
+
+TEST_CASE_TEMPLATE("the k-th largest of any numbers, few and many", T, float, double) {
+    T const tiny = std::numeric_limits<T>::denorm_min();
+    key const from{3};
+    auto const noise = [&](std::size_t i) { return std::tan(3 * (from.uniform(i) - 0.5)); };
+    for (std::size_t const d : {1u, 2u, 100u, 2047u, 2048u, 2049u, 9001u, 70001u}) {
+        CAPTURE(d);
+        check(make<T>(d, noise));
+        check(make<T>(d, [&](std::size_t i) { return i; }));
+        check(make<T>(d, [](std::size_t) { return -3; }));
+        check(make<T>(d, [](std::size_t i) { return i % 2 != 0 ? 0.0 : -0.0; }));
+        check(make<T>(d, [&](std::size_t i) { return from.below(i, 2); }));
+        check(make<T>(d, [&](std::size_t i) { return from.below(i, 10) == 0 ? noise(i) : 0; }));
+        check(make<T>(
+            d, [&](std::size_t i) { return static_cast<double>(tiny) * static_cast<double>(from.below(i, 9)); }));
+        check(make<T>(d, [&](std::size_t i) { return i % 3 == 0 ? INFINITY : noise(i); }));
+        check(make<T>(d, [&](std::size_t i) { return i % 3 == 0 ? -NAN : noise(i); }));
+    }
+}
+
+TEST_CASE("below a magnitude comes the next one, below 0 none") {
+    CHECK(next_below(1.0f) == std::nextafter(1.0f, 0.0f));
+    CHECK(next_below(std::numeric_limits<double>::infinity()) == std::numeric_limits<double>::max());
+    CHECK(next_below(std::numeric_limits<double>::denorm_min()) == 0);
+    CHECK(next_below(0.0) == -1);
+    CHECK(next_below(-0.0f) == -1);
+}
+
+TEST_CASE("a guess has the k-th between its ends, and not much else") {
+    auto const x = make<float>(std::size_t{1} << 20, [](std::size_t i) { return std::log(key{3}.uniform(i) + 1e-9); });
+    std::vector<float> room(room_for(x.size()));
+    for (std::size_t const k : {1000u, 10000u, 100000u, 900000u, 1048576u})
+        for (auto const spread : {first_spread, second_spread}) {
+            auto const b = guess_bracket<simd::arch>(std::span<float const>(x), k, spread, std::span(room));
+            auto const from = [&](float v) {
+                return static_cast<std::size_t>(std::count_if(x.begin(), x.end(), [v](float u) { return -u >= v; }));
+            };
+            auto const high = from(b.high), low = from(b.low);
+            CHECK(high <= k);
+            CHECK(low >= k);
+            CHECK(low - high <= 64 * (8 + std::sqrt(static_cast<double>(k) / 4)) * 6);
+        }
+}
+
+TEST_CASE("what is outside a bracket is not found in it") {
+    auto const x = make<double>(5000, [](std::size_t i) { return i; });
+    std::vector<double> room(room_for(x.size()));
+    auto const inside = [&](double low, double high, std::size_t k) {
+        return find_inside<simd::arch>(std::span<double const>(x), k, {low, high}, std::span(room));
+    };
+    CHECK_FALSE(inside(100, 4900, 99));  // 4901
+    CHECK(inside(100, 4900, 100)->value == 4900);
+    CHECK_FALSE(inside(100, 4900, 1000));  // too many are between
+    CHECK(inside(3000, 4000, 1500)->value == 3500);
+    CHECK(inside(3000, 4000, 2000)->value == 3000);
+    CHECK_FALSE(inside(3000, 4000, 2001));
+    CHECK(inside(7, 7, 4993)->value == 7);
 }

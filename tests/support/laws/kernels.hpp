@@ -11,7 +11,6 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/norm.hpp"
 #include "laconic/backend/scales.hpp"
 #include "laconic/backend/short_format.hpp"
 #include "support/both.hpp"

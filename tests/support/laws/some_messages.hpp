@@ -8,23 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "laconic/compress/about_top_k.hpp"
-#include "laconic/compress/bernoulli.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
-#include "laconic/compress/natural_dithering.hpp"
 #include "laconic/compress/proportional.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
-#include "laconic/compress/scaled_sign.hpp"
 #include "laconic/compress/short_float.hpp"
+#include "laconic/compress/signs.hpp"
 #include "laconic/compress/threshold.hpp"
-#include "laconic/compress/top_blocks.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/compress/two_means.hpp"
-#include "laconic/compress/uniform.hpp"
-#include "laconic/compress/zero_blocks.hpp"
 #include "laconic/wire/by_host.hpp"
 #include "support/laws/messages.hpp"
 

@@ -62,6 +62,12 @@ class device_array {
         size_ = n;
         if (had_ < n) had_ = n;
     }
+    /// All elements are arbitrary, and there is room for `most`.
+    void resize_anew(std::size_t n, std::size_t most = 0) {
+        size_ = 0;
+        reserve(most > n ? most : n);
+        resize_to_overwrite(n);
+    }
     /// Room for n elements.
     void reserve(std::size_t n) {
         if (n <= capacity_) return;

@@ -8,14 +8,8 @@
 #include <limits>
 #include <span>
 
-#include "laconic/backend/device/memory.hpp"
-#include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/device/reduce.hpp"
 #include "laconic/backend/device/select.hpp"
-#include "laconic/backend/device/sum.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/view.hpp"
 
 /// Blocks of consecutive coordinates, of which the last may be shorter; and how what is found at places is taken from
 /// a vector and put back. Contracts stand at the host's forms.
@@ -44,7 +38,7 @@ template <Scalar T>
 void select_nonzero_blocks(device& on, std::span<T const> x, std::size_t block, device_array<coordinate>& out) {
     LACONIC_EXPECTS(block >= 1 && x.size() <= detail::largest_dimension);
     using namespace detail::on_device;
-    std::size_t const blocks = buckets_of(x.size(), block);
+    std::size_t const blocks = pieces_in(x.size(), block);
     auto const flags = on.scratch<std::uint32_t>(scratch_for::marks, blocks);
     clear_bytes(on, flags.data(), flags.size_bytes());
     for_each_bucket<std::uint32_t>(
@@ -62,7 +56,7 @@ void select_largest_blocks(device& on, std::span<T const> x, std::size_t block, 
                            device_array<coordinate>& out) {
     LACONIC_EXPECTS(block >= 1 && x.size() <= detail::largest_dimension);
     using namespace detail::on_device;
-    auto const energies = on.scratch<double>(scratch_for::numbers, buckets_of(x.size(), block));
+    auto const energies = on.scratch<double>(scratch_for::numbers, pieces_in(x.size(), block));
     LACONIC_EXPECTS(k <= energies.size());
     if constexpr (sizeof(T) == 8) {
         auto const largest = on.scratch<bits_of<T>>(scratch_for::marks, 1);
@@ -82,9 +76,7 @@ void gather(device& on, std::span<T const> x, std::span<coordinate const> at, st
     std::size_t const last = x.size() / unit, over = x.size() % unit;
     std::size_t n = at.size() * unit;
     if (over != 0 && !at.empty() && fetched(on, &at.back()) == last) n -= unit - over;
-    out.resize_to_overwrite(0);
-    out.reserve(std::min(at.size() * unit, x.size()));  // once: the last place need not be there again
-    out.resize_to_overwrite(n);
+    out.resize_anew(n, std::min(at.size() * unit, x.size()));  // once: the last place need not be there again
     for_each_index(on, n, [=, to = out.data()] LACONIC_DEVICE(std::size_t j) {
         to[j] = scale * x[at[j / unit] * unit + j % unit];
     });

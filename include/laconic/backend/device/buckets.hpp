@@ -8,17 +8,8 @@
 #include <limits>
 #include <span>
 
-#include "laconic/backend/arguments.hpp"
-#include "laconic/backend/device/memory.hpp"
-#include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/device/reduce.hpp"
 #include "laconic/backend/device/round.hpp"
-#include "laconic/backend/device/sum.hpp"
-#include "laconic/backend/norm.hpp"
-#include "laconic/backend/scales.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/view.hpp"
 
 /// Vectors in buckets of consecutive numbers, each rounded on a grid of its own; a few launches, however many buckets
 /// there are. Contracts stand at the host's forms. What returns a bool waits for it.
@@ -85,7 +76,7 @@ template <Scalar T, LevelCode Code>
 bool round_buckets_to_levels(device& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels, key from,
                              std::span<T> steps, std::span<Code> codes) {
     using namespace detail::on_device;
-    LACONIC_EXPECTS(steps.size() == buckets_of(x.size(), bucket) && codes.size() == x.size());
+    LACONIC_EXPECTS(steps.size() == pieces_in(x.size(), bucket) && codes.size() == x.size());
     LACONIC_EXPECTS(levels >= 1 && levels <= most_levels<Code>);
     find_norms(on, x, bucket, p, steps.data());
     auto const failed = no_failures(on);
@@ -103,7 +94,7 @@ template <Scalar T>
 bool round_buckets_to_halvings(device& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels, key from,
                                std::span<T> norms, std::span<std::int16_t> codes) {
     using namespace detail::on_device;
-    LACONIC_EXPECTS(norms.size() == buckets_of(x.size(), bucket) && codes.size() == x.size());
+    LACONIC_EXPECTS(norms.size() == pieces_in(x.size(), bucket) && codes.size() == x.size());
     LACONIC_EXPECTS(levels >= 1 && levels <= 32767);
     find_norms(on, x, bucket, p, norms.data());
     auto const failed = no_failures(on);
@@ -116,7 +107,7 @@ template <Scalar T>
 bool round_buckets_to_range(device& on, std::span<T const> x, std::size_t bucket, rounding how, int most, key from,
                             std::span<T> least, std::span<T> steps, std::span<std::uint8_t> codes) {
     using namespace detail::on_device;
-    std::size_t const buckets = buckets_of(x.size(), bucket);
+    std::size_t const buckets = pieces_in(x.size(), bucket);
     LACONIC_EXPECTS(least.size() == buckets && steps.size() == buckets && codes.size() == x.size());
     LACONIC_EXPECTS(most >= 1 && most <= 255);
     auto const bits = on.scratch<bits_of<T>>(scratch_for::marks, 2 * buckets);
@@ -158,7 +149,7 @@ template <Scalar T>
 bool pack_signs_and_means(device& on, std::span<T const> x, std::size_t bucket, std::span<T> means,
                           std::span<std::uint64_t> words) {
     using namespace detail::on_device;
-    LACONIC_EXPECTS(means.size() == buckets_of(x.size(), bucket));
+    LACONIC_EXPECTS(means.size() == pieces_in(x.size(), bucket));
     auto* const sums = on.scratch<double>(scratch_for::numbers, means.size()).data();
     auto const failed = no_failures(on);
     pack_signs(on, x, words);
@@ -174,7 +165,7 @@ template <Scalar T>
 bool pack_signs_and_two_means(device& on, std::span<T const> x, std::size_t bucket, std::span<T> below,
                               std::span<T> above, std::span<std::uint64_t> words) {
     using namespace detail::on_device;
-    std::size_t const buckets = buckets_of(x.size(), bucket);
+    std::size_t const buckets = pieces_in(x.size(), bucket);
     LACONIC_EXPECTS(below.size() == buckets && above.size() == buckets);
     LACONIC_EXPECTS(std::min(bucket, x.size()) <= std::numeric_limits<std::uint32_t>::max());
     auto* const sums = on.scratch<double>(scratch_for::numbers, 2 * buckets).data();
@@ -204,7 +195,7 @@ bool pack_signs_and_two_means(device& on, std::span<T const> x, std::size_t buck
 template <Scalar T>
 void damp_steps(device& on, std::span<T const> x, std::size_t bucket, std::span<T> steps) {
     using namespace detail::on_device;
-    LACONIC_EXPECTS(steps.size() == buckets_of(x.size(), bucket));
+    LACONIC_EXPECTS(steps.size() == pieces_in(x.size(), bucket));
     auto* const noise = on.scratch<double>(scratch_for::numbers, 2 * steps.size()).data();
     auto* const squares = noise + steps.size();
     add_buckets_up(on, x, bucket, variance_in_steps<T>{steps.data()}, noise);
@@ -225,6 +216,54 @@ template <Scalar T>
 double rounding_variance(device& on, std::span<T const> x, T step) {
     LACONIC_EXPECTS(step > 0);
     return detail::on_device::ordered_sum(on, x, detail::on_device::variance_at{{}, static_cast<double>(step)});
+}
+
+// What is to be known of all buckets, or blocks, on the CPU: what a loop over them would ask for one by one, to the
+// bit, with as many launches however many they are. The results are copies that last until the next one (on_host). Both
+// wait for them.
+
+/// Of the buckets of `bucket` >= 1 numbers, of which the last may be shorter, n in all: |.|_p, then the largest
+/// magnitudes, then the sums of squares in units of these, then for each of the grids, which have so many levels to a
+/// side, the rounding_variance() of the buckets on it: 3 + levels.size() times n numbers. All x finite.
+template <Scalar T>
+std::span<double const> facts_of_buckets(device& on, std::span<T const> x, std::size_t bucket, p_norm p,
+                                         std::span<int const> levels) {
+    using namespace detail::on_device;
+    std::size_t const n = pieces_in(x.size(), bucket);
+    auto* const norms = on.scratch<T>(scratch_for::counts, 3 * n).data();
+    auto *const largest = norms + n, *const steps = largest + n;
+    find_norms(on, x, bucket, p, norms);
+    find_norms(on, x, bucket, p_norm::largest, largest);
+    auto const facts = on.scratch<double>(scratch_for::numbers, (3 + levels.size()) * n);  // free from here on
+    double* out = facts.data() + 2 * n;
+    if constexpr (sizeof(T) == 8)
+        add_buckets_up(on, x, bucket, square_in_steps<T>{largest}, out);
+    else
+        add_buckets_up(on, x, bucket, square{}, out);
+    for_each_index(on, n, [=] LACONIC_DEVICE(std::size_t b) {
+        auto const unit = static_cast<double>(largest[b]);
+        facts[b] = static_cast<double>(norms[b]);
+        facts[n + b] = unit;
+        // A sum of squares becomes one in units of the largest, as squares_in_units() has it.
+        if (sizeof(T) == 4) out[b] = unit > 0 ? out[b] / product(unit, unit) : 0;
+    });
+    for (int const each : levels) {
+        out += n;
+        for_each_index(
+            on, n, [=] LACONIC_DEVICE(std::size_t b) { steps[b] = norms[b] > 0 ? grid_step(norms[b], each) : T(0); });
+        add_buckets_up(on, x, bucket, variance_in_steps<T>{steps}, out);
+    }
+    return on_host(on, std::span<double const>(facts));
+}
+
+/// The sums of squares in units of `unit` > 0 of the blocks of `block` >= 1 numbers, of which the last may be shorter.
+template <Scalar T>
+std::span<double const> squares_of_blocks(device& on, std::span<T const> x, std::size_t block, double unit) {
+    LACONIC_EXPECTS(unit > 0);
+    using namespace detail::on_device;
+    auto const sums = on.scratch<double>(scratch_for::numbers, pieces_in(x.size(), block));
+    add_buckets_up(on, x, block, square_about{{}, unit, 0}, sums.data());
+    return on_host(on, std::span<double const>(sums));
 }
 
 }  // namespace laconic::kernels

@@ -8,10 +8,7 @@
 #include <span>
 #include <type_traits>
 
-#include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/device/passes.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/view.hpp"
 
 #if defined(LACONIC_ON_CUDA)
 #    include <cub/block/block_scan.cuh>

@@ -8,15 +8,16 @@
 #include <cstddef>
 #include <span>
 
-#include "laconic/backend/arguments.hpp"
-#include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/device/passes.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/view.hpp"
 
 /// Lists of terms. Of two lists each term finds its place by itself, by bisection. Contracts stand at the host's forms.
 namespace laconic::detail::on_device {
+
+// The two arrays of a list, to be written next.
+void resize_both(auto& at, auto& values, std::size_t n) {
+    at.resize_to_overwrite(n);
+    values.resize_to_overwrite(n);
+}
 
 /// How many of a list of ascending coordinates are below `at`.
 LACONIC_HOST_DEVICE inline std::size_t place_of(coordinate at, std::span<coordinate const> list) {
@@ -54,8 +55,7 @@ void add_equal(device& on, std::span<coordinate const> sorted, T const* numbers,
     auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
     list_indices(on, sorted.size(), is_first_of_its_kind{sorted.data()}, first, count);
     std::size_t const different = sorted.empty() ? 0 : fetched(on, count);
-    at.resize_to_overwrite(different);
-    values.resize_to_overwrite(different);
+    resize_both(at, values, different);
     for_each_index(on, different, [=, sum_at = at.data(), sums = values.data()] LACONIC_DEVICE(std::size_t j) {
         std::size_t const i = first[j];
         sum_at[j] = sorted[i];
@@ -132,10 +132,8 @@ void part_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen
     LACONIC_EXPECTS(chosen.size() <= v.at.size());
     using namespace detail::on_device;
     std::size_t const n = v.at.size(), k = chosen.size();
-    kept_at.resize_to_overwrite(k);
-    kept.resize_to_overwrite(k);
-    left_at.resize_to_overwrite(n - k);
-    left.resize_to_overwrite(n - k);
+    resize_both(kept_at, kept, k);
+    resize_both(left_at, left, n - k);
     for_each_index(on, n,
                    [=, to_at = kept_at.data(), to = kept.data(), rest_at = left_at.data(),
                     rest = left.data()] LACONIC_DEVICE(std::size_t i) {
@@ -150,8 +148,7 @@ void part_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen
 template <Scalar T>
 void take_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen, device_array<coordinate>& at,
                device_array<T>& values) {
-    at.resize_to_overwrite(chosen.size());
-    values.resize_to_overwrite(chosen.size());
+    detail::on_device::resize_both(at, values, chosen.size());
     detail::on_device::for_each_index(on, chosen.size(),
                                       [=, to_at = at.data(), to = values.data()] LACONIC_DEVICE(std::size_t j) {
                                           to_at[j] = v.at[chosen[j]];

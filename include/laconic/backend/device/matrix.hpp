@@ -7,15 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/backend/arguments.hpp"
-#include "laconic/backend/device/memory.hpp"
-#include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/device/reduce.hpp"
-#include "laconic/backend/device/sum.hpp"
-#include "laconic/backend/scales.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/view.hpp"
 
 /// Products of a matrix with a few columns. Contracts stand at the host's forms. None waits.
 namespace laconic::detail::on_device {

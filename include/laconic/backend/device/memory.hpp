@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/device/array.hpp"
-#include "laconic/core/contract.hpp"
 
 namespace laconic::detail::on_device {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "laconic/backend/device/system.hpp"  // first: it refuses compilers that Thrust would not
-#include "laconic/core/text.hpp"
 
 #include <thrust/copy.h>
 #include <thrust/for_each.h>
@@ -23,9 +22,6 @@
 #include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/scales.hpp"
 #include "laconic/backend/settle.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/view.hpp"
 
 #if defined(LACONIC_ON_CUDA)
 #    include <cub/device/device_scan.cuh>
@@ -51,7 +47,7 @@ LACONIC_HOST_DEVICE T product(T a, T b) {
 #endif
 }
 
-using detail::bits_of, detail::infinite_bits, detail::magnitude_bits;
+using detail::bits_of, detail::infinite_bits, detail::magnitude_bits, detail::pieces_in;
 
 LACONIC_HOST_DEVICE inline std::uint32_t ones_in(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)

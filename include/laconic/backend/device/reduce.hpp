@@ -9,13 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "laconic/backend/device/memory.hpp"
-#include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/device/sum.hpp"
-#include "laconic/backend/norm.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/size.hpp"
-#include "laconic/core/view.hpp"
 
 /// Numbers about a whole vector, or each bucket of one. The kernels' contracts stand at the host's forms; each waits
 /// for its result.
@@ -131,7 +125,7 @@ struct norm_of_bucket {
 /// buckets whose squares have not left the range.
 template <Scalar T>
 void find_norms(device& on, std::span<T const> x, std::size_t bucket, p_norm p, T* out) {
-    std::size_t const buckets = buckets_of(x.size(), bucket);
+    std::size_t const buckets = pieces_in(x.size(), bucket);
     bool const by_largest = p == p_norm::largest || (p == p_norm::two && sizeof(T) == 8);
     auto const largest = on.scratch<bits_of<T>>(scratch_for::marks, buckets);
     auto const sums = on.scratch<double>(scratch_for::numbers, 2 * buckets), again = sums.subspan(buckets);

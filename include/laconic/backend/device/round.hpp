@@ -9,13 +9,8 @@
 #include <limits>
 #include <span>
 
-#include "laconic/backend/arguments.hpp"
-#include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/short_format.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/view.hpp"
 
 /// Values to short codes, one by one. None waits. Element i draws the chance of the key numbered first + i. Contracts
 /// stand at the host's forms.
@@ -194,7 +189,7 @@ void round_to_short(device& on, std::span<T const> x, short_layout f, std::span<
 
 template <Scalar T>
 void pack_signs(device& on, std::span<T const> x, std::span<std::uint64_t> words) {
-    LACONIC_EXPECTS(words.size() == (x.size() + 63) / 64);
+    LACONIC_EXPECTS(detail::make_pieces(words.size(), x.size(), 64));
     using namespace detail::on_device;
     auto* const bytes = reinterpret_cast<std::uint8_t*>(words.data());
     // Byte t of words that fill up from their lowest bit, so that neighbouring threads read neighbouring numbers.

@@ -13,12 +13,7 @@
 #include <limits>
 #include <span>
 
-#include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/device/passes.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/view.hpp"
 
 /// Coordinates drawn by chance. Contracts stand at the host's forms.
 namespace laconic::detail::on_device {
@@ -109,9 +104,7 @@ namespace laconic::kernels {
 inline void sample(device& on, key from, std::size_t d, std::size_t k, device_array<coordinate>& out) {
     LACONIC_EXPECTS(k <= d && d <= detail::largest_dimension);
     using namespace detail::on_device;
-    out.resize_to_overwrite(0);
-    out.reserve(k);
-    out.resize_to_overwrite(k);
+    out.resize_anew(k);
     if (k == 0) return;
     auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
     if (k < d / worth_a_bitmap) {

@@ -14,13 +14,7 @@
 #include <span>
 
 #include "laconic/backend/device/kth_largest.hpp"
-#include "laconic/backend/device/memory.hpp"
-#include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/device/reduce.hpp"
-#include "laconic/backend/scales.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/view.hpp"
 
 /// Which coordinates of a vector travel. All write ascending coordinates; those whose number is not known before wait
 /// for it. Contracts stand at the host's form.
@@ -142,9 +136,7 @@ template <Scalar T>
 void select_largest(device& on, std::span<T const> x, std::size_t k, device_array<coordinate>& out) {
     LACONIC_EXPECTS(k <= x.size() && x.size() <= detail::largest_dimension);
     using namespace detail::on_device;
-    out.resize_to_overwrite(0);
-    out.reserve(k);
-    out.resize_to_overwrite(k);
+    out.resize_anew(k);
     if (k > 0) list_choice(on, x, find_cutoff(on, x, k), out.data());
 }
 
@@ -168,9 +160,7 @@ void select_about(device& on, std::span<T const> x, std::size_t least, std::size
                   device_array<coordinate>& out) {
     LACONIC_EXPECTS(least <= k && k <= most && most <= x.size() && x.size() <= detail::largest_dimension);
     using namespace detail::on_device;
-    out.resize_to_overwrite(0);
-    out.reserve(most);  // once: a later support may be larger
-    out.resize_to_overwrite(most);
+    out.resize_anew(most);
     if (most == x.size())
         return for_each_index(on, most,
                               [to = out.data()] LACONIC_DEVICE(std::size_t i) { to[i] = static_cast<coordinate>(i); });
@@ -204,9 +194,7 @@ void select_about(device& on, std::span<T const> x, std::size_t least, std::size
 template <Scalar T>
 void sort_magnitudes(device& on, std::span<T const> x, device_array<T>& out) {
     using namespace detail::on_device;
-    out.resize_to_overwrite(0);
-    out.reserve(x.size());
-    out.resize_to_overwrite(x.size());
+    out.resize_anew(x.size());
     for_each_index(on, x.size(), [x, to = out.data()] LACONIC_DEVICE(std::size_t i) { to[i] = std::abs(x[i]); });
     on.call_thrust([&](auto const& how) { thrust::sort(how, out.begin(), out.end(), thrust::greater<T>()); });
 }

@@ -5,10 +5,8 @@
 #include <cstddef>
 #include <span>
 
-#include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/sum_order.hpp"
-#include "laconic/core/view.hpp"
 
 /// Sums in the order of sum_order.hpp. A stretch is added up by as many threads as it has partial sums, all stretches
 /// of a level at the same time.
@@ -16,10 +14,8 @@ namespace laconic::detail::on_device {
 
 inline constexpr std::size_t lanes = partial_sums;
 
-constexpr std::size_t buckets_of(std::size_t n, std::size_t bucket) { return n / bucket + (n % bucket != 0); }
-
 /// How many stretches a sum of n summands has; one where there are none.
-constexpr std::size_t stretches_of(std::size_t n) { return n <= stretch ? 1 : buckets_of(n, stretch); }
+constexpr std::size_t stretches_of(std::size_t n) { return n <= stretch ? 1 : pieces_in(n, stretch); }
 
 // Buckets of `bucket` >= 1 of n numbers, of which the last may be shorter, and their stretches, one after another.
 struct bucket_stretches {

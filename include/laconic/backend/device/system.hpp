@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/core/contract.hpp"
-#include "laconic/core/text.hpp"
-
 #if !defined(__CUDACC__) && !defined(THRUST_DEVICE_SYSTEM)
 #    error "without nvcc, define THRUST_DEVICE_SYSTEM as THRUST_DEVICE_SYSTEM_CPP, or as .._OMP with OpenMP on"
 #endif

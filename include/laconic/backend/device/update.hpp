@@ -6,10 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/device/passes.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/view.hpp"
 
 /// Sums of vectors, and what is done to the numbers of one, each in one pass; every product is rounded before it is
 /// added. Contracts stand at the host's forms.

@@ -9,29 +9,11 @@
 #include <limits>
 #include <span>
 
-#include "laconic/backend/arguments.hpp"
-#include "laconic/backend/host/impl/caches.hpp"
-#include "laconic/backend/host/memory.hpp"
-#include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/round.hpp"
-#include "laconic/backend/host/round_at_random.hpp"
-#include "laconic/backend/norm.hpp"
-#include "laconic/backend/scales.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/view.hpp"
 
 /// Values to short codes, with numbers of their own for each bucket of `bucket` >= 1 consecutive values; the last may
 /// be shorter. Value i draws chance i of the key. The bools are whether all is finite that each comment names; where
 /// it is not, what was written is of no use. A bucket that fits the first cache is read from memory once.
-namespace laconic::detail {
-
-constexpr bool one_for_each(std::size_t scales, std::size_t n, std::size_t bucket) {
-    return bucket >= 1 && scales == n / bucket + (n % bucket != 0);
-}
-
-}  // namespace laconic::detail
-
 namespace laconic::kernels {
 
 /// Unbiased rounding to the grid least + {0, .., most} x step: codes_i is (x_i - least) / step plus a chance in [0, 1),
@@ -76,14 +58,6 @@ void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T s
     round_at_random(draws, x, first, codes, together, exactly);
 }
 
-/// The same, by the chances of a key.
-template <class A, Scalar T>
-void round_to_range(basic_host<A>&, std::span<T const> x, T least, T step, int most, key from, std::uint64_t first,
-                    std::span<std::uint8_t> codes) {
-    random_windows<A> draws(from, first, first + x.size());
-    round_to_range(draws, x, least, step, most, first, codes);
-}
-
 /// The same grid, but to its nearest number, the upper of two that are equally near.
 template <class A, Scalar T>
 void round_to_nearest_in_range(basic_host<A>&, std::span<T const> x, T least, T step, int most,
@@ -113,7 +87,7 @@ void round_to_nearest_in_range(basic_host<A>&, std::span<T const> x, T least, T 
 template <class A, Scalar T, LevelCode Code>
 bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels,
                              key from, std::span<T> steps, std::span<Code> codes) {
-    LACONIC_EXPECTS(codes.size() == x.size() && detail::one_for_each(steps.size(), x.size(), bucket));
+    LACONIC_EXPECTS(codes.size() == x.size() && detail::make_pieces(steps.size(), x.size(), bucket));
     bool finite = true;
     random_windows<A> draws(from, 0, x.size());
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
@@ -134,7 +108,7 @@ bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_
 template <class A, Scalar T>
 bool round_buckets_to_halvings(basic_host<A>& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels,
                                key from, std::span<T> norms, std::span<std::int16_t> codes) {
-    LACONIC_EXPECTS(codes.size() == x.size() && detail::one_for_each(norms.size(), x.size(), bucket));
+    LACONIC_EXPECTS(codes.size() == x.size() && detail::make_pieces(norms.size(), x.size(), bucket));
     bool finite = true;
     random_windows<A> draws(from, 0, x.size());
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
@@ -151,7 +125,7 @@ bool round_buckets_to_halvings(basic_host<A>& on, std::span<T const> x, std::siz
 template <class A, Scalar T>
 bool round_buckets_to_range(basic_host<A>& on, std::span<T const> x, std::size_t bucket, rounding how, int most,
                             key from, std::span<T> least, std::span<T> steps, std::span<std::uint8_t> codes) {
-    LACONIC_EXPECTS(codes.size() == x.size() && detail::one_for_each(least.size(), x.size(), bucket) &&
+    LACONIC_EXPECTS(codes.size() == x.size() && detail::make_pieces(least.size(), x.size(), bucket) &&
                     steps.size() == least.size());
     bool finite = true;
     random_windows<A> draws(from, 0, x.size());
@@ -176,13 +150,14 @@ bool round_buckets_to_range(basic_host<A>& on, std::span<T const> x, std::size_t
 template <class A, Scalar T>
 bool pack_signs_and_means(basic_host<A>& on, std::span<T const> x, std::size_t bucket, std::span<T> means,
                           std::span<std::uint64_t> words) {
-    LACONIC_EXPECTS(detail::one_for_each(means.size(), x.size(), bucket) && words.size() == (x.size() + 63) / 64);
+    LACONIC_EXPECTS(detail::make_pieces(means.size(), x.size(), bucket) &&
+                    words.size() == detail::pieces_in(x.size(), 64));
     bool const whole_words = bucket % 64 == 0 || bucket >= x.size();
     bool finite = true;
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
-        double const sum = whole_words
-                               ? pack_signs_and_sum(on, part, words.subspan(first / 64, (part.size() + 63) / 64))
-                               : sum_of_magnitudes(on, part);
+        double const sum =
+            whole_words ? pack_signs_and_sum(on, part, words.subspan(first / 64, detail::pieces_in(part.size(), 64)))
+                        : sum_of_magnitudes(on, part);
         means[b] = static_cast<T>(sum / static_cast<double>(part.size()));
         finite = finite && std::isfinite(means[b]);
     });
@@ -195,8 +170,8 @@ bool pack_signs_and_means(basic_host<A>& on, std::span<T const> x, std::size_t b
 template <class A, Scalar T>
 bool pack_signs_and_two_means(basic_host<A>& on, std::span<T const> x, std::size_t bucket, std::span<T> below,
                               std::span<T> above, std::span<std::uint64_t> words) {
-    LACONIC_EXPECTS(detail::one_for_each(below.size(), x.size(), bucket) && above.size() == below.size() &&
-                    words.size() == (x.size() + 63) / 64);
+    LACONIC_EXPECTS(detail::make_pieces(below.size(), x.size(), bucket) && above.size() == below.size() &&
+                    words.size() == detail::pieces_in(x.size(), 64));
     bool finite = first_non_finite(on, x) == x.size();
     if (!finite) return false;
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t, std::span<T const> part) {
@@ -214,7 +189,7 @@ bool pack_signs_and_two_means(basic_host<A>& on, std::span<T const> x, std::size
 /// the error of the bucket least. One more pass.
 template <class A, Scalar T>
 void damp_steps(basic_host<A>& on, std::span<T const> x, std::size_t bucket, std::span<T> steps) {
-    LACONIC_EXPECTS(detail::one_for_each(steps.size(), x.size(), bucket));
+    LACONIC_EXPECTS(detail::make_pieces(steps.size(), x.size(), bucket));
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t, std::span<T const> part) {
         T& step = steps[b];
         if (!(step > 0)) return;

@@ -8,19 +8,19 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/arguments.hpp"
-#include "laconic/backend/host/impl/instruction_set.hpp"
 #include "laconic/backend/host/memory.hpp"
-#include "laconic/backend/host/merge_lists.hpp"
 #include "laconic/backend/host/sum_of_lists.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/view.hpp"
 
 /// Sparse vectors as two arrays, their ascending coordinates, none twice, and the values there: what the sums of sparse
 /// collectives are made of. No result may be an argument. On a device, those that size a result by what they find wait
 /// for its length.
 namespace laconic::detail {
+
+// The two arrays of a list.
+void resize_both(auto& at, auto& values, std::size_t n) {
+    at.resize(n);
+    values.resize(n);
+}
 
 /// Of how many terms a sum of lists with ascending coordinates may be, by their first and last coordinates.
 template <Scalar T>
@@ -128,11 +128,8 @@ template <class A, Scalar T>
 void add_lists(basic_host<A>&, listed_terms<T> a, listed_terms<T> b, std::vector<coordinate>& at,
                std::vector<T>& values) {
     auto const most = detail::most_terms_of(a, b);
-    at.resize(most);
-    values.resize(most);
-    auto const n = detail::merge<T>{}(a, b, at, values);
-    at.resize(n);
-    values.resize(n);
+    detail::resize_both(at, values, most);
+    detail::resize_both(at, values, detail::merge<T>{}(a, b, at, values));
 }
 
 /// The sum of many lists, which are added in their order, the first to nothing. Two passes over each, or, where their
@@ -171,11 +168,8 @@ void part_list(basic_host<A>& on, listed_terms<T> v, std::span<coordinate const>
     std::fill_n(is_chosen.data(), n, std::uint8_t{0});
     for (auto const j : chosen) is_chosen[j] = 1;
     // One more than there are, where the term is written that is not one of them.
-    std::size_t const kept_room = std::min(n, chosen.size() + 1), left_room = std::min(n, n - chosen.size() + 1);
-    kept_at.resize(kept_room);
-    kept.resize(kept_room);
-    left_at.resize(left_room);
-    left.resize(left_room);
+    detail::resize_both(kept_at, kept, std::min(n, chosen.size() + 1));
+    detail::resize_both(left_at, left, std::min(n, n - chosen.size() + 1));
     std::size_t k = 0, l = 0;
     for (std::size_t j = 0; j < n; ++j) {
         left_at[l] = kept_at[k] = v.at[j];
@@ -183,18 +177,15 @@ void part_list(basic_host<A>& on, listed_terms<T> v, std::span<coordinate const>
         k += is_chosen[j];
         l += 1u - is_chosen[j];
     }
-    kept_at.resize(k);
-    kept.resize(k);
-    left_at.resize(l);
-    left.resize(l);
+    detail::resize_both(kept_at, kept, k);
+    detail::resize_both(left_at, left, l);
 }
 
 /// Those terms of v whose numbers j are listed, ascending.
 template <class A, Scalar T>
 void take_list(basic_host<A>&, listed_terms<T> v, std::span<coordinate const> chosen, std::vector<coordinate>& at,
                std::vector<T>& values) {
-    at.resize(chosen.size());
-    values.resize(chosen.size());
+    detail::resize_both(at, values, chosen.size());
     for (std::size_t j = 0; j < chosen.size(); ++j) {
         at[j] = v.at[chosen[j]];
         values[j] = v.values[chosen[j]];
@@ -205,8 +196,7 @@ void take_list(basic_host<A>&, listed_terms<T> v, std::span<coordinate const> ch
 template <class A, Scalar T>
 void list_without(basic_host<A>&, listed_terms<T> v, std::span<coordinate const> other, std::vector<coordinate>& at,
                   std::vector<T>& values) {
-    at.resize(v.at.size());
-    values.resize(v.at.size());
+    detail::resize_both(at, values, v.at.size());
     std::size_t n = 0, i = 0, j = 0;
     while (j < v.at.size() && i < other.size()) {
         auto const here = v.at[j], there = other[i];
@@ -220,8 +210,7 @@ void list_without(basic_host<A>&, listed_terms<T> v, std::span<coordinate const>
         at[n] = v.at[j];
         values[n] = v.values[j];
     }
-    at.resize(n);
-    values.resize(n);
+    detail::resize_both(at, values, n);
 }
 
 /// Makes room in `on` for the kernels above but sum_lists, of lists of as many as n terms each.

@@ -9,15 +9,9 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/backend/arguments.hpp"
-#include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/update.hpp"
 #include "laconic/backend/scales.hpp"
-#include "laconic/backend/sum_order.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/view.hpp"
 
 /// Products of a matrix X, whose numbers stand row after row, with a few columns, which stand one after another. Sums
 /// are in double, in the order of sum_order.hpp.

@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/array.hpp"
-#include "laconic/backend/host/simd.hpp"
-#include "laconic/core/contract.hpp"
+#include "laconic/backend/host/impl/instruction_set.hpp"
 
 namespace laconic::detail {
 

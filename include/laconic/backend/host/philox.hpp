@@ -10,10 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "laconic/backend/host/impl/instruction_set.hpp"
 #include "laconic/backend/host/memory.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/key.hpp"
 
 namespace laconic::detail {
 
@@ -105,10 +102,7 @@ class philox_rounds<A, use, void> {
     }
 };
 
-}  // namespace laconic::detail
-
-/// The random words of a key, many at once.
-namespace laconic::detail {
+// The random words of a key, many at once.
 
 inline constexpr std::size_t bytes_of_block = 16;
 

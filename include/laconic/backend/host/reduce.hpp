@@ -14,8 +14,6 @@
 #include "laconic/backend/host/impl/caches.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/sum_order.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/view.hpp"
 
 /// Numbers about a whole vector, each in one pass. Sums are in double, except for one in floats, in the order of
 /// sum_order.hpp.

@@ -12,16 +12,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "laconic/backend/arguments.hpp"
-#include "laconic/backend/host/impl/caches.hpp"
-#include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/round_at_random.hpp"
-#include "laconic/backend/scales.hpp"
 #include "laconic/backend/short_format.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/view.hpp"
 
 /// Values to short codes. Element i of a call takes chance first + i of a key, so a vector may be rounded in pieces and
 /// gives the same codes. Each is one pass over x and one over the codes.
@@ -68,22 +61,15 @@ void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int
     round_at_random(draws, x, first, codes, together, exactly);
 }
 
-/// The same, by the chances of a key.
-template <class A, Scalar T, LevelCode Code>
-void round_to_levels(basic_host<A>&, std::span<T const> x, T step, int levels, key from, std::uint64_t first,
-                     std::span<Code> codes) {
-    random_windows<A> draws(from, first, first + x.size());
-    round_to_levels(draws, x, step, levels, first, codes);
-}
-
 /// Unbiased rounding to a power of two (natural compression, Horvath et al., MSML 2022): |x| = (1 + m) 2^e becomes
 /// 2^(e+1) with probability m, else 2^e. A code is the sign bit above the exponent field of x's own format: 9 bits for
 /// float, 12 for double. Below the smallest normal number x becomes that number or 0, still unbiased; above the largest
 /// power of two it is rounded down. Every x_i must be finite.
 template <class A, Scalar T>
-void round_to_powers(random_windows<A>& draws, std::span<T const> x, std::uint64_t first,
+void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64_t first,
                      std::span<std::uint16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size());
+    random_windows<A> draws(from, first, first + x.size());
     using bits = detail::bits_of<T>;
     constexpr int mantissa = std::numeric_limits<T>::digits - 1;
     constexpr auto n = rounded_together;
@@ -103,14 +89,6 @@ void round_to_powers(random_windows<A>& draws, std::span<T const> x, std::uint64
     bool const past_caches = codes.size_bytes() >= detail::bytes_past_caches;
     round_at_random(draws, x, first, codes, together, exactly, past_caches);
     if (past_caches) detail::order_past_caches<A>();
-}
-
-/// The same, by the chances of a key.
-template <class A, Scalar T>
-void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64_t first,
-                     std::span<std::uint16_t> codes) {
-    random_windows<A> draws(from, first, first + x.size());
-    round_to_powers(draws, x, first, codes);
 }
 
 /// Unbiased rounding to the levels 0 and top x 2^(j - levels), j = 1 .. levels (natural dithering; Horvath et al., MSML
@@ -174,19 +152,11 @@ void round_to_halvings(random_windows<A>& draws, std::span<T const> x, T top, in
     round_at_random(draws, x, first, codes, together, exactly);
 }
 
-/// The same, by the chances of a key.
-template <class A, Scalar T>
-void round_to_halvings(basic_host<A>&, std::span<T const> x, T top, int levels, key from, std::uint64_t first,
-                       std::span<std::int16_t> codes) {
-    random_windows<A> draws(from, first, first + x.size());
-    round_to_halvings(draws, x, top, levels, first, codes);
-}
-
 /// Bit j mod 64 of words_{j / 64} is set iff x_j < 0; the bits past the end are clear. words has ceil(x.size() / 64)
 /// elements.
 template <class A, Scalar T>
 void pack_signs(basic_host<A>&, std::span<T const> x, std::span<std::uint64_t> words) {
-    LACONIC_EXPECTS(words.size() == (x.size() + 63) / 64);
+    LACONIC_EXPECTS(detail::make_pieces(words.size(), x.size(), 64));
     using pack = simd::pack<T, A>;
     auto const zero = pack::all(T(0));
     std::size_t w = 0;
@@ -205,7 +175,7 @@ void pack_signs(basic_host<A>&, std::span<T const> x, std::span<std::uint64_t> w
 /// The same, and the sum of |x_i| in the order of the other sums: one pass instead of two.
 template <class A, Scalar T>
 double pack_signs_and_sum(basic_host<A>& on, std::span<T const> x, std::span<std::uint64_t> words) {
-    LACONIC_EXPECTS(words.size() == (x.size() + 63) / 64);
+    LACONIC_EXPECTS(detail::make_pieces(words.size(), x.size(), 64));
     return detail::sum_in_order(0, x.size(), [&](std::size_t first, std::size_t n) {
         constexpr std::size_t piece = 128;  // of which the second loop finds all in the first cache
         detail::stretch_sum<A, T> sum;

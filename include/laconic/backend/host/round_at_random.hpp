@@ -8,14 +8,10 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/host/impl/caches.hpp"
-#include "laconic/backend/host/impl/rounded_together.hpp"
 #include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/host/impl/rounded_together.hpp"
 #include "laconic/backend/host/philox.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/view.hpp"
 
 namespace laconic::kernels {
 

@@ -16,10 +16,6 @@
 #include "laconic/backend/host/impl/positions.hpp"
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/philox.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/view.hpp"
 
 namespace laconic::detail {
 

@@ -12,15 +12,10 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/host/impl/caches.hpp"
 #include "laconic/backend/host/impl/positions.hpp"
-#include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/select_largest.hpp"
 #include "laconic/backend/scales.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/view.hpp"
 
 /// Which coordinates of a vector travel. All write ascending coordinates.
 namespace laconic::detail {
@@ -209,7 +204,7 @@ template <class A, Scalar T>
 void select_largest_blocks(basic_host<A>& on, std::span<T const> x, std::size_t block, std::size_t k,
                            std::vector<coordinate>& out) {
     LACONIC_EXPECTS(block >= 1 && x.size() <= detail::largest_dimension);
-    std::size_t const blocks = x.size() / block + (x.size() % block != 0);
+    std::size_t const blocks = detail::pieces_in(x.size(), block);
     LACONIC_EXPECTS(k <= blocks);
     if (k == 0) return out.clear();
     auto const energies = on.template scratch<double>(detail::scratch_for::energies, blocks);

@@ -10,9 +10,6 @@
 
 #include "laconic/backend/host/impl/caches.hpp"
 #include "laconic/backend/host/memory.hpp"
-#include "laconic/core/contract.hpp"
-#include "laconic/core/term.hpp"
-#include "laconic/core/view.hpp"
 
 /// Sums of vectors, each in one pass. Every product is rounded before it is added, so that all instruction sets come to
 /// the same numbers. The costs: how many vectors are read + how many are written.

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/array.hpp"
-#include "laconic/core/term.hpp"
 
 namespace laconic::kernels {
 

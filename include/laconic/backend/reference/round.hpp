@@ -8,14 +8,9 @@
 #include <limits>
 #include <span>
 
-#include "laconic/backend/arguments.hpp"
-#include "laconic/backend/norm.hpp"
-#include "laconic/backend/reference/memory.hpp"
-#include "laconic/backend/reference/reduce.hpp"
+#include "laconic/backend/reference/arithmetic.hpp"
 #include "laconic/backend/scales.hpp"
 #include "laconic/backend/short_format.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/view.hpp"
 
 namespace laconic::detail {
 

@@ -11,7 +11,7 @@
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/parts.hpp"
 #include "laconic/compress/quantize.hpp"
-#include "laconic/wire/quantized_kind.hpp"
+#include "laconic/wire/bucketed_kinds.hpp"
 
 namespace laconic {
 

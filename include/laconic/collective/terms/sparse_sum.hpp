@@ -224,10 +224,7 @@ class sparse_sum {
         write(sink, s.message_);
     }
     /// Reads into a sum whose dimension is set. Throws wire_error, also for numbers that are not finite.
-    template <wire::BitSource R>
-    friend void read(B& on, R& source, sparse_sum& s) {
-        read(on, source, s.message_);
-    }
+    friend void read(B& on, wire::bit_reader& source, sparse_sum& s) { read(on, source, s.message_); }
 
   private:
     kernels::listed_terms<T> listed() const { return {support(), values()}; }

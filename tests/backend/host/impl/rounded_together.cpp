@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "support/both.hpp"
+#include "support/by_key.hpp"
 #include "support/everything.hpp"
 
 using namespace laconic::kernels;

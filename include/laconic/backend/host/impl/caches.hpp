@@ -47,11 +47,8 @@ template <std::size_t bytes>
 /// The line at p, which is going to be written.
 [[gnu::always_inline]] inline void fetch_to_write(void const* p) { __builtin_prefetch(p, 1); }
 
-}  // namespace laconic::detail
-
-/// Vectors that are longer than what caches keep, written past them: their memory is not read first, and nothing else
-/// is pushed out.
-namespace laconic::detail {
+// Vectors that are longer than what caches keep, written past them: their memory is not read first, and nothing else
+// is pushed out.
 
 /// From how many bytes on that pays: the next reader has to fetch them from memory anyway.
 inline constexpr std::size_t bytes_past_caches = std::size_t{1} << 24;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <type_traits>
 
 #include "laconic/backend/host/impl/instruction_sets.hpp"
 #include "laconic/backend/host/impl/single.hpp"
@@ -24,9 +25,7 @@ using pack = single<T, A>;
 }  // namespace laconic::simd
 #else
 #    if defined(__AVX512BW__) && defined(__AVX512VL__)
-#        include "laconic/backend/host/impl/x86/avx512_lists.hpp"
-#        include "laconic/backend/host/impl/x86/avx512_merge.hpp"
-#        include "laconic/backend/host/impl/x86/avx512_rounding.hpp"
+#        include "laconic/backend/host/impl/x86/avx512.hpp"
 #        if defined(__AVX512VBMI__)
 #            define LACONIC_CHOSEN avx512_vbmi
 #        else
@@ -75,3 +74,16 @@ inline constexpr bool is_zen4 = false;
 #endif
 
 }  // namespace laconic::instruction_set
+
+namespace laconic::simd {
+
+template <class A>
+struct half_pack;
+
+/// What sums of floats are made with: doubles, as many at a time as is fastest. A Zen 4 widens floats to 512 bits at
+/// half the pace of 256.
+template <class A>
+using widened_pack =
+    std::conditional_t<instruction_set::is_zen4 && instruction_set::has_avx512f, half_pack<A>, pack<double, A>>;
+
+}  // namespace laconic::simd

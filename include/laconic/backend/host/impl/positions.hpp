@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "laconic/backend/host/impl/caches.hpp"
-#include "laconic/backend/host/simd.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/core/view.hpp"
 

@@ -10,7 +10,6 @@
 
 #include "laconic/backend/host/impl/instruction_sets.hpp"
 #include "laconic/backend/scales.hpp"
-#include "laconic/core/view.hpp"
 
 /// What all forms of rounding many values at a time have in common.
 namespace laconic::kernels {

@@ -31,7 +31,6 @@ struct single {
     friend single smaller(single a, single b) { return {b.value < a.value ? b.value : a.value}; }
     friend single with_sign_of(single a, single b) { return {std::copysign(a.value, b.value)}; }
     friend bool all_at_most(single a, single b) { return a.value <= b.value; }
-    friend bool any_above(single a, single b) { return a.value > b.value; }
     friend std::uint64_t which_at_most(single a, single b) { return a.value <= b.value; }
     friend std::uint64_t which_below(single a, single b) { return a.value < b.value; }
     friend single settled(single a) {

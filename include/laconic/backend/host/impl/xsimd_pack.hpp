@@ -71,7 +71,6 @@ struct pack {
     /// The magnitudes of a with the signs of b.
     friend pack with_sign_of(pack a, pack b) { return {xsimd::copysign(a.value, b.value)}; }
     friend bool all_at_most(pack a, pack b) { return xsimd::all(a.value <= b.value); }
-    friend bool any_above(pack a, pack b) { return xsimd::any(a.value > b.value); }
     /// Bit j tells whether a_j <= b_j; where one is NaN it is 0.
     friend std::uint64_t which_at_most(pack a, pack b) { return detail::packed_bools(a.value <= b.value); }
     /// Bit j tells whether a_j < b_j; where one is NaN it is 0.

@@ -15,7 +15,7 @@ struct constant_kind : leaf_kind<constant_kind> {
     using message = messages::constant<T, B>;
 
     static void put(auto& sink, auto const& m) {
-        charge(sink, message_part::scalars);
+        sink.charge(message_part::scalars);
         put_number(sink, m.value);
     }
     static void take(auto&, auto& source, auto& m) { m.value = take_number<decltype(m.value)>(source); }

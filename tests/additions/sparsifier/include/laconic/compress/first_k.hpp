@@ -8,7 +8,7 @@
 
 #include "laconic/compress/pipe.hpp"
 #include "laconic/core/description.hpp"
-#include "laconic/core/portion.hpp"
+#include "laconic/core/term.hpp"
 #include "laconic/message/sparse.hpp"
 
 namespace laconic {
