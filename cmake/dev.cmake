@@ -8,11 +8,13 @@ target_link_libraries(laconic_dev INTERFACE laconic::laconic)
 target_compile_options(
     laconic_dev INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wno-sign-conversion;-Wshadow>"
 )
-# By default g++ collects garbage so often that it takes a seventh of its time. With a larger heap it does not, and
-# needs a quarter more memory.
+# By default g++ collects garbage so often that it takes a seventh of its time. Up to an eighth of the machine's memory it
+# does not, and three compilers at a time fit in what there is.
 set(laconic_larger_heap "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set(laconic_larger_heap --param=ggc-min-heapsize=1000000)
+    cmake_host_system_information(RESULT megabytes QUERY TOTAL_PHYSICAL_MEMORY)
+    math(EXPR kilobytes "${megabytes} * 128")
+    set(laconic_larger_heap --param=ggc-min-heapsize=${kilobytes})
 endif()
 target_compile_options(laconic_dev INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${laconic_larger_heap}>")
 # Where a function leaves the upper halves of AVX's registers in use, each later call of libm, whose instructions are older,
