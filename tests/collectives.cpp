@@ -194,7 +194,7 @@ TEST_CASE("what a collective of lists holds goes with the terms it receives, not
     }
 }
 
-TEST_CASE("what a collective of vectors in full holds is a multiple of the vector") {
+TEST_CASE("what a collective of vectors in full holds is a multiple of the vector" * doctest::test_suite("slow")) {
     struct row {
         char const* text;
         double multiple;

@@ -106,8 +106,7 @@ std::vector<T> decoded(M const& m, T w = 1) {
 }
 
 /// The bare form of m.
-template <class M>
-bytes written(M const& m) {
+bytes written(auto const& m) {
     wire::bit_writer sink;
     write(sink, m);
     auto const encoded = sink.finish();

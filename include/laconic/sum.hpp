@@ -191,8 +191,7 @@ persistent_sum(C&, X const&, How) -> persistent_sum<detail::number_of<X>, C, How
 namespace detail {
 
 // What call(s) returns of a persistent_sum s of its own; sparse vectors are moved out of it.
-template <class C, class X, class How, class Call>
-auto summed_once(C& comm, X const& x, How const& how, Call call) {
+auto summed_once(auto& comm, auto const& x, auto const& how, auto call) {
     persistent_sum once(comm, x, how);
     using result = decltype(call(once));
     if constexpr (std::is_lvalue_reference_v<result>)

@@ -162,7 +162,8 @@ void are_kept(std::uint64_t seed) {
     for (auto const& text : all) laws::is_a_pure_function<T>(text.c_str());
 }
 
-TEST_CASE("every compressor, and every sparsifier with every quantizer, keeps the laws, for double") {
+TEST_CASE("every compressor, and every sparsifier with every quantizer, keeps the laws, for double" *
+          doctest::test_suite("slow")) {
     are_kept<double>(1000);
 }
 

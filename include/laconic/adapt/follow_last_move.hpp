@@ -17,8 +17,7 @@ class follow_last_move {
   public:
     explicit follow_last_move(double scale = 0) : scale_(static_cast<T>(scale)) {}
 
-    template <class C>
-    void tune(B& on, C& compressor, round_context const&, std::span<T const> x, std::span<T const>) {
+    void tune(B& on, auto& compressor, round_context const&, std::span<T const> x, std::span<T const>) {
         bounds_.resize(x.size());
         bool follows = !last_.empty();
         if (follows) {
@@ -28,14 +27,8 @@ class follow_last_move {
         if (!follows) bounds_.assign(x.size(), T(0));
         compressor.bound = std::span<T const>(bounds_);
     }
-    template <class M>
-    void update(B& on, std::span<T const> x, M const&) {
-        kernels::assign(on, x, last_);
-    }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive.vectors(last_);
-    }
+    void update(B& on, std::span<T const> x, auto const&) { kernels::assign(on, x, last_); }
+    void state(auto& archive) { archive.vectors(last_); }
     friend std::string to_string(follow_last_move const& l) {
         return detail::concat({"follow_last_move(", double{l.scale_}, ")"});
     }

@@ -34,8 +34,7 @@ class lag {
         sends_ = last_.empty() || outweighs(on, x, delta, xi_ / (step_ * step_) * moved);
         compressor.bound = sends_ ? 0 : std::numeric_limits<double>::infinity();
     }
-    template <class M>
-    void update(B& on, std::span<T const> x, M const&) {
+    void update(B& on, std::span<T const> x, auto const&) {
         if (sends_) kernels::assign(on, x, last_sent_x_);
         kernels::assign(on, x, last_);
         if (!moves_.empty()) {
@@ -47,8 +46,7 @@ class lag {
     /// Whether this rank sent its delta in the last round.
     bool sent() const { return sends_; }
 
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         archive.vectors(last_, last_sent_x_);
         archive(moves_);
     }

@@ -15,8 +15,7 @@ namespace laconic {
 struct message_sizes {
     bool written = true;
 
-    template <class Formula, class Compress>
-    double operator()(Formula formula, Compress compress) const {
+    double operator()(auto formula, auto compress) const {
         return written ? static_cast<double>(bits(compress())) : formula();
     }
     bool are_dear() const { return written; }

@@ -29,8 +29,7 @@ class warm_start {
     void tune(B&, C& compressor, round_context const&, std::span<T const>, std::span<T const>) {
         compressor.start = std::span<T const>(last_);
     }
-    template <class M>
-    void update(B& on, std::span<T const>, M const& m) {
+    void update(B& on, std::span<T const>, auto const& m) {
         kernels::assign(on, std::span<T const>(m.shorter()), last_);
     }
 
@@ -54,10 +53,7 @@ class warm_start {
         }
     }
 
-    template <class Archive>
-    void state(Archive& archive) {
-        archive.of_any_length(last_, lengths_);
-    }
+    void state(auto& archive) { archive.of_any_length(last_, lengths_); }
     friend std::string to_string(warm_start const&) { return "warm_start"; }
 
   private:

@@ -40,8 +40,7 @@ struct sparse_view {
     std::span<E const> values{};
 
     sparse_view() = default;
-    template <Contiguous Indices, Contiguous Values>
-    sparse_view(std::size_t d, Indices const& at, Values const& numbers)
+    sparse_view(std::size_t d, Contiguous auto const& at, Contiguous auto const& numbers)
         : dimension(d), indices(detail::view(at)), values(detail::view(numbers)) {}
     sparse_view(
         sparse_vector<E> const& x) requires std::same_as<Index, coordinate>  // NOLINT: implicit, as that of a span

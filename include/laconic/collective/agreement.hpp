@@ -86,8 +86,7 @@ class agreed_items {
 /// Throws agreement_error on every rank, naming the first item and rank that differs from rank 0, unless all ranks call
 /// it with the same items. Returns rank 0's `note`; the others' may differ. When the ranks agree it costs 16 bytes a
 /// rank, of which each compares all.
-template <Communicator C>
-[[gnu::cold, gnu::noinline]] std::uint64_t require_agreement(C& comm, agreed_items const& items,
+[[gnu::cold, gnu::noinline]] std::uint64_t require_agreement(Communicator auto& comm, agreed_items const& items,
                                                              std::uint64_t note = 0) {
     struct agreed {
         std::uint64_t digest, note;
@@ -112,8 +111,7 @@ template <Communicator C>
 namespace laconic::detail {
 
 /// What ranks must agree on that run a recursion.
-template <class R>
-[[gnu::cold, gnu::noinline]] agreed_items composition_of(R const& method) {
+[[gnu::cold, gnu::noinline]] agreed_items composition_of(auto const& method) {
     return {{"the compressor", to_string(method.compressor)},
             {"the feedback", described(method.feedback)},
             {"the scale", method.scale},

@@ -147,12 +147,10 @@ class automatic::adder {
     }
 
     /// The same of this rank's part alone, as split_all_gather does for lists, ring for vectors in full: no choice.
-    template <PointToPoint C>
-    void reduce_scatter(B& on, C& comm, sparse_sum<T, B>& v, sum_round const& round = {}) {
+    void reduce_scatter(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round const& round = {}) {
         scatter_sum<0>(on, comm, v, round);
     }
-    template <PointToPoint C>
-    void reduce_scatter(B& on, C& comm, std::span<T> x, sum_round const& round = {}) {
+    void reduce_scatter(B& on, PointToPoint auto& comm, std::span<T> x, sum_round const& round = {}) {
         scatter_sum<0>(on, comm, x, round);
     }
 
@@ -165,10 +163,7 @@ class automatic::adder {
         return made;
     }
 
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(sums_, last_.terms, last_.blocks, last_.ranks, last_.best);
-    }
+    void state(auto& archive) { archive(sums_, last_.terms, last_.blocks, last_.ranks, last_.best); }
 
   private:
     static constexpr std::size_t block = omni_reduce{}.block;
@@ -185,8 +180,7 @@ class automatic::adder {
     };
 
     // add(the best sum), which is chosen now where it is time.
-    template <class C, class V, class Add>
-    void by_best(B& on, C& comm, V const& v, sum_round const& round, Add add) {
+    void by_best(B& on, auto& comm, auto const& v, sum_round const& round, auto add) {
         auto now = last_;
         if (sums_ % static_cast<std::uint64_t>(how_.every) == 0) {
             session_.start(on, comm, round, v, d_);
@@ -219,8 +213,7 @@ class automatic::adder {
     }
     // Throws what is wrong with any rank's vector, on all ranks. By collective calls: as some ranks must not throw
     // while others go on to a sum.
-    template <Communicator C>
-    chosen choose(C& comm, counts const& mine) {
+    chosen choose(Communicator auto& comm, counts const& mine) {
         chosen all{0, 0, comm.size(), 0};
         session_.share_failure(comm, std::as_bytes(std::span(&mine, 1)));
         session_.finish();
@@ -256,10 +249,7 @@ class automatic::adder {
     void by(std::size_t number, Use use, std::index_sequence<Nth...>) {
         ((Nth == number ? use(made<Nth>()) : void()), ...);
     }
-    template <class Use>
-    void by(std::size_t number, Use use) {
-        by(number, use, std::make_index_sequence<detail::sum_count>());
-    }
+    void by(std::size_t number, auto use) { by(number, use, std::make_index_sequence<detail::sum_count>()); }
     // By the first of them, from Nth on, that can.
     template <std::size_t Nth, class C, class V>
     void scatter_sum(B& on, C& comm, V& v, sum_round const& round) {

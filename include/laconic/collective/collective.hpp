@@ -45,10 +45,8 @@ struct some_ranks {
     payload exchange(int, payload, int);
     template <class T>
     void all_reduce(std::span<T>);
-    template <class B>
-    void require_stream_of(B&);
-    template <class Calls>
-    void together(Calls);
+    void require_stream_of(auto&);
+    void together(auto);
     template <class T>
     void spread(int, std::span<T const>, std::span<T>);
     template <class T>
@@ -80,15 +78,13 @@ template <Scalar T, class B = host>
 class other_form {
   public:
     /// sum(v) adds up lists.
-    template <class Sum>
-    void as_terms(B& on, std::span<T> x, Sum sum) {
+    void as_terms(B& on, std::span<T> x, auto sum) {
         list_.assign_nonzero(on, x);
         sum(list_);
         list_.write_out(on, x);
     }
     /// sum(x) adds up vectors in full.
-    template <class Sum>
-    void in_full(B& on, sparse_sum<T, B>& v, Sum sum) {
+    void in_full(B& on, sparse_sum<T, B>& v, auto sum) {
         full_.resize(v.dimension());
         std::span<T> const full(full_);
         v.write_out(on, full);
@@ -101,8 +97,7 @@ class other_form {
     typename B::template array<T> full_;
 };
 
-template <class X>
-void check_collective([[maybe_unused]] X const& x, [[maybe_unused]] std::size_t d) {
+void check_collective([[maybe_unused]] auto const& x, [[maybe_unused]] std::size_t d) {
     if constexpr (requires { x.check(d); }) x.check(d);
 }
 

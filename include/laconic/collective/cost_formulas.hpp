@@ -282,8 +282,7 @@ class cost_formulas {
         return gathered([&](double parts) { return step(parts * list(part, terms), parts * terms); });
     }
     // Of how many ranks each step carries the terms.
-    template <class Step>
-    double gathered(Step step_of) const {
+    double gathered(auto step_of) const {
         double sum = 0;
         for (double distance = 1; distance < p_; distance *= 2) sum += step_of(std::min(distance, p_ - distance));
         return sum;

@@ -25,12 +25,8 @@ struct in_pieces {
 
     std::size_t count() const { return std::max<std::size_t>(1, (length + longest - 1) / longest); }
     // f(first, length) for piece p.
-    template <class F>
-    void visit(std::size_t p, F f) const {
-        f(first + p * longest, std::min(longest, length - p * longest));
-    }
-    template <class F>
-    void each(F f) const {
+    void visit(std::size_t p, auto f) const { f(first + p * longest, std::min(longest, length - p * longest)); }
+    void each(auto f) const {
         for (std::size_t p = 0; p < count(); ++p) visit(p, f);
     }
 };
@@ -115,8 +111,7 @@ class gathered_lists {
 /// as many as before, ceil(log2 P) steps for any P ranks, each part handed to each rank once. send(sink) writes this
 /// rank's part, and receive(source, p) reads part p. What is received is handed on to the bit as it came, so that a
 /// part is encoded by its own rank only; its encoding must not depend on where in a message it stands.
-template <PointToPoint C, class Send, class Receive>
-void all_gather_by(C& comm, session& talk, Send send, Receive receive) {
+void all_gather_by(PointToPoint auto& comm, session& talk, auto send, auto receive) {
     auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
     if (n == 1) return;
     std::size_t const last_distance = std::bit_ceil(n) / 2, last_count = n - last_distance;

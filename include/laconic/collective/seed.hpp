@@ -65,8 +65,7 @@ class shared_seed {
     }
     /// The same as require_agreement(comm, items), for the seed, too, which is rank 0's from then on where none is
     /// given. Throws agreement_error on every rank where some are given a seed and others none or another.
-    template <Communicator C>
-    void agree(C& comm, agreed_items items) {
+    void agree(Communicator auto& comm, agreed_items items) {
         describe(items);
         replace(require_agreement(comm, items, note(comm.rank())));
     }

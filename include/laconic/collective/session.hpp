@@ -18,8 +18,7 @@
 namespace laconic::detail {
 
 /// After a collective call: the least failure that a rank has sent in place of its payload; none where no rank has.
-template <Communicator C>
-failure least_failure(C& comm) {
+failure least_failure(Communicator auto& comm) {
     failure least;
     for (int r = 0; r < comm.size(); ++r)
         if (auto const theirs = comm.from(r); theirs.is_error) least.take_least(failure::read(theirs.bytes, r));
@@ -27,8 +26,7 @@ failure least_failure(C& comm) {
 }
 
 /// Throws the least failure on all ranks, unless all leave their messages out.
-template <Communicator C>
-void raise_unless_left_out(C& comm) {
+void raise_unless_left_out(Communicator auto& comm) {
     bool all = true;
     for (int r = 0; r < comm.size() && all; ++r)
         all = comm.from(r).is_error && failure::read(comm.from(r).bytes, r).kind == failure_kind::left_out;
@@ -37,8 +35,8 @@ void raise_unless_left_out(C& comm) {
 
 /// An all-gather: each rank sends its failure, which it writes to `sink`, or `bytes` where it has none. Returns the
 /// least.
-template <Communicator C>
-failure share_failure(C& comm, failure const& mine, wire::bit_writer& sink, std::span<std::byte const> bytes = {}) {
+failure share_failure(Communicator auto& comm, failure const& mine, wire::bit_writer& sink,
+                      std::span<std::byte const> bytes = {}) {
     comm.all_gather(mine ? mine.sent(sink) : payload{bytes});
     return least_failure(comm);
 }
@@ -47,8 +45,8 @@ failure share_failure(C& comm, failure const& mine, wire::bit_writer& sink, std:
 /// all ranks the least failure that a rank sent in the gather, or else what answer() has thrown. The bytes are valid
 /// until the next call of comm's. Until the caller has used them, `broken` (transport/transport.hpp) says that other
 /// ranks may have the answer and this one not.
-template <Communicator C, class Answer>
-std::span<std::byte const> answer_of_rank_0(C& comm, wire::bit_writer& sink, auto& broken, Answer answer) {
+std::span<std::byte const> answer_of_rank_0(Communicator auto& comm, wire::bit_writer& sink, auto& broken,
+                                            auto answer) {
     payload sent;
     if (comm.rank() == 0) {
         auto wrong = least_failure(comm);
@@ -109,8 +107,7 @@ class session {
     }
     bool failed() const { return bool(worst_); }
     /// The same, with check_input() of this rank's v.
-    template <class B, Communicator C, class V>
-    void start(B& on, C const& comm, sum_round const& round, V const& v, std::size_t d) {
+    void start(auto& on, Communicator auto const& comm, sum_round const& round, auto const& v, std::size_t d) {
         start(round);
         check_input(on, comm.rank(), v, d);
     }
@@ -146,23 +143,20 @@ class session {
     /// Sends what send(sink) writes to rank `to`, and has receive(source) read what rank `from` sends; either may be
     /// no_rank. Neither is called once failed(), nor receive() for an error frame. What receive() leaves unread is an
     /// error as well.
-    template <PointToPoint C, class Send, class Receive>
-    void exchange(C& comm, int to, Send send, int from, Receive receive) {
+    void exchange(PointToPoint auto& comm, int to, auto send, int from, auto receive) {
         std::span<std::byte const> mine;
         if (to != no_rank) mine = encode(send).finish();
         exchange_bytes(comm, to, mine, from, receive);
     }
     /// The sink with what send(sink) writes; once failed() it is empty, and send is not called. Valid until something
     /// else is sent.
-    template <class Send>
-    wire::bit_writer& encode(Send send) {
+    wire::bit_writer& encode(auto send) {
         sink_.clear();
         if (!failed()) send(sink_);
         return sink_;
     }
     /// exchange() with bytes that were encoded before, perhaps for several ranks.
-    template <PointToPoint C, class Receive>
-    void exchange_bytes(C& comm, int to, std::span<std::byte const> mine, int from, Receive receive) {
+    void exchange_bytes(PointToPoint auto& comm, int to, std::span<std::byte const> mine, int from, auto receive) {
         auto const received =
             comm.exchange(to, failed() && to != no_rank ? worst_.sent(failure_sink_) : payload{mine}, from);
         if (from == no_rank) return;
@@ -176,8 +170,7 @@ class session {
             worst_.take_least(detail::failure::unreadable(from, e.bit, e.why));
         }
     }
-    template <PointToPoint C>
-    void send_bytes(C& comm, int to, std::span<std::byte const> mine) {
+    void send_bytes(PointToPoint auto& comm, int to, std::span<std::byte const> mine) {
         exchange_bytes(comm, to, mine, no_rank, [](wire::bit_reader&) {});
     }
     /// Sends the n numbers of x from `first` on, in full, without a copy where memory has the byte order of the wire.
@@ -189,19 +182,16 @@ class session {
         else
             send(comm, to, [&](wire::bit_writer& sink) { put_numbers(sink, numbers); });
     }
-    template <PointToPoint C, class Send>
-    void send(C& comm, int to, Send what) {
+    void send(PointToPoint auto& comm, int to, auto what) {
         exchange(comm, to, what, no_rank, [](wire::bit_reader&) {});
     }
-    template <PointToPoint C, class Receive>
-    void receive(C& comm, int from, Receive what) {
+    void receive(PointToPoint auto& comm, int from, auto what) {
         exchange(
             comm, no_rank, [](wire::bit_writer&) {}, from, what);
     }
 
     /// A collective call: all ranks learn what is wrong on any. Those where nothing is wrong send `bytes`.
-    template <Communicator C>
-    void share_failure(C& comm, std::span<std::byte const> bytes = {}) {
+    void share_failure(Communicator auto& comm, std::span<std::byte const> bytes = {}) {
         worst_.take_least(detail::share_failure(comm, worst_, failure_sink_, bytes));
     }
 

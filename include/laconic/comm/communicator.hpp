@@ -165,8 +165,7 @@ class under_way {
         finish(lane, [] {});
     }
     /// Calls call() where the lane may be started; after an error of call() nothing is in flight.
-    template <class Call>
-    void start(int lane, Call call) {
+    void start(int lane, auto call) {
         check(lane);
         auto const end = lanes_.begin() + count_;
         if (std::find(lanes_.begin(), end, lane) != end)
@@ -176,8 +175,7 @@ class under_way {
         lanes_[count_++] = lane;
     }
     /// Calls call() where the lane may be finished; it still counts as in flight during the call.
-    template <class Call>
-    void finish(int lane, Call call) {
+    void finish(int lane, auto call) {
         check(lane);
         if (count_ == 0) throw argument_error("there is no all-gather to finish: start_all_gather() comes before");
         if (lanes_[0] != lane)
@@ -192,8 +190,7 @@ class under_way {
         if (lane < 0 || lane >= most_in_flight)
             throw argument_error(concat({"there is no lane ", lane, ": they are 0 to ", most_in_flight - 1}));
     }
-    template <class Call>
-    void or_nothing(Call& call) {
+    void or_nothing(auto& call) {
         try {
             call();
         } catch (...) {
@@ -225,8 +222,7 @@ inline void check_partners(int ranks, int to, int from) {
 }
 
 // The text of who waits for whom, from one rank on: waits_for(r) is the rank that r waits for, or no_rank.
-template <class WaitsFor>
-[[gnu::cold, gnu::noinline]] std::string describe_waits(int rank, WaitsFor waits_for) {
+[[gnu::cold, gnu::noinline]] std::string describe_waits(int rank, auto waits_for) {
     std::string text = concat({"rank ", rank});
     std::vector<int> named{rank};
     for (int next = waits_for(rank); next != no_rank; next = waits_for(next)) {
@@ -240,8 +236,7 @@ template <class WaitsFor>
 
 /// What rank r has sent in the last collective call, which must have so many bytes. Throws comm_error where it has not;
 /// `what` names it, as in "its weight".
-template <Communicator C>
-[[gnu::noinline]] std::span<std::byte const> bytes_from(C const& comm, int r, std::size_t length,
+[[gnu::noinline]] std::span<std::byte const> bytes_from(Communicator auto const& comm, int r, std::size_t length,
                                                         std::string_view what) {
     auto const bytes = comm.from(r).bytes;
     if (bytes.size() != length)
@@ -268,8 +263,7 @@ void from_all(C& comm, S const& mine, std::string_view what, Use use) {
 
 /// The ranks that have this one's color, in the order of their keys, and of equal keys in the order of their ranks. A
 /// collective call: one all-gather. Throws argument_error on all ranks where a color is below 0.
-template <Communicator C>
-[[gnu::cold, gnu::noinline]] std::vector<int> subgroup(C& comm, int color, int key) {
+[[gnu::cold, gnu::noinline]] std::vector<int> subgroup(Communicator auto& comm, int color, int key) {
     using pair = std::array<int, 2>;
     std::vector<std::int64_t> same;  // a key above, a rank below: integers sort with less code than pairs
     from_all(comm, pair{color, key}, "its color and key", [&](int r, pair theirs) {

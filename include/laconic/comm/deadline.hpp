@@ -32,9 +32,8 @@ class deadline {
     }
     bool is_over(clock::time_point until) const { return *this && clock::now() > until; }
     /// Waits until `over` holds; returns whether it did in time.
-    template <class Over>
     bool wait(std::condition_variable& called, std::unique_lock<std::mutex>& lock, clock::time_point until,
-              Over over) const {
+              auto over) const {
         if (*this) return called.wait_until(lock, until, over);
         called.wait(lock, over);
         return true;

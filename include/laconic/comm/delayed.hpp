@@ -132,10 +132,7 @@ class delayed {
         inner_->all_gather(begun.mine);
     }
 
-    template <class X>
-    static std::span<std::byte const> bytes_of(X const& x) {
-        return std::as_bytes(std::span(&x, 1));
-    }
+    static std::span<std::byte const> bytes_of(auto const& x) { return std::as_bytes(std::span(&x, 1)); }
     double& arrival(int r) { return arrivals_[static_cast<std::size_t>(r)]; }
 
     // On rank 0: all_ <- the clocks at the end of the ring.

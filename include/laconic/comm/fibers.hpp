@@ -120,10 +120,7 @@ class fibers : detail::local_engine<fibers, detail::fiber_state> {
         all.take_turns();
         all.failure_.rethrow();
     }
-    template <class Body>
-    static void run(int ranks, Body body) {
-        run(ranks, std::move(body), settings{});
-    }
+    static void run(int ranks, auto body) { run(ranks, std::move(body), settings{}); }
 
   private:
     friend detail::local_member<fibers>;

@@ -68,16 +68,14 @@ class local_group {
     /// The number of ranks that have.
     int dropped() const { return dropped_; }
     /// The number of the first rank that has not entered so many calls and for which such(rank) holds; or no_rank.
-    template <class Such>
-    int missing(std::uint64_t calls, Such such) const {
+    int missing(std::uint64_t calls, auto such) const {
         for (int r = 0; r < size(); ++r)
             if (at(r).arrived < calls && such(r)) return number(r);
         return no_rank;
     }
     /// The least number of calls that a rank had entered for which left(rank) holds; computed anew where more have
     /// left.
-    template <class Left>
-    std::uint64_t least_of_left(int how_many, Left left) {
+    std::uint64_t least_of_left(int how_many, auto left) {
         if (std::exchange(left_, how_many) != how_many)
             for (int r = 0; r < size(); ++r)
                 if (left(r)) least_of_left_ = std::min(least_of_left_, at(r).arrived);
@@ -122,8 +120,7 @@ class engine_link {
         engine_ = nullptr;
     }
     /// use(engine), unless it has ended.
-    template <class Use>
-    void with(Use use) {
+    void with(auto use) {
         std::lock_guard lock(mutex_);
         if (engine_) use(*engine_);
     }

@@ -65,10 +65,7 @@ class metered {
     }
 
     /// The transfers of an ArrayCarrier, counted as in all_gather and exchange.
-    template <class Calls>
-    void together(Calls calls) requires detail::CarriesArrays<C> {
-        inner_->together(calls);
-    }
+    void together(auto calls) requires detail::CarriesArrays<C> { inner_->together(calls); }
     template <class E>
     void spread(int root, std::span<E const> mine, std::span<E> theirs) requires detail::CarriesArrays<C> {
         inner_->spread(root, mine, theirs);
@@ -84,10 +81,7 @@ class metered {
         inner_->receive(from, theirs);
         received_ += theirs.size_bytes();
     }
-    template <class B>
-    void require_stream_of(B const& on) const requires detail::CarriesArrays<C> {
-        inner_->require_stream_of(on);
-    }
+    void require_stream_of(auto const& on) const requires detail::CarriesArrays<C> { inner_->require_stream_of(on); }
 
     /// As one of many: sent by all_gather, gather and all_reduce, and to another rank by exchange. In bytes, as all
     /// below.

@@ -130,8 +130,7 @@ class mpi {
     };
 
     /// Starts MPI unless it runs, and then ends it. Does not return where body(comm) throws.
-    template <class Body>
-    static void run(int& argc, char**& argv, Body body, settings how) {
+    static void run(int& argc, char**& argv, auto body, settings how) {
         struct environment {
             int was_there = 0;
             environment(int& c, char**& v) {
@@ -154,10 +153,7 @@ class mpi {
             end_all("an exception that is no std::exception");
         }
     }
-    template <class Body>
-    static void run(int& argc, char**& argv, Body body) {
-        run(argc, argv, std::move(body), settings{});
-    }
+    static void run(int& argc, char**& argv, auto body) { run(argc, argv, std::move(body), settings{}); }
 
   private:
     static void end_all(char const* why) {

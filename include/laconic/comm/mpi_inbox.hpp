@@ -19,8 +19,7 @@ namespace laconic::detail {
 
 /// Takes one out of `free`, where size(f) is its size in bytes: the smallest that has `need`, or else the largest. So
 /// long messages reuse the memory of long ones; of equal ones it takes the last.
-template <class Size>
-std::size_t take_room(std::vector<std::size_t>& free, std::size_t need, Size size) {
+std::size_t take_room(std::vector<std::size_t>& free, std::size_t need, auto size) {
     auto best = free.begin();
     for (auto f = best; f != free.end(); ++f) {
         bool const has = size(*f) >= need, best_has = size(*best) >= need;

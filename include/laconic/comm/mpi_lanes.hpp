@@ -54,8 +54,7 @@ class mpi_outbox {
 
   private:
     // The first receiver for which counts() holds that has not received its part, or no_rank.
-    template <class Counts>
-    int first_not_taken(Counts counts) {
+    int first_not_taken(auto counts) {
         for (std::size_t i = 0; i < sent_.size(); ++i) {
             if (!counts(to_[i])) continue;
             int over = 0;

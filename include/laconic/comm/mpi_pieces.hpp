@@ -79,8 +79,7 @@ struct mpi_pieces {
     static constexpr std::size_t left(int tag) { return static_cast<std::size_t>(tag) >> 1; }
     static constexpr bool is_error(int tag) { return (tag & 1) != 0; }
 
-    template <class Send>
-    static void for_each(payload c, std::size_t longest, Send send) {
+    static void for_each(payload c, std::size_t longest, auto send) {
         do {
             auto const piece = c.bytes.first(std::min(longest, c.bytes.size()));
             c.bytes = c.bytes.subspan(piece.size());

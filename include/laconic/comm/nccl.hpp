@@ -103,8 +103,7 @@ class nccl {
         keep_deadline();
     }
     /// All transfers in calls() start at the same time.
-    template <class Calls>
-    void together(Calls calls) {
+    void together(auto calls) {
         in_.together(calls);
         keep_deadline();
     }
@@ -130,8 +129,7 @@ class nccl {
                       "ncclRecv");
     }
     /// Throws argument_error where a backend's kernels run in another stream than this.
-    template <class B>
-    void require_stream_of(B const& on) const {
+    void require_stream_of(auto const& on) const {
         if constexpr (requires { on.stream(); })
             if (on.stream() != stream())
                 throw argument_error("the backend's kernels and NCCL must be given the same stream");

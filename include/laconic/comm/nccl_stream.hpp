@@ -65,8 +65,7 @@ class nccl_stream {
 
     /// NCCL starts all calls within calls() at the same time: what one rank sends need not be received before it
     /// receives.
-    template <class Calls>
-    void together(Calls calls) {
+    void together(auto calls) {
         comm();
         check(ncclGroupStart(), "ncclGroupStart");
         grouped_ = true;

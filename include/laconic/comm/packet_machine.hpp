@@ -129,8 +129,7 @@ class unanswered {
     int times(std::size_t i) const { return all_[i].before + 1; }
 
     /// Calls late(i) for each packet whose time has come, to send it again or to forget it.
-    template <class F>
-    void each_late(double now, F late) {
+    void each_late(double now, auto late) {
         wakes_ = never;
         for (std::size_t i = 0; i < all_.size(); ++i) {
             if (!all_[i].waits) continue;

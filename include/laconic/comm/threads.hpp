@@ -43,8 +43,7 @@ class turns {
         call_next();
     }
     /// The rank_state that has computed for the longest time without a pause; their number where none computes.
-    template <class States>
-    static std::size_t longest(States const& states) {
+    static std::size_t longest(auto const& states) {
         std::size_t found = states.size();
         for (std::size_t r = 0; r < states.size(); ++r)
             if (states[r].may_compute && (found == states.size() || states[r].turn < states[found].turn)) found = r;
@@ -100,8 +99,7 @@ class threads : detail::local_engine<threads, detail::thread_state> {
 
     /// Throws argument_error for fewer than one rank and for a negative deadline, and the exception of the first body
     /// that threw: a comm_error where a rank left early or came too late.
-    template <class Body>
-    static void run(int ranks, Body body, settings how) {
+    static void run(int ranks, auto body, settings how) {
         threads all(ranks, how);
         std::vector<std::thread> started;
         try {
@@ -116,10 +114,7 @@ class threads : detail::local_engine<threads, detail::thread_state> {
         for (auto& t : started) t.join();
         all.failure_.rethrow();
     }
-    template <class Body>
-    static void run(int ranks, Body body) {
-        run(ranks, std::move(body), settings{});
-    }
+    static void run(int ranks, auto body) { run(ranks, std::move(body), settings{}); }
 
   private:
     friend detail::local_member<threads>;
@@ -143,8 +138,7 @@ class threads : detail::local_engine<threads, detail::thread_state> {
         end_deadlock();
     }
 
-    template <class Body>
-    void live(int rank, Body& body) {
+    void live(int rank, auto& body) {
         rank_state& mine = at(rank);
         try {
             {

@@ -154,8 +154,7 @@ class udp {
 
     // Waits for a packet, and calls take(from, packet) for it and others that are here, while that returns true.
     // Returns whether there was one.
-    template <class Take>
-    bool each_packet(double longest_wait, Take take) {
+    bool each_packet(double longest_wait, auto take) {
         bool some = false;
         while (own_.has(0)) {
             some = true;

@@ -23,10 +23,7 @@ namespace laconic {
 ///   sizes.are_dear()         whether it calls message(), so that best_level evaluates few levels;
 ///   to_string(sizes)         its name.
 struct formula_sizes {
-    template <class Formula, class Said>
-    double operator()(Formula formula, Said) const {
-        return formula();
-    }
+    double operator()(auto formula, auto) const { return formula(); }
     static constexpr bool are_dear() { return false; }
 
     bool operator==(formula_sizes const&) const = default;

@@ -92,10 +92,7 @@ struct levels_of_largest {
         }
         for (double& v : q) v /= squares;
     }
-    template <class C>
-    static largest_curve<Squares> curve(C const&, histogram& h) {
-        return largest_curve<Squares>(h);
-    }
+    static largest_curve<Squares> curve(auto const&, histogram& h) { return largest_curve<Squares>(h); }
 };
 
 }  // namespace detail

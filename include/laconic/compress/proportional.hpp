@@ -103,7 +103,6 @@ struct proportional {
     }
     bool operator==(proportional const&) const = default;
 };
-template <class N>
-proportional(N) -> proportional<>;
+proportional(auto) -> proportional<>;
 
 }  // namespace laconic

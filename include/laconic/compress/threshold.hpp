@@ -64,8 +64,7 @@ struct threshold {
         return detail::text_of("threshold(per coordinate)", c.rest);
     }
 };
-template <class N>
-threshold(N) -> threshold<>;
+threshold(auto) -> threshold<>;
 
 /// Drops the blocks of `block` consecutive coordinates that are zero throughout; the last block may be shorter. It
 /// keeps the others as they are, so alone it is the identity, omega = 0 and delta = 1, and pays where zeros come in

@@ -79,8 +79,7 @@ struct sparse {
 
     /// Makes room for n numbers, once, where the count differs from message to message. On the host, room for places
     /// and numbers is reserved and not touched; the rest's message about n numbers is touched once.
-    template <class On>
-    void make_room(On& on, std::size_t n) {
+    void make_room(auto& on, std::size_t n) {
         if (room >= n) return;
         constexpr bool direct = std::is_same_v<payload_type, full_vector<T, B>>;
         if constexpr (OnHost<B>) {

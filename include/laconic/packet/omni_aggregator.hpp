@@ -59,8 +59,7 @@ class omni_aggregator {
     }
 
     /// Takes a packet of worker w, of this round; returns true iff it brought something new.
-    template <class Out>
-    bool take(B& on, double now, std::size_t w, omni_header const& h, std::span<std::byte const> sent, Out& out) {
+    bool take(B& on, double now, std::size_t w, omni_header const& h, std::span<std::byte const> sent, auto& out) {
         if (gives_up_ != never) gives_up_ = now + longest_silence_;
         if (h.kind == omni_kind::leaving) return take_leaving(w, out);
         bool const group = h.turn == 0;
@@ -235,16 +234,14 @@ class omni_aggregator {
 
     // To the worker that asks, and to the one that is missing: if that one takes part in another collective, it finds
     // out.
-    template <class Out>
-    void send_pending(std::size_t w, omni_header const& h, turn const& t, Out& out) {
+    void send_pending(std::size_t w, omni_header const& h, turn const& t, auto& out) {
         int const lacks = missing(t);
         packet_.begin(head_.with(omni_kind::pending, h.slot, h.turn)).half(static_cast<std::uint32_t>(lacks));
         auto const packet = packet_.finish();
         out(static_cast<int>(w), packet);
         out(lacks, packet);
     }
-    template <class Out>
-    bool take_leaving(std::size_t w, Out& out) {
+    bool take_leaving(std::size_t w, auto& out) {
         packet_.begin(head_.with(omni_kind::left, 0));
         out(static_cast<int>(w), packet_.finish());
         if (left_[w]) return false;

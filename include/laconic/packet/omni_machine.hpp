@@ -46,13 +46,11 @@ class omni_machine {
     }
     void begin(std::uint64_t round) { begin(std::span<T>(), round); }
 
-    template <class Out>
-    void start(double now, Out out) {
+    void start(double now, auto out) {
         started_ = true;
         if (worker_) worker_->start(now, out);
     }
-    template <class Out>
-    bool take(double now, int from, std::span<std::byte const> packet, Out out) {
+    bool take(double now, int from, std::span<std::byte const> packet, auto out) {
         if (!started_ || from < 0 || from >= how_.nodes()) return false;
         omni_header h;
         if (!read_header(packet, h)) return false;
@@ -81,8 +79,7 @@ class omni_machine {
                    aggregator_->take(on_, now, static_cast<std::size_t>(from), h, sent, out);
         return worker_ && a != no_rank && worker_->take(on_, now, static_cast<std::size_t>(a), h, sent, out);
     }
-    template <class Out>
-    void wake(double now, Out out) {
+    void wake(double now, auto out) {
         if (differs_) return send_refusals(now, out);
         if (worker_) worker_->wake(now, out);
         if (aggregator_) aggregator_->wake(now);
@@ -125,16 +122,14 @@ class omni_machine {
     }
 
   private:
-    template <class Out>
-    void send_left(int from, omni_header h, Out& out) {
+    void send_left(int from, omni_header h, auto& out) {
         h.kind = omni_kind::left;
         out(from, packet_.begin(h).finish());
     }
 
     // A node that finds that nodes differ sends a refusal to all, some times, and to each node that did not know, until
     // all have sent one.
-    template <class Out>
-    bool note_difference(double now, int from, omni_header const& h, Out& out) {
+    bool note_difference(double now, int from, omni_header const& h, auto& out) {
         bool const is_new = !differs_;
         if (is_new) {
             differs_ = true;
@@ -150,15 +145,13 @@ class omni_machine {
             send_refusal(from, out);
         return is_new;
     }
-    template <class Out>
-    void send_refusals(double now, Out& out) {
+    void send_refusals(double now, auto& out) {
         for (int r = 0; r < how_.nodes(); ++r)
             if (r != node_ && !refused_by_[static_cast<std::size_t>(r)]) send_refusal(r, out);
         resend_at_ = now + std::min(when_.most, when_.first * static_cast<double>(1 << std::min(refusals_sent_, 20)));
         ++refusals_sent_;
     }
-    template <class Out>
-    void send_refusal(int r, Out& out) {
+    void send_refusal(int r, auto& out) {
         out(r, packet_
                    .begin({how_.digest<T>(), static_cast<std::uint32_t>(round_), omni_kind::refusal, 0,
                            static_cast<std::uint32_t>(differs_between_[0]),

@@ -44,14 +44,12 @@ class omni_worker {
         overflow_ = how_.d;
     }
 
-    template <class Out>
-    void start(double now, Out& out) {
+    void start(double now, auto& out) {
         for (std::size_t i = 0; i < openings_; ++i) send(i, now, out);
     }
 
     /// Takes a packet of aggregator a, of this round; returns true iff it brought something new.
-    template <class Out>
-    bool take(B& on, double now, std::size_t a, omni_header const& h, std::span<std::byte const> sent, Out& out) {
+    bool take(B& on, double now, std::size_t a, omni_header const& h, std::span<std::byte const> sent, auto& out) {
         if (h.kind == omni_kind::left) return take_left(now, a);
         bool const group = h.turn == 0;
         if (h.slot >= (group ? how_.groups_each() : how_.slots_each())) return false;
@@ -75,8 +73,7 @@ class omni_worker {
         return true;
     }
 
-    template <class Out>
-    void wake(double now, Out& out) {
+    void wake(double now, auto& out) {
         asked_.each_late(now, [&](std::size_t i) {
             if (i < farewell(0) || asked_.times(i) < when_.farewells) return send(i, now, out);
             asked_.forget(i);  // the aggregator has left, too, or will notice
@@ -138,8 +135,7 @@ class omni_worker {
         return detail::no_block;
     }
 
-    template <class Out>
-    void send(std::size_t i, double now, Out& out) {
+    void send(std::size_t i, double now, auto& out) {
         asked_.sent(i, aggregator_of(i), now);
         if (i < openings_) {
             packet_.begin(head_.with(omni_kind::opening, i / aggregators())).word(error_);
@@ -154,8 +150,7 @@ class omni_worker {
         out(node_of(i), packet_.finish());
     }
     // The slots that opening i opens.
-    template <class F>
-    void each_slot(std::size_t i, F f) const {
+    void each_slot(std::size_t i, auto f) const {
         std::size_t const first = i / aggregators() * how_.slots_in_group();
         std::size_t const last = std::min(first + how_.slots_in_group(), how_.slots_each());
         for (std::size_t s = first; s < last; ++s) f(s * aggregators() + aggregator_of(i));
@@ -173,8 +168,7 @@ class omni_worker {
             if (mine(w)) packet_.numbers(std::span<T const>(blocks_.of(x_, here_[first + w])));
     }
 
-    template <class Out>
-    bool take_opened(double now, std::size_t i, std::span<std::byte const> sent, Out& out) {
+    bool take_opened(double now, std::size_t i, std::span<std::byte const> sent, auto& out) {
         std::size_t n = 0;
         each_slot(i, [&](std::size_t) { n += how_.fused; });
         if (sent.size() != 12 + 4 * n) return false;
@@ -204,8 +198,7 @@ class omni_worker {
         return true;
     }
 
-    template <class Out>
-    bool take_sums(B& on, double now, std::size_t i, omni_header const& h, std::span<std::byte const> sent, Out& out) {
+    bool take_sums(B& on, double now, std::size_t i, omni_header const& h, std::span<std::byte const> sent, auto& out) {
         auto const s = i - openings_, first = s * how_.fused;
         auto const may_be = [&](std::size_t f, std::size_t row, std::uint32_t b) {
             return may_come(first + f, row, b);
@@ -235,8 +228,7 @@ class omni_worker {
                b <= coming_[column];
     }
     // Goes on to the blocks that `from` names.
-    template <class Out>
-    void go_on(std::size_t s, std::byte const* from, double now, Out& out) {
+    void go_on(std::size_t s, std::byte const* from, double now, auto& out) {
         bool over = true;
         for (std::size_t c = s * how_.fused; c < (s + 1) * how_.fused; ++c, from += 4) {
             auto const b = here_[c] = detail::load_half(from);

@@ -57,21 +57,18 @@ class switch_machine {
 
     void begin(std::uint64_t round) { begin(std::span<T>(), round); }
 
-    template <class Out>
-    void start(double now, Out out) {
+    void start(double now, auto out) {
         started_ = true;
         for (auto& w : workers_) w.start(now, out);
     }
-    template <class Out>
-    bool take(double now, int from, std::span<std::byte const> packet, Out out) {
+    bool take(double now, int from, std::span<std::byte const> packet, auto out) {
         if (!started_) return false;
         bool is_new = pool_ && pool_->take(now, from, packet, out);
         if (int const which = how_.switch_of_node(from); which != no_rank && is_worker())
             is_new |= workers_[static_cast<std::size_t>(which)].take(now, packet, out);
         return is_new;
     }
-    template <class Out>
-    void wake(double now, Out out) {
+    void wake(double now, auto out) {
         for (auto& w : workers_) w.wake(now, out);
         if (pool_) pool_->wake(now);
     }

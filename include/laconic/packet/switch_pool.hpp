@@ -59,8 +59,7 @@ class switch_pool {
         }
     }
 
-    template <class Out>
-    bool take(double now, int from, std::span<std::byte const> packet, Out out) {
+    bool take(double now, int from, std::span<std::byte const> packet, auto out) {
         auto const h = switch_header::open(packet, how_.checksums);
         if (!h || from < 0 || from >= how_.workers) return false;
         leaves_at_ = now + longest_silence_;
@@ -124,8 +123,7 @@ class switch_pool {
         std::vector<std::byte> sums;
     };
 
-    template <class Out>
-    bool take_hello(std::size_t w, switch_header const& h, std::span<std::byte const> sent, Out out) {
+    bool take_hello(std::size_t w, switch_header const& h, std::span<std::byte const> sent, auto out) {
         std::size_t const fixed = switch_error::bytes + 8 * switch_items.size();
         if (sent.size() < fixed) return false;
         if (hello_.has(w)) {
@@ -162,8 +160,7 @@ class switch_pool {
         return true;
     }
 
-    template <class Out>
-    bool take_numbers(std::size_t w, switch_header const& h, std::span<std::byte const> sent, Out out) {
+    bool take_numbers(std::size_t w, switch_header const& h, std::span<std::byte const> sent, auto out) {
         if (!hello_.full() || error_.what != switch_error::nothing || h.block >= blocks_) return false;
         std::size_t const b = h.block, slot = b % how_.slot_count, row = b / how_.slot_count;
         auto& v = versions_[2 * slot + row % 2];
@@ -200,16 +197,14 @@ class switch_pool {
         return true;
     }
 
-    template <class Out>
-    bool take_bye(std::size_t w, Out out) {
+    bool take_bye(std::size_t w, auto out) {
         bool const is_new = !bye_.has(w);
         bye_.add(w);
         send(static_cast<int>(w), {switch_kind::good_bye, digest_, round_of_[w]}, 0, out);
         return is_new;
     }
 
-    template <class Out>
-    void welcome(std::size_t to, Out out) {
+    void welcome(std::size_t to, auto out) {
         auto* at = packet_.data() + switch_header::bytes;
         error_.put(at);
         at += switch_error::bytes;
@@ -217,8 +212,7 @@ class switch_pool {
         send(static_cast<int>(to), {switch_kind::welcome, digest_, round_of_[to]},
              switch_error::bytes + 2 * first_exponents_.size(), out);
     }
-    template <class Out>
-    void send_sums(int first, int last, version const& v, Out out) {
+    void send_sums(int first, int last, version const& v, auto out) {
         std::size_t const n = 4 * length_of(v.block);
         auto const packet = std::span(packet_).first(switch_header::bytes + n);
         std::copy_n(v.sums.data(), n, packet.data() + switch_header::bytes);
@@ -227,14 +221,12 @@ class switch_pool {
         for (int to = first; to < last; ++to) out(to, std::span<std::byte const>(packet));
     }
     // For block b; b = blocks_ for a hello.
-    template <class Out>
-    void ask_for_patience(std::size_t to, std::size_t b, workers const& seen, Out out) {
+    void ask_for_patience(std::size_t to, std::size_t b, workers const& seen, auto out) {
         store_half(packet_.data() + switch_header::bytes, static_cast<std::uint32_t>(seen.first_missing()));
         send(static_cast<int>(to), {switch_kind::patience, digest_, round_of_[to], static_cast<std::uint32_t>(b)}, 4,
              out);
     }
-    template <class Out>
-    void send(int to, switch_header const& h, std::size_t bytes, Out out) {
+    void send(int to, switch_header const& h, std::size_t bytes, auto out) {
         auto const packet = std::span(packet_).first(switch_header::bytes + bytes);
         h.seal(packet, how_.checksums);
         out(to, std::span<std::byte const>(packet));

@@ -47,14 +47,12 @@ class switch_worker {
         for (std::size_t s = 0; s < slots_.size(); ++s) slots_[s] = {s, no_exponent, exponent_of_block(s)};
     }
 
-    template <class Out>
-    void start(double now, Out out) {
+    void start(double now, auto out) {
         now_ = greets;
         send_hello(now, out);
     }
 
-    template <class Out>
-    bool take(double now, std::span<std::byte const> packet, Out out) {
+    bool take(double now, std::span<std::byte const> packet, auto out) {
         auto const h = switch_header::open(packet, how_.checksums);
         if (!h || now_ == before || now_ == gone) return false;
         auto const sent = packet.subspan(switch_header::bytes);
@@ -68,8 +66,7 @@ class switch_worker {
         return h->what == good_bye && now_ == leaves && finish_leaving();
     }
 
-    template <class Out>
-    void wake(double now, Out out) {
+    void wake(double now, auto out) {
         bool again = false;
         asked_.each_late(now, [&](std::size_t i) {
             again = true;
@@ -109,8 +106,7 @@ class switch_worker {
         return b < blocks_ ? exponent_of(std::span<T const>(block(b))) : no_exponent;
     }
 
-    template <class Out>
-    void send_hello(double now, Out out) {
+    void send_hello(double now, auto out) {
         auto* at = packet_.data() + switch_header::bytes;
         error_.put(at);
         at += switch_error::bytes;
@@ -123,8 +119,7 @@ class switch_worker {
         asked_.sent(hello(), 0, now);
         send({switch_kind::hello, digest_, round_}, n, out);
     }
-    template <class Out>
-    bool take_welcome(double now, switch_header const& h, std::span<std::byte const> sent, Out out) {
+    bool take_welcome(double now, switch_header const& h, std::span<std::byte const> sent, auto out) {
         if (sent.size() < switch_error::bytes) return false;
         auto const verdict = switch_error::take(sent.data());
         if (!verdict) return false;
@@ -149,8 +144,7 @@ class switch_worker {
         if (left_ == 0) leave(now, out);
         return true;
     }
-    template <class Out>
-    bool take_sums(double now, switch_header const& h, std::span<std::byte const> sent, Out out) {
+    bool take_sums(double now, switch_header const& h, std::span<std::byte const> sent, auto out) {
         std::size_t const i = h.block % how_.slot_count;
         // An exponent below this worker's own would let numbers overflow: no switch sends one.
         if (i >= slots_.size() || slots_[i].block != h.block || !asked_.waits(i) || h.exponent < slots_[i].own_next)
@@ -175,8 +169,7 @@ class switch_worker {
         if (i < slots_.size() && slots_[i].block == h.block) asked_.had(i, now);
     }
     // The switch is in a later round. A worker that has its sum may leave; another joins that round with an error.
-    template <class Out>
-    bool take_later(double now, switch_header const& h, Out out) {
+    bool take_later(double now, switch_header const& h, auto out) {
         if (h.round <= round_) return false;
         if (now_ == leaves) return finish_leaving();
         if (now_ != greets) return false;
@@ -188,13 +181,11 @@ class switch_worker {
     }
 
     // Sends block b of slot i, whose exponent all workers have agreed on.
-    template <class Out>
-    void send(double now, std::size_t i, std::size_t b, std::int16_t exponent, Out out) {
+    void send(double now, std::size_t i, std::size_t b, std::int16_t exponent, auto out) {
         slots_[i] = {b, exponent, exponent_of_block(b + how_.slot_count)};
         send_numbers(now, i, out);
     }
-    template <class Out>
-    void send_numbers(double now, std::size_t i, Out out) {
+    void send_numbers(double now, std::size_t i, auto out) {
         slot const s = slots_[i];
         auto const x = block(s.block);
         fixed_point(how_.workers, s.exponent).put(std::span<T const>(x), packet_.data() + switch_header::bytes);
@@ -202,8 +193,7 @@ class switch_worker {
         send({switch_kind::numbers, digest_, round_, static_cast<std::uint32_t>(s.block), s.own_next}, 4 * x.size(),
              out);
     }
-    template <class Out>
-    void leave(double now, Out out) {
+    void leave(double now, auto out) {
         now_ = leaves;
         missing_ = switch_;
         send_bye(now, out);
@@ -213,13 +203,11 @@ class switch_worker {
         now_ = gone;
         return true;
     }
-    template <class Out>
-    void send_bye(double now, Out out) {
+    void send_bye(double now, auto out) {
         asked_.sent(bye(), 0, now);
         send({switch_kind::bye, digest_, round_}, 0, out);
     }
-    template <class Out>
-    void send(switch_header const& h, std::size_t bytes, Out out) {
+    void send(switch_header const& h, std::size_t bytes, auto out) {
         auto const packet = std::span(packet_).first(switch_header::bytes + bytes);
         h.seal(packet, how_.checksums);
         out(switch_, std::span<std::byte const>(packet));

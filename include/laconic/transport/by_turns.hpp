@@ -67,10 +67,7 @@ class turn_memory {
         sent_.reconstruct(on, now, mean);
         ++exchange_;
     }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(exchange_, sent_);
-    }
+    void state(auto& archive) { archive(exchange_, sent_); }
     friend std::string to_string(turn_memory const& m) {
         return detail::concat({to_string(m.sent_), " in turns of ", m.when_.parties, " parties",
                                (m.when_.batches ? ", anew with each batch" : "")});
@@ -108,17 +105,16 @@ class turn_mean : public plain_transport {
     turn_mean(by_turns how, std::size_t d, position_code positions)
         : when_(how.when), all_(gather_all{}, d, positions), dimension_(d), sink_(positions) {}
 
-    template <Communicator C>
-    void send(B& on, C& comm, round_context const& now, M const& mine, detail::failure const& own, int lane = 0) {
+    void send(B& on, Communicator auto& comm, round_context const& now, M const& mine, detail::failure const& own,
+              int lane = 0) {
         if (when_.all_send(now.round)) return all_.send(on, comm, now, mine, own, lane);
         int const sender = when_.sender(now.round);
         if (comm.rank() != sender) return comm.broadcast(sender, {});
         if (own) return comm.broadcast(sender, own.sent(sink_));
         comm.broadcast(sender, detail::written<T>(sink_, dimension_, encoding_, on, mine));
     }
-    template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const& now, M const& mine, detail::failure const& own, Blank blank,
-                 F const& feedback, std::span<T> mean, int lane = 0) {
+    void receive(B& on, Communicator auto& comm, round_context const& now, M const& mine, detail::failure const& own,
+                 auto blank, auto const& feedback, std::span<T> mean, int lane = 0) {
         if (when_.all_send(now.round)) return all_.receive(on, comm, now, mine, own, blank, feedback, mean, lane);
         int const sender = when_.sender(now.round);
         if (auto const theirs = comm.from(sender); theirs.is_error) detail::failure::read(theirs.bytes, sender).raise();

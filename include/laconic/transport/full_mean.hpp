@@ -27,17 +27,13 @@ class full_mean {
         transport_.require_beside(none_, "a mean in full");
     }
     /// To be called on all ranks before the first mean.
-    template <Communicator C>
-    void start(C& comm) {
-        transport_.start(comm);
-    }
+    void start(Communicator auto& comm) { transport_.start(comm); }
 
     /// x <- the mean of all ranks' x. fill_in(own) makes this rank's x, or sets its failure; what it throws becomes the
     /// failure, too, and so does a number that is not finite. Throws on every rank what a rank's failure is, naming
     /// that rank and the round, and what the transport throws; x is unspecified then. A collective call. Sends d
     /// numbers.
-    template <Communicator C, class FillIn>
-    void operator()(B& on, C& comm, round_context const& now, std::span<T> x, FillIn fill_in) {
+    void operator()(B& on, Communicator auto& comm, round_context const& now, std::span<T> x, auto fill_in) {
         LACONIC_EXPECTS(x.size() == d_);
         own_ = failure::of_making(comm.rank(), now.round, [&] {
             failure own;
@@ -55,10 +51,7 @@ class full_mean {
     std::size_t dimension() const { return d_; }
     void require_consistent() const { transport_.require_consistent(); }
     void recover() { transport_.recover(); }
-    template <class Archive>
-    void state(Archive& archive) {
-        transport_.state(archive);
-    }
+    void state(auto& archive) { transport_.state(archive); }
 
   private:
     transport_type transport_;
@@ -86,8 +79,7 @@ class parts_of_mean {
     /// number that is not finite, which is named by its place in its vector. Throws on every rank what a rank's failure
     /// is. Bytes that are no numbers one rank alone receives: it throws nothing yet, and the next raise() does. A
     /// collective call. Sends (P - 1) / P m d numbers.
-    template <Communicator C, class FillIn>
-    void scatter(host& on, C& comm, round_context const& now, std::span<T> x, FillIn fill_in) {
+    void scatter(host& on, Communicator auto& comm, round_context const& now, std::span<T> x, auto fill_in) {
         LACONIC_EXPECTS(x.size() == m_ * d_);
         worst_ = unreadable_ = {};
         own_ = failure::of_making(comm.rank(), now.round, [&] {
@@ -109,8 +101,7 @@ class parts_of_mean {
     void raise() const { unreadable_.raise(); }
     /// x <- all of it, of which each rank has its part. Throws wire_error on all ranks. A collective call. Sends d / P
     /// numbers.
-    template <Communicator C>
-    void gather(C& comm, std::span<T> x) {
+    void gather(Communicator auto& comm, std::span<T> x) {
         LACONIC_EXPECTS(x.size() == d_);
         sink_.clear();
         put_numbers(sink_, part_of(comm, x, 0, comm.rank()));
@@ -122,16 +113,11 @@ class parts_of_mean {
     }
 
   private:
-    template <Communicator C>
-    partition parts(C const& comm) const {
-        return {d_, static_cast<std::size_t>(comm.size())};
-    }
-    template <Communicator C>
-    std::span<T> part_of(C const& comm, std::span<T> x, std::size_t j, int r) const {
+    partition parts(Communicator auto const& comm) const { return {d_, static_cast<std::size_t>(comm.size())}; }
+    std::span<T> part_of(Communicator auto const& comm, std::span<T> x, std::size_t j, int r) const {
         return parts(comm).of(x.subspan(j * d_, d_), static_cast<std::size_t>(r));
     }
-    template <Communicator C, class Use>
-    static void read(C& comm, int r, Use use) {
+    static void read(Communicator auto& comm, int r, auto use) {
         wire::bit_reader source(comm.from(r).bytes);
         try {
             use(source);
@@ -141,8 +127,7 @@ class parts_of_mean {
         }
     }
     // This rank's turn: what all have sent to it.
-    template <Communicator C>
-    void receive(host& on, C& comm, std::span<T> x) {
+    void receive(host& on, Communicator auto& comm, std::span<T> x) {
         worst_ = least_failure(comm);
         if (worst_) return;
         auto const mine = parts(comm).length(static_cast<std::size_t>(comm.rank()));

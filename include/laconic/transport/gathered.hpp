@@ -49,8 +49,7 @@ class shared_mean {
   public:
     /// Whether the messages of the last all-gather have the length of d numbers in full, and d is so large that this
     /// saves more than its second all-gather costs; the same on all ranks.
-    template <Communicator C>
-    static bool pays_for(C& comm, std::size_t d) {
+    static bool pays_for(Communicator auto& comm, std::size_t d) {
         if (!may_pay_for(comm, d)) return false;
         for (int r = 0; r < comm.size(); ++r)
             if (comm.from(r).bytes.size() != d * sizeof(T)) return false;
@@ -58,8 +57,7 @@ class shared_mean {
     }
 
     /// Whether the ranks are in one process and d is so large; then nothing else may be in flight.
-    template <Communicator C>
-    static bool may_pay_for(C& comm, std::size_t d) {
+    static bool may_pay_for(Communicator auto& comm, std::size_t d) {
         auto const others = static_cast<std::size_t>(comm.size()) - 1;
         return others > 0 && d >= least / others && in_one_process(comm);
     }
@@ -179,13 +177,11 @@ class gathered : public plain_transport {
     }
     /// Reads a message that write() wrote from `source`, and adds it to `out` with this weight; blank(on, m) makes m
     /// what is known of it beforehand. Throws wire_error.
-    template <class Blank>
-    void read_and_add(wire::bit_reader& source, B& on, Blank blank, T weight, std::span<T> out) {
+    void read_and_add(wire::bit_reader& source, B& on, auto blank, T weight, std::span<T> out) {
         add_message(on, out, weight, read(source, on, blank));
     }
     /// Reads such a message, which is valid until the next one is read.
-    template <class Blank>
-    M const& read(wire::bit_reader& source, B& on, Blank blank) {
+    M const& read(wire::bit_reader& source, B& on, auto blank) {
         encoding_.read_message(source, blank, on, theirs_);
         return theirs_;
     }

@@ -133,14 +133,12 @@ class summed_in_background : public plain_transport {
     summed_in_background(in_background<X> const& how, std::size_t d, position_code positions)
         : work_(std::make_unique<work>(how.over, d, positions)) {}
 
-    template <class F>
-    void require_beside(F const& feedback, std::string const& described) const {
+    void require_beside(auto const& feedback, std::string const& described) const {
         work_->means.require_beside(feedback, described);
     }
     static constexpr bool uses_collective() { return true; }
     /// Throws argument_error where the communicator serves one thread only.
-    template <Communicator C>
-    void start(C& comm) {
+    void start(Communicator auto& comm) {
         if (!may_change_threads(comm))
             throw argument_error(
                 "this communicator serves one thread only: no collective runs on another meanwhile. MPI serves several "
@@ -173,10 +171,7 @@ class summed_in_background : public plain_transport {
         w.beside.finish();
         w.means.template take<C>(on, std::span<T const>(w.numbers), mean);
     }
-    template <class F>
-    void give_back(B& on, F& feedback) const {
-        work_->means.give_back(on, feedback);
-    }
+    void give_back(B& on, auto& feedback) const { work_->means.give_back(on, feedback); }
     void wait() const { work_->beside.wait(); }
     /// Throws argument_error, too, while a round is under way.
     void require_consistent() const {
@@ -188,8 +183,7 @@ class summed_in_background : public plain_transport {
         work_->beside.drop();
         work_->means.recover();
     }
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         work_->beside.drop();
         work_->means.state(archive);
     }

@@ -54,21 +54,18 @@ class served_mean : public plain_transport {
         : how_(std::move(how)), dimension_(d), sink_(positions) {
         how_.compressor.check(d);
     }
-    template <Communicator Comm>
-    void start(Comm& comm) {
+    void start(Communicator auto& comm) {
         if (comm.rank() == 0) how_.feedback.start(dimension_);
     }
-    template <Communicator Comm>
-    void send(B& on, Comm& comm, round_context const&, M const& mine, failure const& own, int = 0) {
+    void send(B& on, Communicator auto& comm, round_context const&, M const& mine, failure const& own, int = 0) {
         if (own) return comm.gather(0, own.sent(sink_));
         comm.gather(0, detail::written<T>(sink_, dimension_, messages_, on, mine));
     }
     /// Makes, sends and receives the server's answer. On rank 0, mean <- the vector that the answer compresses. Throws
     /// compression_error on every rank where the server has no answer; where an answer is damaged or lost the server
     /// may have gone on alone: see require_consistent().
-    template <Communicator Comm, class Blank, class F>
-    void receive(B& on, Comm& comm, round_context const& now, M const&, failure const&, Blank blank, F const& feedback,
-                 std::span<T> mean, int = 0) {
+    void receive(B& on, Communicator auto& comm, round_context const& now, M const&, failure const&, auto blank,
+                 auto const& feedback, std::span<T> mean, int = 0) {
         round_ = now.round;
         answer_of_rank_0(comm, sink_, broken_, [&] { return answer(on, comm, now, blank, feedback, mean); });
         auto const blank_answer = [&](auto& there, int, auto& m) {
@@ -78,8 +75,8 @@ class served_mean : public plain_transport {
         broken_.recover();
     }
     /// mean <- the estimate, from the answer; updates the server's feedback.
-    template <Communicator Comm, class F>
-    void reconstruct(B& on, Comm const& comm, round_context const& now, F& feedback, std::span<T> mean) {
+    void reconstruct(B& on, Communicator auto const& comm, round_context const& now, auto& feedback,
+                     std::span<T> mean) {
         if (comm.rank() == 0) {
             feedback.reconstruct(on, now, std::span<T>(mean_of_messages_));
             how_.feedback.update(on, std::span<T const>(mean), answer_);
@@ -90,18 +87,14 @@ class served_mean : public plain_transport {
     }
     void require_consistent() const { broken_.require_consistent(0, round_); }
     void recover() { broken_.recover(); }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(how_.feedback);
-    }
+    void state(auto& archive) { archive(how_.feedback); }
     /// The server's residual and shift; on other ranks the mean shift alone.
     memory<T, B> const& feedback() const { return how_.feedback; }
 
   private:
     // What rank 0 sends, from the messages that it has gathered.
-    template <Communicator Comm, class Blank, class F>
-    std::span<std::byte const> answer(B& on, Comm& comm, round_context const& now, Blank blank, F const& feedback,
-                                      std::span<T> mean) {
+    std::span<std::byte const> answer(B& on, Communicator auto& comm, round_context const& now, auto blank,
+                                      auto const& feedback, std::span<T> mean) {
         try {
             fill(on, mean, T(0));
             detail::each_message(on, comm, blank, messages_, theirs_, detail::adding_mean(on, comm.size(), mean));

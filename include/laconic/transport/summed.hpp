@@ -43,8 +43,8 @@ class summed : public plain_transport {
                  "error_feedback{...} in a reducer, memory(0, 1) or momentum_correction in a recursion"}));
     }
     static constexpr bool uses_collective() { return true; }
-    template <Communicator C>
-    void send(B&, C&, round_context const&, M const&, detail::failure const&, int = 0) {}  // receive() adds them up
+    void send(B&, Communicator auto&, round_context const&, M const&, detail::failure const&, int = 0) {
+    }  // receive() adds them up
     /// mean <- the part of the mean of all messages that the collective applies, the same bits on all ranks. Throws the
     /// collective's errors, too.
     template <Communicator C, class Blank, class F>

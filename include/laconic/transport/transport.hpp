@@ -94,25 +94,16 @@ struct plain_transport {
     /// Whether a collective adds the messages up on their way.
     static constexpr bool uses_collective() { return false; }
     /// Whether nothing else may be on its way from send() to receive(): the same on all ranks.
-    template <class C>
-    static constexpr bool travels_alone(C&) {
-        return true;
-    }
-    template <class F>
-    void require_beside(F const&, std::string const&) const {}
-    template <class C>
-    void start(C&) {}
-    template <class B, class F>
-    void give_back(B&, F&) const {}
+    static constexpr bool travels_alone(auto&) { return true; }
+    void require_beside(auto const&, std::string const&) const {}
+    void start(auto&) {}
+    void give_back(auto&, auto&) const {}
     template <class B, class C, class F, Scalar T>
     void reconstruct(B& on, C const&, round_context const& now, F& feedback, std::span<T> mean) {
         feedback.reconstruct(on, now, mean);
     }
     /// Only `gathered` lets several messages share a payload, and overrides this; it is never called on others.
-    template <class B, class M>
-    void write(wire::bit_writer&, B&, M const&) {
-        LACONIC_EXPECTS(false);
-    }
+    void write(wire::bit_writer&, auto&, auto const&) { LACONIC_EXPECTS(false); }
     template <class B, class Blank, Scalar T>
     void read_and_add(wire::bit_reader&, B&, Blank const&, T, std::span<T>) {
         LACONIC_EXPECTS(false);
@@ -121,8 +112,7 @@ struct plain_transport {
     void wait() const {}
     void require_consistent() const {}
     void recover() {}
-    template <class Archive>
-    void state(Archive&) {}
+    void state(auto&) {}
 };
 
 namespace detail {

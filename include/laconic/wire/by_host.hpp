@@ -26,8 +26,7 @@ class by_host {
 
     /// Reads into m. blank(on, m), and blank(cpu, copy) for a message of its kind on the host, set what the receiver
     /// has before it reads. Throws wire_error as read() does.
-    template <class Source, class Blank>
-    void read_message(Source& source, Blank blank, B& on, M& m) {
+    void read_message(auto& source, auto blank, B& on, M& m) {
         blank(on, m);
         if constexpr (OnHost<B>) {
             read(on, source, m);

@@ -96,8 +96,7 @@ class unpacker {
         work(n, std::max(each.most_steps, std::uint64_t{1}));
     }
     /// Reads a message that has its sizes, and decodes its numbers.
-    template <class M>
-    void take(M& m, unpacked& out) {
+    void take(auto& m, unpacked& out) {
         B on;
         read(on, *source_, m);
         add(on, m, out);
@@ -144,8 +143,7 @@ class unpacker {
         }
     }
 
-    template <class M>
-    static void add(B& on, M const& m, unpacked& out) {
+    static void add(B& on, auto const& m, unpacked& out) {
         std::vector<T> values(m.dimension(), T(0));
         add_message(on, std::span<T>(values), T(1), m);
         out.values.assign(values.begin(), values.end());

@@ -37,9 +37,6 @@ wire::ledger account(auto const& m, position_code how = position_code::smallest)
 }
 
 /// The size of the bare form in bits, 8 times its bytes. write() itself counts it, on a sink that only adds widths.
-template <class M>
-std::uint64_t bits(M const& m, position_code how = position_code::smallest) {
-    return account(m, how).bits();
-}
+std::uint64_t bits(auto const& m, position_code how = position_code::smallest) { return account(m, how).bits(); }
 
 }  // namespace laconic

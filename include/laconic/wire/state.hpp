@@ -68,10 +68,7 @@ class state_writer {
         put(what);
     }
     /// For parts whose arrays are those of the backend `on`, which must outlive this.
-    template <class B>
-    state_writer(std::string const& what, B& on) : state_writer(what) {
-        copies_ = kernels::backend_copies(on);
-    }
+    state_writer(std::string const& what, auto& on) : state_writer(what) { copies_ = kernels::backend_copies(on); }
     void operator()(auto&... parts) { (put(parts), ...); }
     void between(auto, auto, auto& number) { put(number); }
     void of_dimension(std::size_t) {}
@@ -109,8 +106,7 @@ class state_writer {
             static_assert(detail::WithoutState<P>, "a range that is no array of numbers has no state(archive)");
         }
     }
-    template <class N>
-    void raw(N value) {
+    void raw(auto value) {
         bytes_.resize(bytes_.size() + sizeof value);
         detail::store_little(bytes_.data() + bytes_.size() - sizeof value, value);
     }
@@ -150,8 +146,8 @@ class state_reader {
                                 detail::lines_without(what, owner_, "here: ")}));
     }
     /// For parts whose arrays are those of the backend `on`, which must outlive this.
-    template <class B>
-    state_reader(std::span<std::byte const> bytes, std::string const& what, std::optional<std::size_t> dimension, B& on)
+    state_reader(std::span<std::byte const> bytes, std::string const& what, std::optional<std::size_t> dimension,
+                 auto& on)
         : state_reader(bytes, what, dimension) {
         copies_ = kernels::backend_copies(on);
     }

@@ -31,8 +31,7 @@ class halving_doubling::adder {
   public:
     adder(halving_doubling const&, std::size_t d, position_code) : d_(d) {}
 
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
+    void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
         session_.start(on, comm, round, x, d_);
         detail::in_pieces<T> const all{0, d_};
@@ -55,8 +54,7 @@ class halving_doubling::adder {
 
   private:
     // A piece, added to what is there, or in its place.
-    template <PointToPoint C>
-    void receive(B& on, C& comm, int from, std::span<T> x, std::size_t at, std::size_t n, bool adds) {
+    void receive(B& on, PointToPoint auto& comm, int from, std::span<T> x, std::size_t at, std::size_t n, bool adds) {
         session_.receive(comm, from, [&](wire::bit_reader& source) {
             auto const piece = x.subspan(at, n);
             adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
@@ -64,8 +62,7 @@ class halving_doubling::adder {
         });
     }
     // Among ranks 0 .. q - 1, a power of two. Part r is added up by rank r.
-    template <PointToPoint C>
-    void sum_by_halves(B& on, C& comm, std::span<T> x, int q) {
+    void sum_by_halves(B& on, PointToPoint auto& comm, std::span<T> x, int q) {
         auto const me = static_cast<std::size_t>(comm.rank()), all = static_cast<std::size_t>(q);
         detail::partition const parts{d_, all};
         auto const exchange = [&](std::size_t distance, std::size_t mine, std::size_t theirs, bool adds) {

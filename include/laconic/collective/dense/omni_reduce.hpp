@@ -39,8 +39,7 @@ class omni_reduce::adder {
     adder(omni_reduce const& how, std::size_t d, position_code) : blocks_{d, how.block} {}
 
     /// x is as it was where some rank's x is not for this round.
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
+    void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         auto const other = [&](std::size_t step) { return static_cast<int>((me + step) % n); };
         deal_ = {blocks_.count(), n};
@@ -121,8 +120,7 @@ class omni_reduce::adder {
     }
 
     // How many rows of a chunk, which, and the numbers of their blocks.
-    template <class Numbers>
-    void encode(std::size_t c, std::span<coordinate const> rows, Numbers numbers) {
+    void encode(std::size_t c, std::span<coordinate const> rows, auto numbers) {
         encoded_.reserve(longest_message());
         encoded_.clear();
         put_whole(encoded_, rows.size());
@@ -140,8 +138,7 @@ class omni_reduce::adder {
         }
     }
     // Puts the numbers of a part's blocks into room(row), and calls placed(row, numbers).
-    template <class Room, class Placed>
-    void read(B& on, wire::bit_reader& source, std::size_t part, std::size_t c, Room room, Placed placed) {
+    void read(B& on, wire::bit_reader& source, std::size_t part, std::size_t c, auto room, auto placed) {
         auto const first = chunks_.first(c), length = chunks_.length(c);
         listed_.resize(detail::as_size(take_whole(source, length)));
         read_support(source, length, std::span<coordinate>(listed_));
@@ -167,8 +164,7 @@ class omni_reduce::adder {
         incoming_.resize(blocks_.longest());
     }
     // A chunk of this rank's part, in the order of ranks; behind rows_ come those that anybody has.
-    template <PointToPoint C>
-    void sum_up(B& on, C& comm, std::span<T const> x, std::size_t c) {
+    void sum_up(B& on, PointToPoint auto& comm, std::span<T const> x, std::size_t c) {
         auto const me = static_cast<std::size_t>(comm.rank());
         auto const add = [&](std::size_t row, std::span<T const> numbers) {
             if (places_[row] == nowhere) {

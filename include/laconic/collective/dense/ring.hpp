@@ -26,8 +26,7 @@ class ring::adder {
   public:
     adder(ring const&, std::size_t d, position_code) : d_(d) {}
 
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
+    void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         session_.start(on, comm, round, x, d_);
         go_round(on, comm, x, me, 2 * (n - 1));
@@ -36,8 +35,7 @@ class ring::adder {
     /// The part of x that has this rank's number <- that part of the sum, by the first half of the ring: P - 1
     /// messages, and a collective call of no bytes, by which all ranks throw the same. After it the rest of x is
     /// unspecified.
-    template <PointToPoint C>
-    void reduce_scatter(B& on, C& comm, std::span<T> x, sum_round const& round = {}) {
+    void reduce_scatter(B& on, PointToPoint auto& comm, std::span<T> x, sum_round const& round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         session_.start(on, comm, round, x, d_);
         go_round(on, comm, x, (me + n - 1) % n, n - 1);
@@ -48,8 +46,7 @@ class ring::adder {
   private:
     // Sends part `first`, and then in each of so many steps receives the part before, which the next step sends: in P -
     // 1 steps it is added to, from then on it is the sum.
-    template <PointToPoint C>
-    void go_round(B& on, C& comm, std::span<T> x, std::size_t first_part, std::size_t steps) {
+    void go_round(B& on, PointToPoint auto& comm, std::span<T> x, std::size_t first_part, std::size_t steps) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         int const next = static_cast<int>((me + 1) % n), last = static_cast<int>((me + n - 1) % n);
         detail::partition const parts{d_, n};

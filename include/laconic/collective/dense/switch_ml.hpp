@@ -37,8 +37,7 @@ class switch_ml::adder {
     adder(switch_ml const&, std::size_t d, position_code) : d_(d) {}
 
     /// x is as it was where a rank brought what is not finite. Throws argument_error, too, for more than 65535 ranks.
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
+    void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
         int const n = comm.size(), me = comm.rank();
         session_.start(on, comm, round, x, d_);
         if (n == 1) return session_.finish();
@@ -114,20 +113,17 @@ class switch_ml::adder {
         };
     }
     // What this rank sends to itself stays until it is received.
-    template <PointToPoint C>
-    void send(C& comm, std::size_t part, int to) {
+    void send(PointToPoint auto& comm, std::size_t part, int to) {
         if (to == me_) return;
         auto& bundle = bundles_[part][static_cast<std::size_t>(to)];
         session_.send_bytes(comm, to, bundle.finish());
         bundle.clear();
     }
-    template <PointToPoint C>
-    void send_to_all(C& comm, std::size_t part) {
+    void send_to_all(PointToPoint auto& comm, std::size_t part) {
         for (int i = 1; i < comm.size(); ++i) send(comm, part, (me_ + i) % comm.size());
     }
     // Calls received(rank) after each.
-    template <PointToPoint C, class Received>
-    void receive_all(C& comm, std::size_t part, Received received) {
+    void receive_all(PointToPoint auto& comm, std::size_t part, auto received) {
         for (int i = 0, n = comm.size(); i < n; ++i) {
             int const from = (me_ + n - i) % n;
             auto const receive = [&](wire::bit_reader& source) {

@@ -27,8 +27,7 @@ class list_exchange {
     /// Where errors of this rank and of others are collected.
     session& errors() { return session_; }
     /// Starts a round, with lists of at most `most` terms of vectors of d numbers. A longer one is a wire_error.
-    template <class C>
-    void start(B&, C&, std::size_t d, std::size_t most, sum_round const& round) {
+    void start(B&, auto&, std::size_t d, std::size_t most, sum_round const& round) {
         session_.template make_room<T>(most);
         session_.start(round);
         d_ = d;
@@ -36,8 +35,7 @@ class list_exchange {
     }
     /// `mine` goes to rank `to`, and `theirs` becomes what rank `from` sends; either may be no_rank. All ranks call it
     /// as often. Returns whether there is something in `theirs`.
-    template <class C>
-    bool pass(B& on, C& comm, int to, sparse_sum<T, B> const& mine, int from, sparse_sum<T, B>& theirs) {
+    bool pass(B& on, auto& comm, int to, sparse_sum<T, B> const& mine, int from, sparse_sum<T, B>& theirs) {
         if (to != no_rank) session_.send(comm, to, [&](wire::bit_writer& sink) { write(sink, mine); });
         if (from == no_rank) return false;
         session_.receive(comm, from, [&](wire::bit_reader& source) {
@@ -49,8 +47,7 @@ class list_exchange {
         return !session_.failed();
     }
     /// v <- that of rank 0, on all ranks: down a binomial tree. Throws what session::finish does.
-    template <class C>
-    void spread(B& on, C& comm, sparse_sum<T, B>& v) {
+    void spread(B& on, auto& comm, sparse_sum<T, B>& v) {
         int const me = comm.rank();
         int reach = 1;  // of this rank: its lowest bit
         while (reach < comm.size() && (me & reach) == 0) reach *= 2;
@@ -74,8 +71,7 @@ requires(!OnHost<B>) class list_exchange<T, B> {
     explicit list_exchange(position_code) {}  // no positions are encoded
 
     session& errors() { return session_; }
-    template <class C>
-    void start(B& on, C& comm, std::size_t d, std::size_t most, sum_round const& round) {
+    void start(B& on, auto& comm, std::size_t d, std::size_t most, sum_round const& round) {
         comm.require_stream_of(on);
         lengths_.resize(static_cast<std::size_t>(comm.size()));
         session_.start(round);
@@ -83,8 +79,7 @@ requires(!OnHost<B>) class list_exchange<T, B> {
         most_ = most;
     }
     /// Throws wire_error where a rank has more terms than `most`, before any memory is asked for.
-    template <class C>
-    bool pass(B&, C& comm, int to, sparse_sum<T, B> const& mine, int from, sparse_sum<T, B>& theirs) {
+    bool pass(B&, auto& comm, int to, sparse_sum<T, B> const& mine, int from, sparse_sum<T, B>& theirs) {
         compare_lengths(comm, mine.size());
         if (from != no_rank) theirs.expect(d_, lengths_[static_cast<std::size_t>(from)]);
         comm.together([&] {
@@ -99,8 +94,7 @@ requires(!OnHost<B>) class list_exchange<T, B> {
         });
         return from != no_rank;
     }
-    template <class C>
-    void spread(B&, C& comm, sparse_sum<T, B>& v) {
+    void spread(B&, auto& comm, sparse_sum<T, B>& v) {
         compare_lengths(comm, v.size());
         if (comm.rank() != 0) v.expect(d_, lengths_[0]);
         comm.together([&] {
@@ -110,8 +104,7 @@ requires(!OnHost<B>) class list_exchange<T, B> {
     }
 
   private:
-    template <class C>
-    void compare_lengths(C& comm, std::size_t n) {
+    void compare_lengths(auto& comm, std::size_t n) {
         auto const mine = std::uint64_t{n};
         session_.share_failure(comm, std::as_bytes(std::span(&mine, 1)));
         session_.finish();
@@ -200,8 +193,7 @@ class gtop_k::adder {
     }
 
     // A rank whose lowest bit is the distance hands over, and has nothing to merge from then on.
-    template <class C>
-    void merge_level(B& on, C& comm, int distance, sparse_sum<T, B>& v) {
+    void merge_level(B& on, auto& comm, int distance, sparse_sum<T, B>& v) {
         int const me = comm.rank(), above = me % (2 * distance);
         int const to = above == distance ? me - distance : no_rank;
         int const from = above == 0 && me + distance < comm.size() ? me + distance : no_rank;

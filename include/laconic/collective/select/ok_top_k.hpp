@@ -111,8 +111,7 @@ class ok_top_k::adder {
     /// v <- the terms that are applied, the same on all ranks; each brings its own v, usually about its top k. After an
     /// error leftover() is unspecified, and what is remembered is as it was. Throws shape_error, too, where a loaded
     /// state is of another number of ranks, wire_error where it is not that of the others.
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
+    void operator()(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         prepare(static_cast<std::size_t>(comm.size()));
         make_room(on, v);
         session_.start(on, comm, round, v, d_);
@@ -135,8 +134,7 @@ class ok_top_k::adder {
     /// Where the ranks' regions start in the next round, and d; before the first nothing, or equal ones.
     std::vector<std::uint64_t> const& regions() const { return regions_.starts; }
 
-    template <class Archive>
-    void state(Archive& archive) {
+    void state(auto& archive) {
         if (held_ == 0) regions_.starts.clear();  // what a first round left that was refused
         archive(held_, threshold_, anew_, uneven_);
         archive.of_any_length(regions_.starts);
@@ -176,8 +174,7 @@ class ok_top_k::adder {
     }
 
     // Each rank receives from all where they would have its region start, and takes the mean: a sum of 64 bits.
-    template <PointToPoint C>
-    void split(B& on, C& comm) {
+    void split(B& on, PointToPoint auto& comm) {
         auto const n = next_.size(), me = static_cast<std::size_t>(comm.rank());
         std::uint64_t const what = digest();
         std::uint64_t sum = regions_.quantile(brought_, me, n);
@@ -194,8 +191,7 @@ class ok_top_k::adder {
     }
 
     // Every rank gets as many of each region's terms, of all coordinates.
-    template <PointToPoint C>
-    void deal(B& on, C& comm) {
+    void deal(B& on, PointToPoint auto& comm) {
         auto const n = next_.size(), me = static_cast<std::size_t>(comm.rank());
         auto const cut = [&](std::size_t p) {
             detail::partition const shares{mine_.size(), n};
@@ -224,8 +220,7 @@ class ok_top_k::adder {
     }
 
     // The ranks' lists come in the order of ranks from this one on.
-    template <PointToPoint C>
-    void gather(B& on, C& comm) {
+    void gather(B& on, PointToPoint auto& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
         auto const first = [&](std::size_t p) { return uneven_ ? 0 : regions_.first(p); };
         auto const length = [&](std::size_t p) { return uneven_ ? d_ : regions_.length(p); };

@@ -65,8 +65,7 @@ class permutation {
 
   private:
     // Each of x becomes what step() makes of it, again and again until it is below n.
-    template <class Step>
-    void walk(std::span<coordinate> x, Step step) const {
+    void walk(std::span<coordinate> x, auto step) const {
         constexpr std::size_t some = 256;
         std::array<coordinate, some> values, places;
         for (; !x.empty(); x = x.subspan(std::min(some, x.size()))) {

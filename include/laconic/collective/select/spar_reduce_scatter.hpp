@@ -85,8 +85,7 @@ class spar_reduce_scatter::adder {
 
     /// v <- the terms that are applied, at most ceil(k / P) of each block, the same on all ranks; each brings its own
     /// v, usually its top k, and the same round. After an error leftover() is unspecified, too.
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
+    void operator()(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size());
         detail::turned const order{{d_, n}, static_cast<std::size_t>(comm.rank())};
         std::size_t const quota = k_ / n + (k_ % n != 0);
@@ -116,8 +115,7 @@ class spar_reduce_scatter::adder {
   private:
     // A block reaches its rank over at most ceil(log2 P) others, each of which adds its own to it. In turned order
     // those that leave are the last that are held, and those that come the first.
-    template <PointToPoint C, class Where>
-    void reduce_scatter(B& on, C& comm, detail::turned const& order, std::size_t quota, Where where) {
+    void reduce_scatter(B& on, PointToPoint auto& comm, detail::turned const& order, std::size_t quota, auto where) {
         auto const n = order.ranks();
         cut_.reset(d_);
         for (std::size_t gap = std::bit_ceil(n) / 2; gap > 0; gap /= 2) {
@@ -154,8 +152,7 @@ class spar_reduce_scatter::adder {
         held_.append(piece_, 0);
     }
     // held_, which has this rank's own block, <- all blocks.
-    template <PointToPoint C>
-    void gather(B& on, C& comm, detail::turned const& order) {
+    void gather(B& on, PointToPoint auto& comm, detail::turned const& order) {
         detail::all_gather_by(
             comm, session_,
             [&](wire::bit_writer& sink) {
@@ -177,8 +174,7 @@ class spar_reduce_scatter::adder {
     }
 
     // to <- from, where each coordinate becomes what move(at) makes of it.
-    template <class Move>
-    void rearrange(B& on, sparse_sum<T, B> const& from, sparse_sum<T, B>& to, Move move) {
+    void rearrange(B& on, sparse_sum<T, B> const& from, sparse_sum<T, B>& to, auto move) {
         moved_.assign(from.support().begin(), from.support().end());
         move(std::span<coordinate>(moved_));
         to.assign_unsorted(on, moved_, from.values(), d_);

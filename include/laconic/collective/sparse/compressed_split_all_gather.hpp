@@ -52,8 +52,7 @@ class compressed_split_all_gather<C>::adder {
     /// v <- the sum of all ranks' v as the messages have it, those numbers that are not 0. Throws argument_error, too,
     /// where the compressor does not suit parts of d / P numbers, or has no message about a sum. After an error
     /// leftover() is unspecified.
-    template <PointToPoint Ranks>
-    void operator()(B& on, Ranks& comm, sparse_sum<T, B>& v, sum_round round = {}) {
+    void operator()(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         detail::partition const ranges{d_, n};
         for (auto const length : {d_ / n, d_ / n + (d_ % n != 0)}) compressor_.check(length);
@@ -88,8 +87,7 @@ class compressed_split_all_gather<C>::adder {
             session_.give_up(rank, e.what());
         }
     }
-    template <class M>
-    void keep_rest(B& on, M const& sent, std::size_t first) {
+    void keep_rest(B& on, auto const& sent, std::size_t first) {
         add_message(on, std::span<T>(numbers_), T(-1), sent);
         leftover_.reset(d_);
         for (std::size_t i = 0; i < numbers_.size(); ++i)

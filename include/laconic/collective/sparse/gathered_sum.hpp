@@ -28,8 +28,7 @@ class gathered_sum::adder {
 
     /// Who receives damaged bytes can report them only to ranks that come later in the schedule: the others have the
     /// sum.
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
+    void operator()(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         auto const most = detail::most_terms_of_sum(v, d_, n);
         session_.template make_room<T>(most);

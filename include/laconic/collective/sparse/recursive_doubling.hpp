@@ -30,8 +30,7 @@ class recursive_doubling::adder {
 
     /// Who receives damaged bytes cannot report them to the half of the ranks that it sends nothing more: they have the
     /// sum.
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
+    void operator()(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
         auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));
         session_.template make_room<T>(most);

@@ -42,8 +42,7 @@ class split_all_gather::adder {
     adder(split_all_gather const& how, std::size_t d, position_code positions)
         : d_(d), then_(how.then), session_(positions) {}
 
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
+    void operator()(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         detail::partition const ranges{d_, n};
         add_own_part(on, comm, ranges, v, round);
@@ -67,8 +66,7 @@ class split_all_gather::adder {
     }
     /// v <- the terms of this rank's part of the sum, by the first half: P - 1 messages, and a collective call of no
     /// bytes, by which all ranks throw the same.
-    template <PointToPoint C>
-    void reduce_scatter(B& on, C& comm, sparse_sum<T, B>& v, sum_round const& round = {}) {
+    void reduce_scatter(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round const& round = {}) {
         detail::partition const ranges{d_, static_cast<std::size_t>(comm.size())};
         add_own_part(on, comm, ranges, v, round);
         session_.share_failure(comm);
@@ -79,8 +77,8 @@ class split_all_gather::adder {
 
   private:
     // sum_ <- this rank's part of the sum.
-    template <PointToPoint C>
-    void add_own_part(B& on, C& comm, detail::partition const& ranges, sparse_sum<T, B>& v, sum_round const& round) {
+    void add_own_part(B& on, PointToPoint auto& comm, detail::partition const& ranges, sparse_sum<T, B>& v,
+                      sum_round const& round) {
         make_room(on, v, ranges);
         session_.start(on, comm, round, v, d_);
         sum_.expect(ranges.length(static_cast<std::size_t>(comm.rank())));

@@ -29,8 +29,7 @@ class sum_by_server::adder {
   public:
     adder(sum_by_server const&, std::size_t d, position_code positions) : d_(d), session_(positions) {}
 
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round round = {}) {
+    void operator()(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));
         if (comm.rank() == 0) theirs_.reserve(on, std::min(v.size(), d_));
         v.reserve(on, most);
@@ -47,8 +46,7 @@ class sum_by_server::adder {
             on, comm, v, round, [&](wire::bit_writer& sink) { write(sink, v); }, add,
             [&](wire::bit_reader& source) { take(source, v); }, [&] { session_.check_sum(on, v); });
     }
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, std::span<T> x, sum_round round = {}) {
+    void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
         session_.template make_room<T>(std::min(x.size(), d_));
         serve(
             on, comm, std::span<T const>(x), round, [&](wire::bit_writer& sink) { put_numbers(sink, x); },
@@ -57,8 +55,8 @@ class sum_by_server::adder {
     }
 
   private:
-    template <PointToPoint C, class V, class Send, class Add, class Take, class Check>
-    void serve(B& on, C& comm, V const& mine, sum_round const& round, Send send, Add add, Take take, Check check) {
+    void serve(B& on, PointToPoint auto& comm, auto const& mine, sum_round const& round, auto send, auto add, auto take,
+               auto check) {
         session_.start(on, comm, round, mine, d_);
         if (comm.rank() != 0) {
             session_.send(comm, 0, send);

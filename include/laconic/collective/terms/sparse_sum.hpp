@@ -219,10 +219,7 @@ class sparse_sum {
     }
     bool operator==(sparse_sum const& other) const { return message_ == other.message_; }
 
-    template <wire::BitSink W>
-    friend void write(W& sink, sparse_sum const& s) {
-        write(sink, s.message_);
-    }
+    friend void write(wire::BitSink auto& sink, sparse_sum const& s) { write(sink, s.message_); }
     /// Reads into a sum whose dimension is set. Throws wire_error, also for numbers that are not finite.
     friend void read(B& on, wire::bit_reader& source, sparse_sum& s) { read(on, source, s.message_); }
 
@@ -241,8 +238,7 @@ class sparse_sum {
         copy(on, std::span<coordinate const>(kept_at_), support_to_fill());
         copy(on, std::span<T const>(kept_values_), values_to_fill());
     }
-    template <class Array>
-    static bool make_room(Array& array, std::size_t n) {
+    static bool make_room(auto& array, std::size_t n) {
         if (array.capacity() >= n) return false;
         array.reserve(std::max(n, array.capacity() + array.capacity() / 2));
         return true;
