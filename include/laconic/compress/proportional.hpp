@@ -103,6 +103,7 @@ struct proportional {
     }
     bool operator==(proportional const&) const = default;
 };
-proportional(auto) -> proportional<>;
+template <class T>
+proportional(T) -> proportional<>;
 
 }  // namespace laconic

@@ -64,7 +64,8 @@ struct threshold {
         return detail::text_of("threshold(per coordinate)", c.rest);
     }
 };
-threshold(auto) -> threshold<>;
+template <class T>
+threshold(T) -> threshold<>;
 
 /// Drops the blocks of `block` consecutive coordinates that are zero throughout; the last block may be shorter. It
 /// keeps the others as they are, so alone it is the identity, omega = 0 and delta = 1, and pays where zeros come in
