@@ -47,10 +47,12 @@ class any_message {
     friend void add_message(B& on, std::span<T> out, T w, any_message const& m) {
         if (m.held_) m.held_->add_to(on, out, w);
     }
-    friend void write(wire::BitSink auto& sink, any_message const& m) requires OnHost<B> {
+    template <wire::BitSink W>
+    friend void write(W& sink, any_message const& m) requires OnHost<B> {
         if (m.held_) m.held_->encode(&sink, false);
     }
-    friend void write_shape(wire::BitSink auto& sink, any_message const& m) requires OnHost<B> {
+    template <wire::BitSink W>
+    friend void write_shape(W& sink, any_message const& m) requires OnHost<B> {
         if (m.held_) m.held_->encode(&sink, true);
     }
     friend double bits_as_paper(any_message const& m) requires OnHost<B> { return m.held_ ? m.held_->as_paper() : 0; }

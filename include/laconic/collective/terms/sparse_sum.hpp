@@ -219,7 +219,10 @@ class sparse_sum {
     }
     bool operator==(sparse_sum const& other) const { return message_ == other.message_; }
 
-    friend void write(wire::BitSink auto& sink, sparse_sum const& s) { write(sink, s.message_); }
+    template <wire::BitSink W>
+    friend void write(W& sink, sparse_sum const& s) {
+        write(sink, s.message_);
+    }
     /// Reads into a sum whose dimension is set. Throws wire_error, also for numbers that are not finite.
     friend void read(B& on, wire::bit_reader& source, sparse_sum& s) { read(on, source, s.message_); }
 
