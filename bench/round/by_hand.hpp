@@ -126,7 +126,7 @@ class by_hand {
     std::size_t message_bytes() const { return message_bytes_; }
 
   private:
-    // As shared_mean.hpp does it.
+    // As transport/gathered.hpp does it.
     void share_mean(std::span<float> mean) {
         detail::partition const parts{mean.size(), static_cast<std::size_t>(all_.size())};
         auto const me = static_cast<std::size_t>(rank_);

@@ -27,7 +27,7 @@ constexpr bool is_list_of_terms() {
 
 /// One layer of a reducer, on one rank: its state, and its part in the step. Lists of terms become the estimate in the
 /// caller's numbers themselves, if they have no more than d / 4 terms together; all else by way of their mean. Memory,
-/// beside the feedback's: 2 d numbers, or 3 d (writable_estimate.hpp), the messages', and d / 4 terms of lists.
+/// beside the feedback's: 2 d numbers, or 3 d (writable_estimate), the messages', and d / 4 terms of lists.
 template <class R, class C, Scalar T, class B>
 class reduced_layer final : public step_layer {
     static_assert(!is_served<decltype(R::over)>, "a reducer has no server: .over is gather_all{} or a collective");

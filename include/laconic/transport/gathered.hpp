@@ -109,7 +109,7 @@ namespace laconic {
 /// The transport gather_all: each rank writes its message, all messages go to all ranks, and each rank reads them and
 /// adds their mean straight to a vector, in the order of ranks, so that all ranks get the same bits. The time goes with
 /// the lengths of the messages, not with d. Where all ranks are in one process and messages are long vectors in full,
-/// each rank adds up a part for all (shared_mean.hpp), which meters do not count. A device's messages are written and
+/// each rank adds up a part for all (detail::shared_mean), which meters do not count. A device's messages are written and
 /// read by way of the host, but over a communicator that carries its arrays they stay there (message_arrays.hpp).
 /// Reuses its memory.
 template <class M, Scalar T, class B = host>
