@@ -13,7 +13,6 @@
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/objective.hpp"
 #include "laconic/core/listed.hpp"
-#include "laconic/reduction/accepted.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/run_settings.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a reducer can be made of, and what its steps take; what the compiler says of the rest is in
 // tests/must_not_compile/reducer.cpp.
-// Also tests accepted.hpp.
 #include "laconic/reduction/arguments.hpp"
 
 #include "support/everything.hpp"

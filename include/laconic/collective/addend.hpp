@@ -130,11 +130,7 @@ using addend_type = typename addend<E>::type;
 template <Addend E>
 inline constexpr std::size_t addend_words = std::tuple_size_v<typename addend<E>::all>;
 
-}  // namespace laconic::detail
-
 /// Which vectors sum() takes.
-namespace laconic::detail {
-
 template <class X>
 struct summed_vector {
     static constexpr bool is_sparse = false;

@@ -25,17 +25,6 @@ inline double expected_union(double d, double k, double m) {
     return k >= d ? d : -d * std::expm1(m * std::log1p(-k / d));
 }
 
-/// The mean of min(X, most), where X is how many of k coordinates out of d fall into a part of `part` of them: of a
-/// normal distribution with the mean and the variance of X.
-inline double expected_kept(double d, double k, double part, double most) {
-    if (!(d > 0 && k > 0 && part > 0)) return 0;
-    double const mean = k * part / d, deviation = std::sqrt(std::max(0.0, mean * (1 - part / d) * (1 - k / d)));
-    if (deviation < 1e-9 * mean) return std::min(mean, most);
-    double const z = (most - mean) / deviation, below = 0.5 * std::erfc(-z / std::sqrt(2.0));
-    double const density = std::exp(-0.5 * z * z) / std::sqrt(2 * 3.14159265358979323846);
-    return std::min(most + (mean - most) * below - deviation * density, most);
-}
-
 // The width of a number of up to n.
 inline double width_of_real(double n) { return n < 1 ? 0 : std::floor(std::log2(n)) + 1; }
 
@@ -79,10 +68,6 @@ inline double expected_list_bits(double length, double n, double bits_per_value 
 }  // namespace laconic::detail
 
 namespace laconic {
-
-struct gtop_k;
-struct ok_top_k;
-struct spar_reduce_scatter;
 
 /// Seconds that each collective takes over a network when all ranks begin together: the alpha-beta model with alpha =
 /// latency + overhead, beta = seconds_per_bit of the library's own messages, and what is read at the end of each
@@ -171,29 +156,8 @@ class cost_formulas {
         return sum;
     }
 
-    /// k terms up a tree and down again, ceil(log2 P) messages each; less where P is no power of two.
-    double operator()(gtop_k const&) const {
-        return 2 * std::ceil(std::log2(p_)) * hop(list(what_.d, what_.k), what_.k);
-    }
-
-    /// k / P terms of each part, first P / 2 parts and then fewer, and then as they are gathered.
-    double operator()(spar_reduce_scatter const&) const {
-        double const part = what_.d / p_, quota = std::min(std::ceil(what_.k / p_), part);
-        double sum = 0, terms = detail::expected_kept(what_.d, what_.k, part, quota);
-        for (double gap = std::exp2(std::ceil(std::log2(p_))) / 2; gap >= 1; gap /= 2) {
-            double const parts = std::min(gap, p_ - gap);
-            sum += step(parts * list(part, terms), parts * terms);
-            terms = std::min(quota, detail::expected_union(part, terms, 2));
-        }
-        return sum + gathered_parts(part, terms);
-    }
-
-    /// P - 1 lists of k / P terms at once, and the k / P sums of each rank that are applied, as they are gathered: of
-    /// the rounds in which nothing is found anew.
-    double operator()(ok_top_k const&) const {
-        double const part = what_.d / p_, terms = what_.k / p_;
-        return p_ == 1 ? 0 : at_once(list(part, terms), terms) + gathered_parts(part, terms);
-    }
+    /// Of a collective that has its own formula.
+    double operator()(auto const& how) const { return how.seconds(*this); }
 
     /// Blocks that are not 0 to those who add them up, and their sums to all, P - 1 messages at once each and for each
     /// chunk; the first chunks' sums go while the last chunk's blocks come. Blocks are those of the load.
@@ -219,20 +183,32 @@ class cost_formulas {
         return last_sum + sent[1] + net_.latency + reading;
     }
 
-  private:
-    double of(double ranks) const { return detail::expected_union(what_.d, what_.k, ranks); }
-    double power() const { return std::exp2(std::floor(std::log2(p_))); }
+    // What the formulas of other collectives use, too: how many they are, and what they bring;
+    double ranks() const { return p_; }
+    load const& what() const { return what_; }
+    // the bits of a list of n terms of `length` numbers;
     double list(double length, double n) const {
         return detail::expected_list_bits(length, n, what_.bits_per_value, what_.positions);
     }
+    // the seconds of a message of so many bits and terms that comes while none goes, and while one as long goes;
+    double hop(double bits, double terms) const { return net_.latency + busy(bits) + terms * reading_.per_term; }
+    double step(double bits, double terms) const { return both(net_.latency, busy(bits)) + terms * reading_.per_term; }
+    // of P - 1 messages, one behind the other, and as many that come;
+    double at_once(double bits, double terms) const {
+        return both(net_.latency, (p_ - 1) * busy(bits)) + (p_ - 1) * terms * reading_.per_term;
+    }
+    // of an all-gather of so many terms of a part.
+    double gathered_parts(double part, double terms) const {
+        return gathered([&](double parts) { return step(parts * list(part, terms), parts * terms); });
+    }
+
+  private:
+    double of(double ranks) const { return detail::expected_union(what_.d, what_.k, ranks); }
+    double power() const { return std::exp2(std::floor(std::log2(p_))); }
     double busy(double bits) const { return net_.busy(static_cast<std::size_t>(std::ceil(bits / 8))); }
-    // A message that comes while none goes, and while one as long goes.
-    double wait(double bits) const { return net_.latency + busy(bits); }
-    double hop(double bits, double terms) const { return wait(bits) + terms * reading_.per_term; }
     double both(double latency, double seconds) const {
         return net_.half_duplex ? std::max(latency + seconds, 2 * seconds) : latency + seconds;
     }
-    double step(double bits, double terms) const { return both(net_.latency, busy(bits)) + terms * reading_.per_term; }
     // Numbers in full go in pieces.
     double pieces(double n) const {
         return std::max(1.0, std::ceil(n * what_.bits_per_value / (8.0 * detail::longest_piece)));
@@ -244,10 +220,6 @@ class cost_formulas {
         double const waits = std::floor((pieces(n) - 1) / detail::pieces_ahead);
         double const by_turns = net_.latency + all - waits * ((detail::pieces_ahead - 1) * of_each - net_.latency);
         return std::max(both(net_.latency, all), by_turns) + n * reading_.per_number;
-    }
-    // P - 1 messages, one behind the other, and as many that come.
-    double at_once(double bits, double terms) const {
-        return both(net_.latency, (p_ - 1) * busy(bits)) + (p_ - 1) * terms * reading_.per_term;
     }
     double followed_doubling(std::size_t paired, std::size_t beyond) const {
         std::vector<detail::port_clock> all(paired);
@@ -277,9 +249,6 @@ class cost_formulas {
         for (std::size_t r = 0; r < paired; ++r)
             end = std::max(end, r < beyond ? all[r].send(net_, last) + of(p_) * reading_.per_term : all[r].now);
         return end;
-    }
-    double gathered_parts(double part, double terms) const {
-        return gathered([&](double parts) { return step(parts * list(part, terms), parts * terms); });
     }
     // Of how many ranks each step carries the terms.
     double gathered(auto step_of) const {

@@ -8,7 +8,6 @@
 
 #include "laconic/comm/communicator.hpp"
 #include "laconic/core/kept.hpp"
-#include "laconic/reduction/accepted.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/reduction/reduction.hpp"
 

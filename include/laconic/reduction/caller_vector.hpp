@@ -11,7 +11,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/reduction/accepted.hpp"
+#include "laconic/core/view.hpp"
 
 namespace laconic::detail {
 

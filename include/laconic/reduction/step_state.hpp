@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,31 @@
 #include "laconic/transport/transport.hpp"
 
 namespace laconic::detail {
+
+/// Adds the seconds of its lifetime to a sum.
+class timed {
+  public:
+    explicit timed(double& seconds) : seconds_(&seconds) {}
+    timed(timed const&) = delete;
+    timed& operator=(timed const&) = delete;
+    ~timed() { *seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - from_).count(); }
+
+  private:
+    double* seconds_;
+    std::chrono::steady_clock::time_point from_ = std::chrono::steady_clock::now();
+};
+
+/// What forbids these options of a layer beside those of another in the same step; null where nothing does.
+inline char const* trouble_between(step_options const& first, step_options const& other, reducer_options const& all) {
+    bool const same_weight = other.weight == first.weight || (std::isnan(other.weight) && std::isnan(first.weight));
+    if (!same_weight || (all.steps_vary && other.dense != first.dense))
+        return "the layers of one step have different weights, or are not all dense";
+    if (all.missing_layer == on_missing_layer::zero &&
+        (other.loss_scale != first.loss_scale || other.step_size != first.step_size))
+        return "the layers of one step have different loss scales or step sizes, where on_missing_layer::zero gives a "
+               "layer that is not started those of the step";
+    return nullptr;
+}
 
 /// The state of a step of a reducer, on one rank: how far it is, and why it has failed.
 class step_state {

@@ -68,8 +68,7 @@ namespace laconic {
 ///                                           this rank must send again;
 ///   tr.reconstruct(on, comm, now, feedback, mean)
 ///                                           makes of the mean, once the feedback has been updated, the estimate;
-///   tr.require_consistent()                      throws comm_error once receive() has failed where other ranks may
-///   have
+///   tr.require_consistent()                 throws comm_error once receive() has failed where other ranks may have
 ///                                           gone on, until tr.recover();
 ///   tr.state(archive)                       is what it remembers from round to round (wire/state.hpp).
 /// One of your own may inherit what most have in common from plain_transport; the value that a recursion carries names

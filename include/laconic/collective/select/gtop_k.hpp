@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -148,6 +149,11 @@ struct gtop_k {
                  field("as_published", &gtop_k::as_published));
     }
     void check(std::size_t d) const { k.check(d); }
+    /// By the cost_formulas: k terms up and down the tree; less where P is no power of two.
+    double seconds(auto const& costs) const {
+        auto const& what = costs.what();
+        return 2 * std::ceil(std::log2(costs.ranks())) * costs.hop(costs.list(what.d, what.k), what.k);
+    }
     template <Scalar T, class B = host>
     class adder;
     bool operator==(gtop_k const&) const = default;

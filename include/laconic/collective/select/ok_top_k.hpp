@@ -97,6 +97,12 @@ struct ok_top_k {
         k.check(d);
         rounds.check();
     }
+    /// By the cost_formulas, of the rounds in which nothing is found anew: P - 1 lists of k / P terms at once, and the
+    /// k / P sums of each rank that are applied, as they are gathered.
+    double seconds(auto const& costs) const {
+        double const ranks = costs.ranks(), part = costs.what().d / ranks, terms = costs.what().k / ranks;
+        return ranks == 1 ? 0 : costs.at_once(costs.list(part, terms), terms) + costs.gathered_parts(part, terms);
+    }
     template <Scalar T, OnHost B = host>
     class adder;
     bool operator==(ok_top_k const&) const = default;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -42,6 +43,17 @@ struct turned {
     }
 };
 
+/// The mean of min(X, most), where X is how many of k coordinates out of d fall into a part of `part` of them: of a
+/// normal distribution with the mean and the variance of X.
+inline double expected_kept(double d, double k, double part, double most) {
+    if (!(d > 0 && k > 0 && part > 0)) return 0;
+    double const mean = k * part / d, deviation = std::sqrt(std::max(0.0, mean * (1 - part / d) * (1 - k / d)));
+    if (deviation < 1e-9 * mean) return std::min(mean, most);
+    double const z = (most - mean) / deviation, below = 0.5 * std::erfc(-z / std::sqrt(2.0));
+    double const density = std::exp(-0.5 * z * z) / std::sqrt(2 * 3.14159265358979323846);
+    return std::min(most + (mean - most) * below - deviation * density, most);
+}
+
 }  // namespace laconic::detail
 
 namespace laconic {
@@ -69,6 +81,18 @@ struct spar_reduce_scatter {
                  field("as_published", &spar_reduce_scatter::as_published), field("seed", &spar_reduce_scatter::seed));
     }
     void check(std::size_t d) const { k.check(d); }
+    /// By the cost_formulas: k / P terms of each part, first P / 2 parts and then fewer, and then as they are gathered.
+    double seconds(auto const& costs) const {
+        double const ranks = costs.ranks(), d = costs.what().d, all = costs.what().k, part = d / ranks;
+        double const quota = std::min(std::ceil(all / ranks), part);
+        double sum = 0, terms = detail::expected_kept(d, all, part, quota);
+        for (double gap = std::exp2(std::ceil(std::log2(ranks))) / 2; gap >= 1; gap /= 2) {
+            double const parts = std::min(gap, ranks - gap);
+            sum += costs.step(parts * costs.list(part, terms), parts * terms);
+            terms = std::min(quota, terms * (2 - terms / part));
+        }
+        return sum + costs.gathered_parts(part, terms);
+    }
     template <Scalar T, OnHost B = host>
     class adder;
     bool operator==(spar_reduce_scatter const&) const = default;
