@@ -30,13 +30,13 @@ struct largest_of_each {
     }
     template <class B, laconic::Scalar T>
     void blank(B& on, std::size_t d, laconic::key from, message<T, B>& m) const {
-        laconic::begin_message(m, d, *this, from);
+        laconic::messages::begin_message(m, d, *this, from);
         m.support.resize(kept(d));
         m.expect_payload(on);
     }
     template <class B, laconic::Scalar T>
     void operator()(B& on, std::span<T const> x, laconic::key from, message<T, B>& m) const {
-        laconic::begin_message(m, x.size(), *this, from);
+        laconic::messages::begin_message(m, x.size(), *this, from);
         m.support.resize(kept(x.size()));
         for (std::size_t j = 0; j < m.support.size(); ++j) {  // the places, ascending
             auto const part = x.subspan(j * block, std::min(block, x.size() - j * block));

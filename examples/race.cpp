@@ -320,23 +320,23 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
     return entry{std::move(o), std::move(contest), on, rows, features};
 }
 
-/// What every rank of a job must have the same.
-laconic::agreed_items terms(entry const& e) {
+/// Throws on every rank of a job what the ranks do not have the same.
+void require_same(laconic::any_communicator& job, entry const& e) {
     auto const& [o, contest, on, rows, features] = e;
-    laconic::agreed_items all = {{"--seed", o.run.seed},
-                                 {"--rounds", o.run.rounds},
-                                 {"--target", o.run.target},
-                                 {"--cost", to_string(o.run.cost)},
-                                 {"--collective", o.run.collective},
-                                 {"--scale", o.scale ? "on" : "off"},
-                                 {"--objective", o.objective},
-                                 {"--lambda", o.lambda},
-                                 {"the data", fmt::format("{} rows of {} features", rows, features)},
-                                 {"the smoothness", on.constants.smoothness},
-                                 {"f*", on.f_star},
-                                 {"the methods", o.methods.size()}};
-    for (auto const& m : o.methods) all.add({"--method", race::text_of(m)});
-    return all;
+    std::string methods;
+    for (auto const& m : o.methods) methods += race::text_of(m) + "; ";
+    require_agreement(job, {{"--seed", o.run.seed},
+                            {"--rounds", o.run.rounds},
+                            {"--target", o.run.target},
+                            {"--cost", to_string(o.run.cost)},
+                            {"--collective", o.run.collective},
+                            {"--scale", o.scale ? "on" : "off"},
+                            {"--objective", o.objective},
+                            {"--lambda", o.lambda},
+                            {"the data", fmt::format("{} rows of {} features", rows, features)},
+                            {"the smoothness", on.constants.smoothness},
+                            {"f*", on.f_star},
+                            {"the methods", methods}});
 }
 
 std::string introduction(entry const& e) {
@@ -472,7 +472,7 @@ int play(int argc, char** argv, laconic::any_communicator job) {
     std::optional<entry> ready;
     try {
         ready = together(job, [&] { return enter(argc, argv, &job); });
-        require_agreement(job, ready ? terms(*ready) : laconic::agreed_items{{"the race", "none"}});
+        ready ? require_same(job, *ready) : void(require_agreement(job, {{"the race", "none"}}));
     } catch (laconic::comm_error const&) {
         throw;
     } catch (laconic::error const& e) {  // the same on every rank

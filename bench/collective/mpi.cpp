@@ -247,7 +247,7 @@ class measurement {
     void gather(Compressor const& select, vec const& wanted) {
         if (!o_.wants("gather_all")) return;
         row r{"gather_all"};
-        gathered<M, float> collective({}, o_.d(), position_code::smallest);
+        detail::gathered<M, float> collective({}, o_.d(), position_code::smallest);
         detail::failure const none;
         wire::by_host<M, host> encoding;
         wire::bit_writer sink;

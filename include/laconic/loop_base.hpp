@@ -88,7 +88,7 @@ class loop_base {
     }
     /// Throws agreement_error on every rank where ranks disagree on `method`, which has all its settings, the
     /// dimension, the seed or the starting point.
-    [[gnu::cold]] void agree(agreed_items const& method) {
+    [[gnu::cold]] void agree(detail::agreed_items const& method) {
         items_ = {{"the dimension", x_.size()},
                   {"the bytes of a number", sizeof(T)},
                   {"the version of the wire format", wire::wire_version}};
@@ -128,7 +128,7 @@ class loop_base {
     }
 
     std::optional<double> value_;
-    agreed_items items_;
+    detail::agreed_items items_;
 };
 
 }  // namespace laconic

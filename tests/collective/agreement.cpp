@@ -9,7 +9,7 @@
 using namespace toys;
 
 // The error that each rank throws when it calls require_agreement with its items, or "agreed".
-std::vector<std::string> agreement_errors(std::vector<agreed_items> const& items) {
+std::vector<std::string> agreement_errors(std::vector<detail::agreed_items> const& items) {
     std::vector<std::string> received(items.size());
     threads::run(static_cast<int>(items.size()), [&](threads::member& comm) {
         auto const me = static_cast<std::size_t>(comm.rank());
@@ -60,18 +60,18 @@ TEST_CASE("fingerprints of known bytes") {
 }
 
 TEST_CASE("the first line that differs is quoted on every rank") {
-    agreed_items const base{{"the dimension", "3"}, {"the seed", "7"}, {"", "x"}};
+    detail::agreed_items const base{{"the dimension", "3"}, {"the seed", "7"}, {"", "x"}};
     for (auto const& h : agreement_errors({base, base, base})) CHECK(h == "agreed");
     for (auto const& h : agreement_errors({base})) CHECK(h == "agreed");
-    agreed_items const other{{"the dimension", 3}, {"the seed", 71}, {"", "x"}};
+    detail::agreed_items const other{{"the dimension", 3}, {"the seed", 71}, {"", "x"}};
     check_disagreement(agreement_errors({base, base, other}),
                        "rank 0 has \"the seed: 7\", rank 2 has \"the seed: 71\"");
     check_disagreement(agreement_errors({other, base, base}),
                        "rank 0 has \"the seed: 71\", rank 1 has \"the seed: 7\"");
-    agreed_items const first{{"the dimension", 4}, {"the seed", 7}, {"", "x"}};
+    detail::agreed_items const first{{"the dimension", 4}, {"the seed", 7}, {"", "x"}};
     check_disagreement(agreement_errors({base, first}),
                        "rank 0 has \"the dimension: 3\", rank 1 has \"the dimension: 4\"");
-    agreed_items const shorter{{"the dimension", "3"}, {"the seed", "7"}};
+    detail::agreed_items const shorter{{"the dimension", "3"}, {"the seed", "7"}};
     check_disagreement(agreement_errors({base, shorter}), "rank 0 has \": x\", rank 1 has \"\"");
     check_disagreement(agreement_errors({shorter, base}), "rank 0 has \"\", rank 1 has \": x\"");
 }
@@ -160,7 +160,7 @@ TEST_CASE("ranks differ in the scale, the step or the level") {
 }
 
 TEST_CASE("different items have different texts, also where a name or a value has a new line in it") {
-    agreed_items const two{{"a", 1}, {"b", 2}}, one{{"a", "1\nb: 2"}}, other{{"a", "1\\nb: 2"}};
+    detail::agreed_items const two{{"a", 1}, {"b", 2}}, one{{"a", "1\nb: 2"}}, other{{"a", "1\\nb: 2"}};
     CHECK(two.lines() == "a: 1\nb: 2\n");
     CHECK(one.lines() != two.lines());
     CHECK(one.lines() != other.lines());

@@ -55,11 +55,11 @@ static_assert(detail::SumsNumbers<nothing_to_add, float, host, meets_only>);
 static_assert(!detail::SumsTerms<nothing_to_add, float, host, meets_only>);
 static_assert(!detail::SumsTerms<lists_only, float, host, meets_only>);
 static_assert(detail::SumsTerms<lists_only, float, host, detail::some_ranks>);
-static_assert(GivesBack<lists_only, float, host> && !GivesBack<nothing_to_add, float, host>);
-static_assert(GivesBack<gtop_k::adder<double>, double, host> &&
-              GivesBack<spar_reduce_scatter::adder<double>, double, host>);
-static_assert(!GivesBack<ring::adder<double>, double, host> &&
-              !GivesBack<split_all_gather::adder<double>, double, host>);
+static_assert(detail::GivesBack<lists_only, float, host> && !detail::GivesBack<nothing_to_add, float, host>);
+static_assert(detail::GivesBack<gtop_k::adder<double>, double, host> &&
+              detail::GivesBack<spar_reduce_scatter::adder<double>, double, host>);
+static_assert(!detail::GivesBack<ring::adder<double>, double, host> &&
+              !detail::GivesBack<split_all_gather::adder<double>, double, host>);
 static_assert(PointToPoint<detail::some_ranks>);
 
 // How many terms are left of so many by what it makes, on one rank.

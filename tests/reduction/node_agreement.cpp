@@ -21,14 +21,14 @@ std::vector<std::string> errors_of(int n, int per_node, auto items, auto own, bo
     });
     return all;
 }
-auto const alike = [](int) { return agreed_items{{"a size", "3"}}; };
+auto const alike = [](int) { return detail::agreed_items{{"a size", "3"}}; };
 auto const nothing = [](int) { return detail::failure(); };
 
 TEST_CASE("what is wrong on one rank of one node is known on all ranks of all nodes") {
     for (auto const& text : errors_of(6, 3, alike, nothing)) CHECK(text.empty());
     for (int const culprit : {0, 1, 5}) {
         CAPTURE(culprit);
-        auto const other = [&](int r) { return agreed_items{{"a size", r == culprit ? "4" : "3"}}; };
+        auto const other = [&](int r) { return detail::agreed_items{{"a size", r == culprit ? "4" : "3"}}; };
         for (bool const of_shares : {false, true}) {
             int const first = of_shares ? culprit % 3 : 0;
             for (auto const& text : errors_of(6, 3, other, nothing, of_shares))
@@ -55,7 +55,7 @@ TEST_CASE("what is wrong on one rank of one node is known on all ranks of all no
 }
 
 TEST_CASE("shares may differ within a node, and what the ranks have otherwise may not") {
-    auto const by_number = [](int r) { return agreed_items{{"a size", r % 3}}; };
+    auto const by_number = [](int r) { return detail::agreed_items{{"a size", r % 3}}; };
     for (auto const& text : errors_of(6, 3, by_number, nothing, true)) CHECK(text.empty());
     for (auto const& text : errors_of(6, 3, by_number, nothing))
         CHECK(text == "ranks disagree: rank 0 has \"a size: 0\", rank 1 has \"a size: 1\"");

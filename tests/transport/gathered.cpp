@@ -56,7 +56,7 @@ std::vector<T> mean_of(int n, std::size_t d, Compressor const& c, Wrap wrap, cos
         auto&& inner = wrap(engine);
         metered comm(inner);
         counting_host on;
-        gathered<detail::message_of<Compressor, T, counting_host>, T, counting_host> collective(
+        detail::gathered<detail::message_of<Compressor, T, counting_host>, T, counting_host> collective(
             {}, d, position_code::smallest);
         detail::message_of<Compressor, T, counting_host> mine;
         auto& mean = means[std::size_t(comm.rank())];
@@ -127,7 +127,8 @@ TEST_CASE("damage is the same error on all ranks as where each reads everything"
             auto const x = numbers<double>(d, inner.rank());
             std::vector<double> mean(d);
             try {
-                gathered<messages::full_vector<double, host>, double> collective({}, d, position_code::smallest);
+                detail::gathered<messages::full_vector<double, host>, double> collective({}, d,
+                                                                                         position_code::smallest);
                 messages::full_vector<double, host> const mine{{x.begin(), x.end()}};
                 auto const run = [&](auto& comm) {
                     collective.send(on, comm, {}, mine, {});
@@ -199,7 +200,7 @@ vec heard_by_rank_0(C const& c, std::size_t d, std::span<std::byte const> bytes)
     auto const same = own.finish();
     table all{{{}, {bytes}, {same}}, {}, false};
     replayed_rank air{&all};
-    gathered<detail::message_of<C>, double> collective({}, d, position_code::smallest);
+    detail::gathered<detail::message_of<C>, double> collective({}, d, position_code::smallest);
     vec out(d, 77);
     gather_round(
         collective, air, mine, {}, [&](auto&, int, auto& m) { c.blank(on, d, key{0}, m); }, out);
@@ -231,7 +232,7 @@ void same_mean_on_all_ranks(C const& c) {
         std::vector<vec> means(static_cast<std::size_t>(n), random_vector(d, 100));  // which is overwritten
         threads::run(n, [&](threads::member& comm) {
             host mine_on;
-            gathered<detail::message_of<C>, double> collective({}, d, position_code::smallest);
+            detail::gathered<detail::message_of<C>, double> collective({}, d, position_code::smallest);
             detail::message_of<C> mine;
             auto const from = [](int r) { return key{9}.child(std::uint64_t(r)); };
             for (int again = 0; again < 2; ++again) {
@@ -266,7 +267,7 @@ TEST_CASE("the order of ranks decides the last bits") {
             write(sinks[r], sent[r]);
             all.sent[r] = {sinks[r].finish()};
         }
-        gathered<messages::full_vector<double, host>, double> collective({}, 1, position_code::smallest);
+        detail::gathered<messages::full_vector<double, host>, double> collective({}, 1, position_code::smallest);
         vec out(1);
         gather_round(
             collective, air, sent[0], {}, [](auto&, int, auto& m) { m.values.resize(1); }, out);
@@ -284,7 +285,7 @@ TEST_CASE("what is sent is what the message counts, in whole bytes") {
         host on;
         detail::message_of<decltype(c)> mine;
         c(on, std::span<double const>(random_vector(100, 1)), key{1}, mine);
-        gathered<detail::message_of<decltype(c)>, double> collective({}, 100, position_code::smallest);
+        detail::gathered<detail::message_of<decltype(c)>, double> collective({}, 100, position_code::smallest);
         vec out(100);
         gather_round(
             collective, comm, mine, {}, [&](auto&, int, auto& m) { c.blank(on, 100, key{1}, m); }, out);
@@ -331,7 +332,7 @@ TEST_CASE("bytes that are no message are refused, with the rank that sent them")
 TEST_CASE("every rank throws the first failure, before anything is decoded") {
     std::vector<std::string> errors(4);
     threads::run(4, [&](threads::member& comm) {
-        gathered<messages::full_vector<double, host>, double> collective({}, 2, position_code::smallest);
+        detail::gathered<messages::full_vector<double, host>, double> collective({}, 2, position_code::smallest);
         detail::failure own;
         if (comm.rank() % 2 == 1)
             own = detail::failure::no_message(std::string(std::size_t(comm.rank()), 'x')).by(comm.rank(), 6);
@@ -358,7 +359,7 @@ TEST_CASE("messages that are gathered travel beside others, and lead to the mean
     fibers::run(3, [](fibers::member& comm) {
         host on;
         using message = detail::message_of<top_k<>, double, host>;
-        gathered<message, double> first({}, 4, position_code::smallest), second({}, 4, position_code::smallest);
+        detail::gathered<message, double> first({}, 4, position_code::smallest), second({}, 4, position_code::smallest);
         CHECK_FALSE(first.travels_alone(comm));
         std::vector<double> x(4, 0.5), mean(4), other(4);
         x[std::size_t(comm.rank())] = 3;

@@ -72,7 +72,7 @@ struct both {
             auto const blank = [&](auto&, int r, auto& m) { c.blank(on, d, key{9}.child(number(r)), m); };
             detail::message_of<C> mine;
             c(on, std::span<double const>(random_vector(d, me)), key{9}.child(me), mine);
-            gathered<detail::message_of<C>, double> gather({}, d, position_code::smallest);
+            detail::gathered<detail::message_of<C>, double> gather({}, d, position_code::smallest);
             detail::served_mean<identity, detail::message_of<C>, double> server({}, d, position_code::smallest);
             server.start(comm);
             for (int again = 0; again < 3; ++again) {

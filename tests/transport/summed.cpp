@@ -39,7 +39,7 @@ std::vector<vec> mean_by(X const& x, Message message_about) {
     std::vector<vec> all(4, vec(5, 99.));
     fibers::run(4, [&](fibers::member& comm) {
         auto const mine = message_about(brought(comm.rank()));
-        summed<X, std::remove_const_t<decltype(mine)>, double> mean(x, 5, smallest);
+        detail::summed<X, std::remove_const_t<decltype(mine)>, double> mean(x, 5, smallest);
         run_round(mean, comm, mine, 0, all[std::size_t(comm.rank())]);
     });
     return all;
@@ -90,7 +90,7 @@ TEST_CASE("what a collective leaves out goes back to a feedback that keeps it, a
     std::vector<double> left(5), brought(5);
     fibers::run(3, [&](fibers::member& comm) {
         host on;
-        summed<gtop_k, message, double> means(gtop_k{1}, 5, position_code::smallest);
+        detail::summed<gtop_k, message, double> means(gtop_k{1}, 5, position_code::smallest);
         memory<> keeps(0, 1), loses(1, 0);
         CHECK_THROWS_AS(means.require_beside(loses, "memory"), argument_error);
         means.require_beside(keeps, "memory");
@@ -134,7 +134,7 @@ TEST_CASE("what is not applied goes to the feedbacks of those that cut it") {
         host on;
         memory<> errors(0, true);
         errors.start(5);
-        summed<gtop_k, message, double> mean(gtop_k{2}, 5, smallest);
+        detail::summed<gtop_k, message, double> mean(gtop_k{2}, 5, smallest);
         auto const v = brought(comm.rank());
         auto const sent = compress(top_k{1}, v, key{});
         vec out(5);
@@ -151,8 +151,8 @@ TEST_CASE("what is not applied goes to the feedbacks of those that cut it") {
 }
 
 TEST_CASE("beside a feedback that would lose what comes back, it is refused") {
-    summed<gtop_k, message, double> const some(gtop_k{2}, 5, smallest);
-    summed<ring, message, double> const all(ring{}, 5, smallest);
+    detail::summed<gtop_k, message, double> const some(gtop_k{2}, 5, smallest);
+    detail::summed<ring, message, double> const all(ring{}, 5, smallest);
     memory<> const errors(0, true), known(.5, true), nothing;
     last_gradient<> const last;
     some.require_beside(errors, "");
@@ -166,13 +166,13 @@ TEST_CASE("beside a feedback that would lose what comes back, it is refused") {
     CHECK_THROWS_WITH_AS(some.require_beside(known, "F"), why.c_str(), argument_error);
     CHECK_THROWS_WITH_AS(some.require_beside(nothing, "F"), why.c_str(), argument_error);
     CHECK_THROWS_WITH_AS(some.require_beside(last, "F"), why.c_str(), argument_error);
-    CHECK_THROWS_AS((summed<gtop_k, message, double>(gtop_k{6}, 5, smallest)), argument_error);
+    CHECK_THROWS_AS((detail::summed<gtop_k, message, double>(gtop_k{6}, 5, smallest)), argument_error);
 }
 
 TEST_CASE("what breaks off leaves ranks apart; an error that all ranks get leaves them together") {
     threads::run(1, [](threads::member& comm) {
         fault what = fault::none;
-        summed<failing, opaque, double> mean(failing{&what}, 2, smallest);
+        detail::summed<failing, opaque, double> mean(failing{&what}, 2, smallest);
         vec out(2);
         auto const round = [&](std::uint64_t k) { run_round(mean, comm, opaque{{1, 2}}, k, out); };
         round(0);
@@ -180,7 +180,7 @@ TEST_CASE("what breaks off leaves ranks apart; an error that all ranks get leave
         mean.require_consistent();
         round(1);
         CHECK(out == vec{2, 2});
-        summed<failing, opaque, double> restored(failing{&what}, 2, smallest);
+        detail::summed<failing, opaque, double> restored(failing{&what}, 2, smallest);
         restore_from(mean, restored);
         run_round(restored, comm, opaque{{1, 2}}, 2, out);
         CHECK(out == vec{3, 2});  // what it remembers has come along
@@ -202,7 +202,7 @@ TEST_CASE("a rank without a message for a vector of no numbers is an error on al
     auto const with = [](auto const& collective) {
         std::vector<std::string> errors(2);
         fibers::run(2, [&](fibers::member& comm) {
-            summed<std::remove_cvref_t<decltype(collective)>, message, double> by(collective, 0, smallest);
+            detail::summed<std::remove_cvref_t<decltype(collective)>, message, double> by(collective, 0, smallest);
             host on;
             detail::failure own;
             if (comm.rank() == 1) own = detail::failure::no_message("it has none").by(1, 0);

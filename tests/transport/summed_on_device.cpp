@@ -111,7 +111,7 @@ TEST_CASE("NCCL's own sum, of whole numbers") {
         std::vector<std::vector<double>> sums(static_cast<std::size_t>(n));
         on_device::run(n, [&](nccl& comm, device& on) {
             detail::message_of<top_k<>, double, device> m;
-            summed<engine_all_reduce, decltype(m), double, device> mean({}, 3, position_code::smallest);
+            detail::summed<engine_all_reduce, decltype(m), double, device> mean({}, 3, position_code::smallest);
             std::vector<double> x{1, -2.0 * comm.rank(), 5};
             device::array<double> there(3), out(3);
             copy_from_host(on, std::span<double const>(x), std::span<double>(there));
@@ -162,7 +162,7 @@ TEST_CASE("a gradient that is not finite on one rank ends the round on all, and 
 }
 
 TEST_CASE("what would be lost is refused") {
-    using mean_type = summed<gtop_k, detail::message_of<top_k<>, double, device>, double, device>;
+    using mean_type = detail::summed<gtop_k, detail::message_of<top_k<>, double, device>, double, device>;
     mean_type const mean({6}, 60, position_code::smallest);
     CHECK_THROWS_AS(mean.require_beside(memory<double, device>(0.5), ""), argument_error);
     mean.require_beside(memory<double, device>(0, 1), "");

@@ -31,13 +31,13 @@ TEST_CASE("a round that broke off is an error until a saved state is restored") 
 
 // One of the user's own: gathered, and counts its rounds.
 template <class M, class T, class B>
-struct counting : gathered<M, T, B> {
+struct counting : detail::gathered<M, T, B> {
     double rounds = 0;
-    counting(auto, std::size_t d, position_code positions) : gathered<M, T, B>({}, d, positions) {}
+    counting(auto, std::size_t d, position_code positions) : detail::gathered<M, T, B>({}, d, positions) {}
     template <class C, class F>
     void reconstruct(B& on, C const& comm, round_context const& now, F& feedback, std::span<T> mean) {
         ++rounds;
-        gathered<M, T, B>::reconstruct(on, comm, now, feedback, mean);
+        detail::gathered<M, T, B>::reconstruct(on, comm, now, feedback, mean);
     }
     template <class Archive>
     void state(Archive& archive) {
@@ -52,8 +52,8 @@ struct counted_rounds {
 
 // Another: the estimate is half of the mean.
 template <class M, class T, class B>
-struct halving : gathered<M, T, B> {
-    halving(auto, std::size_t d, position_code positions) : gathered<M, T, B>({}, d, positions) {}
+struct halving : detail::gathered<M, T, B> {
+    halving(auto, std::size_t d, position_code positions) : detail::gathered<M, T, B>({}, d, positions) {}
     template <class C, class F>
     void reconstruct(B& on, C const&, round_context const&, F&, std::span<T> mean) {
         multiply(on, T(0.5), mean);
@@ -89,8 +89,8 @@ using list_message = detail::message_of<top_k<>, double, host>;
 using any_kind = any_message<double, host>;
 using one_rank = threads::member;
 
-static_assert(std::same_as<detail::transport_for<gather_all, list_message>, gathered<list_message, double>>);
-static_assert(std::same_as<detail::transport_for<gtop_k, list_message>, summed<gtop_k, list_message, double>>);
+static_assert(std::same_as<detail::transport_for<gather_all, list_message>, detail::gathered<list_message, double>>);
+static_assert(std::same_as<detail::transport_for<gtop_k, list_message>, detail::summed<gtop_k, list_message, double>>);
 static_assert(std::same_as<detail::transport_for<served<top_k<>>, list_message>,
                            detail::served_mean<top_k<>, list_message, double>>);
 static_assert(

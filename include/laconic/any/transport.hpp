@@ -49,8 +49,8 @@ class any_transport {
 /// The working object of an any_transport, for messages M.
 template <class M, Scalar T, class B>
 class any_mean {
-    using gathering = gathered<M, T, B>;
-    using summing = summed<any_collective<T, B>, M, T, B>;
+    using gathering = detail::gathered<M, T, B>;
+    using summing = detail::summed<any_collective<T, B>, M, T, B>;
     using serving = detail::served_mean<any_compressor<T, B>, M, T, B>;
 
   public:

@@ -36,7 +36,7 @@ inline std::string digest(std::span<std::byte const> bytes) {
 /// Something that every rank must have the same: its name, and what this rank has. It refers to strings, which must
 /// live until it is used.
 struct agreed_item {
-    detail::text_piece name, value;
+    text_piece name, value;
 };
 
 inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
@@ -56,19 +56,15 @@ inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
                            failure::its_rank, " has \"", line(of_rank), "\""})};
 }
 
-}  // namespace laconic::detail
-
-namespace laconic {
-
-/// Such things, as text: a line `name: value` each, in which a new line or a backslash is written after a backslash, so
+/// Such items, as text: a line `name: value` each, in which a new line or a backslash is written after a backslash, so
 /// that different things have different texts.
 class agreed_items {
   public:
     agreed_items() = default;
-    [[gnu::cold, gnu::noinline]] agreed_items(std::initializer_list<detail::agreed_item> all) {
+    [[gnu::cold, gnu::noinline]] agreed_items(std::initializer_list<agreed_item> all) {
         for (auto const& item : all) add(item);
     }
-    [[gnu::cold, gnu::noinline]] void add(detail::agreed_item const& item) {
+    [[gnu::cold, gnu::noinline]] void add(agreed_item const& item) {
         std::string line;
         item.name.add_to(line);
         line += ": ";
@@ -83,10 +79,25 @@ class agreed_items {
     std::string lines_;
 };
 
+/// What ranks must agree on that run a recursion.
+[[gnu::cold, gnu::noinline]] agreed_items composition_of(auto const& method) {
+    return {{"the compressor", to_string(method.compressor)},
+            {"the feedback", described(method.feedback)},
+            {"the scale", method.scale},
+            {"the step", described(method.step)},
+            {"the level", described(method.level)},
+            {"the estimator", described(method.estimator)},
+            {"the transport", described(method.over)}};
+}
+
+}  // namespace laconic::detail
+
+namespace laconic {
+
 /// Throws agreement_error on every rank, naming the first item and rank that differs from rank 0, unless all ranks call
 /// it with the same items. Returns rank 0's `note`; the others' may differ. When the ranks agree it costs 16 bytes a
 /// rank, of which each compares all.
-[[gnu::cold, gnu::noinline]] std::uint64_t require_agreement(Communicator auto& comm, agreed_items const& items,
+[[gnu::cold, gnu::noinline]] std::uint64_t require_agreement(Communicator auto& comm, detail::agreed_items const& items,
                                                              std::uint64_t note = 0) {
     struct agreed {
         std::uint64_t digest, note;
@@ -107,18 +118,3 @@ class agreed_items {
 }
 
 }  // namespace laconic
-
-namespace laconic::detail {
-
-/// What ranks must agree on that run a recursion.
-[[gnu::cold, gnu::noinline]] agreed_items composition_of(auto const& method) {
-    return {{"the compressor", to_string(method.compressor)},
-            {"the feedback", described(method.feedback)},
-            {"the scale", method.scale},
-            {"the step", described(method.step)},
-            {"the level", described(method.level)},
-            {"the estimator", described(method.estimator)},
-            {"the transport", described(method.over)}};
-}
-
-}  // namespace laconic::detail

@@ -34,6 +34,12 @@ concept ChosenSum = requires(S const& sum) {
     { sum.gives_back() } -> std::same_as<bool>;
 };
 
+/// sum.leftover() has the terms that the last sum did not apply and that this rank must send again in a later round.
+template <class S, class T, class B>
+concept GivesBack = requires(S const& sum) {
+    { sum.leftover() } -> std::same_as<sparse_sum<T, B> const&>;
+};
+
 // Only to ask what may be called with one.
 struct some_ranks {
     int rank() const;
@@ -120,12 +126,6 @@ struct gather_all {
         describe("gather", "every rank, or a server, receives all messages", "");
     }
     bool operator==(gather_all const&) const = default;
-};
-
-/// sum.leftover() has the terms that the last sum did not apply and that this rank must send again in a later round.
-template <class S, class T, class B>
-concept GivesBack = requires(S const& sum) {
-    { sum.leftover() } -> std::same_as<sparse_sum<T, B> const&>;
 };
 
 /// By what algorithm the ranks' messages are added up, as a recursion carries it: a small value such as

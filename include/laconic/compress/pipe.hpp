@@ -71,17 +71,6 @@ requires(!detail::SomeCompressor<C> && requires { typename detail::message_of<C>
     return a;
 }
 
-/// Begins a sparsifier's message about d numbers, in blank() and in the compression: the caller then makes m.support,
-/// and calls m.expect_payload(on) or make_payload(). Of a message of blocks, these have c.block numbers. Throws
-/// argument_error for more than 2^32 - 1 numbers.
-void begin_message(auto& m, std::size_t d, auto const& c, key from) {
-    check_dimension(d);
-    m.length = d;
-    if constexpr (requires { m.unit = {c.block}; }) m.unit = {c.block};
-    m.rest = c.rest;
-    m.payload_key = from.child(0);
-}
-
 /// Ends a sparsifier's compression: makes the payload from scale x_i for the coordinates i in m.support, which ascend,
 /// by the rest. Throws argument_error where one of them is not finite.
 template <class B, Scalar T, class M>

@@ -268,7 +268,7 @@ class growing_ensemble {
     detail::kept<C> comm_;
     key seed_;
     Z compressor_;
-    agreed_items items_;
+    detail::agreed_items items_;
     std::vector<member> members_;
     double value_ = std::numeric_limits<double>::infinity();
     std::uint64_t round_ = 0;

@@ -156,6 +156,17 @@ struct sparse {
     }
 };
 
+/// Begins a sparsifier's message about d numbers, in blank() and in the compression: the caller then makes m.support,
+/// and calls m.expect_payload(on) or make_payload(). Of a message of blocks, these have c.block numbers. Throws
+/// argument_error for more than 2^32 - 1 numbers.
+void begin_message(auto& m, std::size_t d, auto const& c, key from) {
+    check_dimension(d);
+    m.length = d;
+    if constexpr (requires { m.unit = {c.block}; }) m.unit = {c.block};
+    m.rest = c.rest;
+    m.payload_key = from.child(0);
+}
+
 /// A payload that cannot list its terms, as its type is chosen at run time, is decoded into the workspace first.
 template <class B, Scalar T, class Rest, support_is Known, class Unit>
 requires(!TermMessage<typename Rest::template message<T, B>>) void add_message(

@@ -125,7 +125,7 @@ class turn_mean : public plain_transport {
 
   private:
     turn_schedule when_;
-    gathered<M, T, B> all_;
+    detail::gathered<M, T, B> all_;
     std::size_t dimension_;
     wire::bit_writer sink_;
     wire::by_host<M, B> encoding_;

@@ -67,7 +67,7 @@ class shared_mean {
     template <MayShare C>
     void operator()(B& on, C& comm, std::span<T> out) {
         auto const n = static_cast<std::size_t>(comm.size());
-        detail::partition const parts{out.size(), n};
+        partition const parts{out.size(), n};
         auto const first = parts.first(static_cast<std::size_t>(comm.rank()));
         auto const mine = parts.of(out, static_cast<std::size_t>(comm.rank()));
         T const share = T(1) / static_cast<T>(comm.size());
@@ -102,14 +102,10 @@ class shared_mean {
     wire::bit_writer sink_;
 };
 
-}  // namespace laconic::detail
-
-namespace laconic {
-
 /// The transport gather_all: each rank writes its message, all messages go to all ranks, and each rank reads them and
 /// adds their mean straight to a vector, in the order of ranks, so that all ranks get the same bits. The time goes with
 /// the lengths of the messages, not with d. Where all ranks are in one process and messages are long vectors in full,
-/// each rank adds up a part for all (detail::shared_mean), which meters do not count. A device's messages are written and
+/// each rank adds up a part for all (shared_mean), which meters do not count. A device's messages are written and
 /// read by way of the host, but over a communicator that carries its arrays they stay there (message_arrays.hpp).
 /// Reuses its memory.
 template <class M, Scalar T, class B = host>
@@ -121,43 +117,43 @@ class gathered : public plain_transport {
     /// Whether nothing else may be in flight: only where the ranks of one process divide the addition among them.
     template <Communicator C>
     bool travels_alone([[maybe_unused]] C& comm) const {
-        if constexpr (OnHost<B> && detail::MayShare<C> && messages::MayBe<M, messages::full_vector<T, B>>)
-            return detail::shared_mean<T, B>::may_pay_for(comm, dimension_);
+        if constexpr (OnHost<B> && MayShare<C> && messages::MayBe<M, messages::full_vector<T, B>>)
+            return shared_mean<T, B>::may_pay_for(comm, dimension_);
         return false;
     }
     /// Over a communicator that is Overlapping it does not wait.
     template <Communicator C>
-    void send(B& on, C& comm, round_context const& now, M const& mine, detail::failure const& own, int lane = 0) {
+    void send(B& on, C& comm, round_context const& now, M const& mine, failure const& own, int lane = 0) {
         if (own) {
             own.sent(sink_);
-            return detail::start_all_gather(comm, {detail::with_tag(sink_, now), true}, lane);
+            return start_all_gather(comm, {with_tag(sink_, now), true}, lane);
         }
-        if constexpr (detail::CarriesMessages<C, M, B>) {
+        if constexpr (CarriesMessages<C, M, B>) {
             sink_.clear();
-            arrays_.send(on, comm, mine, detail::with_tag(sink_, now));
+            arrays_.send(on, comm, mine, with_tag(sink_, now));
         } else {
-            detail::written<T>(sink_, dimension_, encoding_, on, mine);
-            detail::start_all_gather(comm, {detail::with_tag(sink_, now), false}, lane);
+            written<T>(sink_, dimension_, encoding_, on, mine);
+            start_all_gather(comm, {with_tag(sink_, now), false}, lane);
         }
     }
     /// mean <- the mean of all messages, the same bits on all ranks. Throws comm_error where a rank has failed before
     /// it sent its message, tags_differ on all ranks where the round has tags (round_context) that differ.
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const& now, M const&, detail::failure const&, Blank blank, F const&,
+    void receive(B& on, C& comm, round_context const& now, M const&, failure const&, Blank blank, F const&,
                  std::span<T> mean, int lane = 0) {
         fill(on, mean, T(0));  // while the messages are on their way
-        detail::finish_all_gather(comm, lane);
-        detail::without_tags messages(comm, now);
+        finish_all_gather(comm, lane);
+        without_tags messages(comm, now);
         messages.require_one();
-        detail::least_failure(messages).raise();
+        least_failure(messages).raise();
         messages.require_readable();
-        if constexpr (!detail::CarriesMessages<C, M, B>)
+        if constexpr (!CarriesMessages<C, M, B>)
             if (add_in_parts(on, messages, blank, mean)) return;
-        auto const add = detail::adding_mean(on, comm.size(), mean);
-        if constexpr (detail::CarriesMessages<C, M, B>)
+        auto const add = adding_mean(on, comm.size(), mean);
+        if constexpr (CarriesMessages<C, M, B>)
             arrays_.receive(on, comm, messages, blank, dimension_, add);
         else
-            detail::each_message(on, messages, blank, encoding_, theirs_, add);
+            each_message(on, messages, blank, encoding_, theirs_, add);
     }
 
     /// For several messages in one payload: this rank's is written to `sink`.
@@ -167,10 +163,10 @@ class gathered : public plain_transport {
     template <Communicator Messages, class Blank>
     [[gnu::noinline]] bool add_in_parts([[maybe_unused]] B& on, [[maybe_unused]] Messages& messages,
                                         [[maybe_unused]] Blank blank, [[maybe_unused]] std::span<T> mean) {
-        if constexpr (OnHost<B> && detail::MayShare<Messages> && messages::MayBe<M, messages::full_vector<T, B>>) {
+        if constexpr (OnHost<B> && MayShare<Messages> && messages::MayBe<M, messages::full_vector<T, B>>) {
             if (shared_.pays_for(messages, mean.size())) {  // as long as vectors in full: look what they are
                 blank(on, 0, theirs_);
-                if (detail::is_in_full<T, B>(theirs_)) return shared_(on, messages, mean), true;
+                if (is_in_full<T, B>(theirs_)) return shared_(on, messages, mean), true;
             }
         }
         return false;
@@ -192,11 +188,9 @@ class gathered : public plain_transport {
     wire::by_host<M, B> encoding_;
     M theirs_;
     struct nothing {};
-    [[no_unique_address]] std::conditional_t<OnHost<B>, nothing, detail::message_arrays<M, B>> arrays_;
-    [[no_unique_address]] std::conditional_t<OnHost<B>, detail::shared_mean<T, B>, nothing> shared_;
+    [[no_unique_address]] std::conditional_t<OnHost<B>, nothing, message_arrays<M, B>> arrays_;
+    [[no_unique_address]] std::conditional_t<OnHost<B>, shared_mean<T, B>, nothing> shared_;
 };
-
-namespace detail {
 
 /// A transport that is chosen at run time has a member that returns whether it is gather_all.
 template <class X>
@@ -217,5 +211,4 @@ struct transport_of<gather_all, M, T, B> {
     using type = gathered<M, T, B>;
 };
 
-}  // namespace detail
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -11,7 +11,7 @@
 #include "laconic/transport/transport.hpp"
 #include "laconic/wire/state.hpp"
 
-namespace laconic {
+namespace laconic::detail {
 
 /// The transport by a collective: it adds the messages up on their way, and may leave some of the sum to later rounds.
 /// Each rank's message becomes a list of terms or a vector in full, whichever the collective sums. A rank without a
@@ -21,7 +21,7 @@ class summed : public plain_transport {
     static_assert(Collective<X, T, B>,
                   "this is no collective for these numbers (collective/collective.hpp); on a device messages are "
                   "gathered, or added up by gtop_k or engine_all_reduce");
-    using sum_type = detail::sum_of<X, T, B>;
+    using sum_type = sum_of<X, T, B>;
 
   public:
     /// Of vectors of d numbers. Throws argument_error where x does not suit them.
@@ -34,22 +34,22 @@ class summed : public plain_transport {
     /// has that feedback, in the caller's words.
     template <class F>
     void require_beside(F const& feedback, std::string const& described) const {
-        if constexpr (detail::KeepsLeftover<F>)
+        if constexpr (KeepsLeftover<F>)
             if (feedback.keeps_leftover()) return;
         if (gives_back())
-            throw argument_error(detail::concat(
-                {"the collective ", name_, " gives back what it leaves out, which ", described,
-                 " would lose: take a collective that applies the whole sum, or error feedback: "
-                 "error_feedback{...} in a reducer, memory(0, 1) or momentum_correction in a recursion"}));
+            throw argument_error(
+                concat({"the collective ", name_, " gives back what it leaves out, which ", described,
+                        " would lose: take a collective that applies the whole sum, or error feedback: "
+                        "error_feedback{...} in a reducer, memory(0, 1) or momentum_correction in a recursion"}));
     }
     static constexpr bool uses_collective() { return true; }
-    void send(B&, Communicator auto&, round_context const&, M const&, detail::failure const&, int = 0) {
+    void send(B&, Communicator auto&, round_context const&, M const&, failure const&, int = 0) {
     }  // receive() adds them up
     /// mean <- the part of the mean of all messages that the collective applies, the same bits on all ranks. Throws the
     /// collective's errors, too.
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const& now, M const& mine, detail::failure const& own, Blank const&,
-                 F const&, std::span<T> mean, int = 0) {
+    void receive(B& on, C& comm, round_context const& now, M const& mine, failure const& own, Blank const&, F const&,
+                 std::span<T> mean, int = 0) {
         load<C>(on, mine, own, mean);
         add_up(on, comm, now.round, own, mean);
         take<C>(on, mean, mean);
@@ -58,22 +58,22 @@ class summed : public plain_transport {
     /// receive() in three steps that share a vector, of which the second alone communicates. The first sets this rank's
     /// part to its message, or to zeros where it has failed.
     template <Communicator C>
-    void load(B& on, M const& mine, detail::failure const& own, std::span<T> shared) {
-        bool const terms = detail::sums_terms<T, B, C>(sum_);
+    void load(B& on, M const& mine, failure const& own, std::span<T> shared) {
+        bool const terms = sums_terms<T, B, C>(sum_);
         if (!own) return terms ? list(on, mine, shared) : write_out(on, mine, shared);
         terms ? mine_.reset(shared.size()) : fill(on, shared, T(0));
     }
     template <Communicator C>
-    void add_up(B& on, C& comm, std::uint64_t round, detail::failure const& own, std::span<T> shared) {
+    void add_up(B& on, C& comm, std::uint64_t round, failure const& own, std::span<T> shared) {
         round_ = round;
         broken_.sum_is_under_way();
         T const share = T(1) / static_cast<T>(comm.size());
-        bool const terms = detail::sums_terms<T, B, C>(sum_);
+        bool const terms = sums_terms<T, B, C>(sum_);
         sum_round const now(round, own ? &own : nullptr);
         try {
-            if constexpr (detail::SumsTerms<sum_type, T, B, C>)
+            if constexpr (SumsTerms<sum_type, T, B, C>)
                 if (terms) sum_(on, comm, mine_, now);
-            if constexpr (detail::SumsNumbers<sum_type, T, B, C>)
+            if constexpr (SumsNumbers<sum_type, T, B, C>)
                 if (!terms) sum_(on, comm, shared, now);
         } catch (wire_error const&) {  // who knows where it came through, and who has received
             throw;
@@ -88,7 +88,7 @@ class summed : public plain_transport {
     }
     template <Communicator C>
     void take(B& on, std::span<T const> shared, std::span<T> mean) {
-        if (!detail::sums_terms<T, B, C>(sum_)) {
+        if (!sums_terms<T, B, C>(sum_)) {
             if (shared.data() != mean.data()) copy(on, shared, mean);
             return;
         }
@@ -99,7 +99,7 @@ class summed : public plain_transport {
     template <class F>
     void give_back(B& on, F& feedback) const {
         if constexpr (GivesBack<sum_type, T, B>)
-            if constexpr (detail::KeepsLeftover<F>)
+            if constexpr (KeepsLeftover<F>)
                 if (gives_back()) feedback.keep(on, sum_.leftover().message());
     }
     void require_consistent() const { broken_.require_consistent(no_rank, round_); }
@@ -113,7 +113,7 @@ class summed : public plain_transport {
   private:
     // One that is chosen at run time has all members; gives_back() decides whether leftover() may be called.
     bool gives_back() const {
-        if constexpr (detail::ChosenSum<sum_type>)
+        if constexpr (ChosenSum<sum_type>)
             return sum_.gives_back();
         else
             return GivesBack<sum_type, T, B>;
@@ -136,10 +136,8 @@ class summed : public plain_transport {
     sum_type sum_;
     sparse_sum<T, B> mine_;
     std::uint64_t round_ = 0;
-    detail::broken_round broken_;
+    broken_round broken_;
 };
-
-namespace detail {
 
 template <class X, class M, class T, class B>
 requires requires { typename sum_of<X, T, B>; }
@@ -147,5 +145,4 @@ struct transport_of<X, M, T, B> {
     using type = summed<X, M, T, B>;
 };
 
-}  // namespace detail
-}  // namespace laconic
+}  // namespace laconic::detail

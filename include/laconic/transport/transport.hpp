@@ -101,7 +101,7 @@ struct plain_transport {
     void reconstruct(B& on, C const&, round_context const& now, F& feedback, std::span<T> mean) {
         feedback.reconstruct(on, now, mean);
     }
-    /// Only `gathered` lets several messages share a payload, and overrides this; it is never called on others.
+    /// Only detail::gathered lets several messages share a payload, and overrides this; it is never called on others.
     void write(wire::bit_writer&, auto&, auto const&) { LACONIC_EXPECTS(false); }
     template <class B, class Blank, Scalar T>
     void read_and_add(wire::bit_reader&, B&, Blank const&, T, std::span<T>) {
