@@ -71,6 +71,10 @@ requires(!detail::SomeCompressor<C> && requires { typename detail::message_of<C>
     return a;
 }
 
+}  // namespace laconic
+
+namespace laconic::messages {
+
 /// Ends a sparsifier's compression: makes the payload from scale x_i for the coordinates i in m.support, which ascend,
 /// by the rest. Throws argument_error where one of them is not finite.
 template <class B, Scalar T, class M>
@@ -94,7 +98,9 @@ void make_payload(B& on, std::span<T const> x, T scale, M& m) {
     if constexpr (!direct) m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
 }
 
-namespace detail {
+}  // namespace laconic::messages
+
+namespace laconic::detail {
 
 // Throws argument_error for k = 0 of numbers that there are: no scale makes nothing unbiased.
 [[gnu::cold]] inline void check_some(char const* name, portion k, std::size_t d) {
@@ -117,27 +123,6 @@ void blank_listed(auto& on, auto const& c, std::size_t d, key from, auto& m) {
     m.support.resize(0);
     m.expect_payload(on);
 }
-// blank() and the compression of a sparsifier whose support both ends draw: c.recipe(places, key) says how, and the
-// values found there are multiplied by c.scale(d).
-void draw_support_of(auto& on, auto const& c, std::size_t d, key from, auto& m) {
-    begin_message(m, d, c, from);
-    m.drawn = c.recipe(m.places(), from.child(1));
-    if (m.drawn.how != messages::draw_method::exactly)
-        m.make_room(on, d);
-    else if (m.unit.length > 1)  // the last of which may be shorter
-        m.make_room(on, std::min<std::size_t>(m.drawn.count * m.unit.length, d));
-    messages::draw_support(on, m.drawn, m.places(), m.support);
-}
-void blank_drawn(auto& on, auto const& c, std::size_t d, key from, auto& m) {
-    draw_support_of(on, c, d, from, m);
-    m.expect_payload(on);
-}
-template <Scalar T>
-void compress_drawn(auto& on, auto const& c, std::span<T const> x, key from, auto& m) {
-    draw_support_of(on, c, x.size(), from, m);
-    make_payload(on, x, static_cast<T>(c.scale(x.size())), m);
-}
-
 // How many numbers are in k of the blocks of d numbers: with the last block, which may be shorter, or without it.
 inline std::array<std::size_t, 2> numbers_in_blocks(std::size_t d, std::size_t block, portion k) {
     std::size_t const all = pieces_in(d, block), n = k.of(all), most = std::min(n * block, d);
@@ -186,5 +171,4 @@ double kept_by(Rest const& rest, std::size_t n) {
     }
 }
 
-}  // namespace detail
-}  // namespace laconic
+}  // namespace laconic::detail

@@ -178,7 +178,7 @@ class block_saga {
     std::optional<double> operator()(B& on, FiniteSum<T> auto const& f, round_context const& now, std::span<T const> x,
                                      std::span<T> g) {
         detail::draw_rows(now.gradient, f.samples(), 1, row_);
-        detail::draw_support_of(on, blocks_, x.size(), now.own, drawn_);
+        blocks_.draw(on, x.size(), now.own, drawn_);
         fresh_.resize(x.size());
         if (table_.empty()) {
             fill_table(on, f, x);
