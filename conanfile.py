@@ -27,7 +27,7 @@ class Laconic(ConanFile):
 
     def set_version(self):
         text = load(self, os.path.join(self.recipe_folder, "include", "laconic", "core", "version.hpp"))
-        self.version = ".".join(re.search(rf"version_{part} = (\d+);", text)[1] for part in ("major", "minor", "patch"))
+        self.version = ".".join(re.search(r"version\[\] = {(\d+), (\d+), (\d+)};", text).groups())
 
     def requirements(self):
         self.requires("eigen/[>=3.4.0 <6]", transitive_headers=True)

@@ -75,7 +75,7 @@ struct nearest_level {
     }
     template <class B, laconic::Scalar T>
     void blank(B&, std::size_t d, laconic::key, message<T, B>& m) const {
-        laconic::check_dimension(d);
+        laconic::messages::check_dimension(d);
         m.levels = levels;
         m.bucket = std::max<std::size_t>(d, 1);
         m.steps.resize(d > 0 ? 1 : 0);

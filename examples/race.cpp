@@ -148,8 +148,8 @@ void parse(CLI::App& app, options& o) {
         "print the methods, the compressors, the collectives and the costs, with their parameters, what they do, and "
         "references");
     app.add_flag("--quiet", o.quiet, "print errors only");
-    app.set_version_flag("--version", fmt::format("race (laconic {}.{}.{})", laconic::version_major,
-                                                  laconic::version_minor, laconic::version_patch));
+    app.set_version_flag("--version", fmt::format("race (laconic {}.{}.{})", laconic::version[0],
+                                                  laconic::version[1], laconic::version[2]));
 }
 
 /// Two files that are one: what is no regular file, such as /dev/null, may be used twice.

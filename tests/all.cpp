@@ -5,7 +5,7 @@
 #include "support/everything.hpp"
 
 TEST_CASE("what stands in no other umbrella is in this one") {
-    static_assert(version_major == 0 && version_minor >= 1 && version_patch >= 0);
+    static_assert(version[0] == 0 && version[1] >= 1 && version[2] >= 0);
     std::vector<double> const x{3, -4, 0};
     reference by_definition;
     CHECK(first_non_finite(by_definition, std::span<double const>(x)) == 3);

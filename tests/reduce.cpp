@@ -4,7 +4,7 @@
 
 #include "support/everything.hpp"
 
-static_assert(version_major == 0 && version_minor >= 1 && version_patch >= 0);
+static_assert(version[0] == 0 && version[1] >= 1 && version[2] >= 0);
 
 TEST_CASE("everything in one include: a reducer over nodes, and a sum") {
     std::vector<float> means(4), sums(4);

@@ -133,9 +133,9 @@ void add_quantize() {
         };
     });
     add<float>({"windows"}, [](std::span<float const> x) {
-        return [n = x.size(), windows = std::vector<std::uint16_t>(512)]() mutable {
-            kernels::window_source<simd::arch> const source(key{1});
-            for (std::size_t i = 0; i < n; i += windows.size()) source.draw(i, std::span(windows));
+        return [n = x.size()] {
+            kernels::random_windows<simd::arch> draws(key{1}, 0, n);
+            for (std::size_t i = 0; i < n; i += draws.most) draws.at(i, draws.most);
         };
     });
     add_quantizer("quantize_2_bits", quantize{1, bucket});

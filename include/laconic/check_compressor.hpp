@@ -105,7 +105,7 @@ class compressor_check {
             return accepted;
         };
         auto const first =
-            compressor_laws::changes_violation(compressor_laws::written(m), account(m).unpadded(), accepts, taken);
+            compressor_laws::changes_violation(compressor_laws::written(m), wire::account(m).unpadded(), accepts, taken);
         return first.empty() ? violation : first;
     }
     // A message of a user's kind in the self-describing form: whole, and with each bit flipped.

@@ -130,7 +130,7 @@ std::string check_message(C const& c, std::vector<T> const& x, std::vector<T> co
     if (!(reused == m)) return "the same vector and key give another message where the message is reused";
     encoded = written(m);
     if (encoded != written(reused)) return "one message, written twice, in two ways";
-    if (8 * encoded.size() != bits(m)) return "bits() is not what write() writes";
+    if (8 * encoded.size() != wire::bits(m)) return "bits() is not what write() writes";
     message fresh, blanked;
     c.blank(on, x.size(), from, fresh);
     c(elsewhere, u, from.child(8), blanked);

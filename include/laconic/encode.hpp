@@ -42,7 +42,7 @@ consteval bool can_be_decoded_into() {
 template <Scalar T, class C>
 message_of<C, T> read_message(C const& c, std::span<std::byte const> bytes, std::size_t d, key from) {
     static_assert(require_compressor<C, T, host>());
-    check_dimension(d);
+    messages::check_dimension(d);
     c.check(d);
     host on;
     message_of<C, T> m;

@@ -84,7 +84,7 @@ class loop_base {
         if (x.size() != static_cast<std::size_t>(objective.dimension()))
             throw shape_error(
                 detail::concat({"x has ", x.size(), " numbers, the objective's dimension is ", objective.dimension()}));
-        check_dimension(x.size());
+        messages::check_dimension(x.size());
     }
     /// Throws agreement_error on every rank where ranks disagree on `method`, which has all its settings, the
     /// dimension, the seed or the starting point.

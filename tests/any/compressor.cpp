@@ -23,7 +23,7 @@ void says_the_same_as(auto const& c) {
         c(on, std::span<T const>(x), key{4}, m);
         any(elsewhere, std::span<T const>(x), key{4}, n);
         CHECK(laws::written(n) == laws::written(m));
-        CHECK(bits(n) == bits(m));
+        CHECK(wire::bits(n) == wire::bits(m));
         CHECK(laws::decoded<any_message<T, host>, T>(n) == laws::decoded<decltype(m), T>(m));
     }
     for (std::size_t d : {1u, 8u, 100u}) {
@@ -114,7 +114,7 @@ TEST_CASE("the message: nothing at first, then whatever it was last asked to be"
     any_message<double, host> m, other;
     CHECK(m == other);
     CHECK(m.dimension() == 0);
-    CHECK(bits(m) == 0);
+    CHECK(wire::bits(m) == 0);
     auto& p = m.as<messages::full_vector<double, host>>();
     p.values = {1, 2};
     CHECK(&m.as<messages::full_vector<double, host>>() == &p);  // the memory is kept

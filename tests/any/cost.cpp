@@ -99,16 +99,16 @@ TEST_CASE("what is no cost: the place, and what there is instead") {
 }
 
 TEST_CASE("prices that cannot be") {
-    refused("affine(-1, 0)", 1, "a cost per bit of -1: it is a finite number of at least 0");
-    refused("affine(1, -0.5)", 1, "a cost per message of -0.5: it is a finite number of at least 0");
-    refused("packets(0, 64, 60)", 1, "a packet of 0 bytes: it takes at least 1");
-    refused("packets(512, -1, 60)", 1, "a cost per packet of -1: it is a finite number of at least 0");
-    refused("energy(1, 2, 0.5, 4)", 1, "a packet of 0.5 bytes: it takes at least 1");
-    refused("air_time(0, 1, 1, 1)", 1, "an air time at 0 bits a second: it takes more than 0");
-    refused("air_time(1e-320, 1, 1, 1)", 1, "a cost per bit of inf: it is a finite number of at least 0");
-    refused("two_way(bits, bits, answer=-1)", 1, "-1 bits of an answer: it is a finite number of at least 0");
-    refused("two_way(bits, bits, others=-1)", 1, "-1 other messages: it is a finite number of at least 0");
-    refused("two_way(bits, affine(-1, 0))", 15, "a cost per bit of -1: it is a finite number of at least 0");
+    refused("affine(-1, 0)", 8, "per_bit is at least 0");
+    refused("affine(1, -0.5)", 11, "per_message is at least 0");
+    refused("packets(0, 64, 60)", 9, "payload is at least 1");
+    refused("packets(512, -1, 60)", 14, "header is at least 0");
+    refused("energy(1, 2, 0.5, 4)", 14, "payload is at least 1");
+    refused("air_time(0, 1, 1, 1)", 1, "energy: per_bit = inf is no finite number of at least 0");
+    refused("air_time(1e-320, 1, 1, 1)", 1, "energy: per_bit = inf is no finite number of at least 0");
+    refused("two_way(bits, bits, answer=-1)", 27, "answer is at least 0");
+    refused("two_way(bits, bits, others=-1)", 27, "others is at least 0");
+    refused("two_way(bits, affine(-1, 0))", 22, "per_bit is at least 0");
 }
 
 TEST_CASE("the dearer what comes back, the more is sent at a time: the levels for (4, 3, 2, 1), by hand") {

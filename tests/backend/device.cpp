@@ -8,7 +8,7 @@
 using namespace laconic;
 using namespace laconic::kernels;
 
-static_assert(Backend<device, float> && Backend<device, double>);
+static_assert(kernels::Backend<device, float> && kernels::Backend<device, double>);
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "support/everything.hpp"
 
-static_assert(Backend<host, float> && Backend<host, double>);
+static_assert(kernels::Backend<host, float> && kernels::Backend<host, double>);
 
 TEST_CASE("one host serves floats and doubles in turn, and may be moved") {
     host on;

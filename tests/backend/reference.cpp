@@ -7,7 +7,7 @@
 #include "support/laws/messages.hpp"
 #include "support/laws/pipelines.hpp"
 
-static_assert(Backend<reference, float> && Backend<reference, double>);
+static_assert(kernels::Backend<reference, float> && kernels::Backend<reference, double>);
 
 // The bytes of a compressor's message about x on a backend, or one byte where it throws an argument_error.
 template <class B, class T>

@@ -106,6 +106,6 @@ TEST_CASE("two ways are named with all that counts, and counts that cannot be ar
         CHECK_THROWS_AS((two_way_cost{{}, {}, bad}), argument_error);
         CHECK_THROWS_AS((two_way_cost{{}, {}, 0, bad}), argument_error);
     }
-    CHECK_THROWS_WITH_AS((two_way_cost{{}, {}, -8}), "-8 bits of an answer: it is a finite number of at least 0",
+    CHECK_THROWS_WITH_AS((two_way_cost{{}, {}, -8}), "two_way: answer = -8 is no finite number of at least 0",
                          argument_error);
 }

@@ -5,7 +5,7 @@
 
 #include "support/everything.hpp"
 
-static_assert(std::is_trivially_copyable_v<term<float>> && sizeof(term<float>) == 8);
+static_assert(std::is_trivially_copyable_v<messages::term<float>> && sizeof(messages::term<float>) == 8);
 static_assert(detail::largest_dimension == 4294967295u);
 
 TEST_CASE("width_of is the least width that tells n things apart") {
@@ -23,8 +23,8 @@ TEST_CASE("width_of is the least width that tells n things apart") {
 }
 
 TEST_CASE("2^32 - 1 dimensions are the most") {
-    CHECK_NOTHROW(check_dimension(0xffffffffu));
-    CHECK_THROWS_WITH_AS(check_dimension(std::uint64_t{1} << 32),
+    CHECK_NOTHROW(messages::check_dimension(0xffffffffu));
+    CHECK_THROWS_WITH_AS(messages::check_dimension(std::uint64_t{1} << 32),
                          "more than 2^32 - 1 dimensions: 4294967296; split the vector, so that each part has at most "
                          "2^32 - 1 numbers",
                          argument_error);

@@ -15,7 +15,6 @@ TEST_CASE("the build's version is that of the constants") {
         MESSAGE("skipped: LACONIC_BUILT_VERSION has no version");
         return;
     }
-    CHECK(std::to_string(laconic::version_major) + "." + std::to_string(laconic::version_minor) + "." +
-              std::to_string(laconic::version_patch) ==
-          built);
+    using laconic::version;
+    CHECK(std::to_string(version[0]) + "." + std::to_string(version[1]) + "." + std::to_string(version[2]) == built);
 }

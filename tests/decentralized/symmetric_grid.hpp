@@ -24,7 +24,7 @@ struct grid_terms {
     double radius, step;
 
     constexpr std::size_t size() const { return codes.size(); }
-    constexpr laconic::term<double> operator[](std::size_t j) const {
+    constexpr laconic::messages::term<double> operator[](std::size_t j) const {
         return {static_cast<laconic::coordinate>(j), step * codes[j] - radius};
     }
 };

@@ -29,7 +29,7 @@ void round_trip(fuzz::input in) {
         return;  // a norm, a mean or a scaled number that is not finite
     }
     auto const name = to_string(s.compressor) + ", d = " + std::to_string(s.dimension);
-    if (8 * written.size() != bits(m, positions)) fuzz::found(name + ": the ledger is wrong");
+    if (8 * written.size() != wire::bits(m, positions)) fuzz::found(name + ": the ledger is wrong");
     s.compressor.blank(on, s.dimension, s.from, theirs);
     try {
         wire::bit_reader source(written);

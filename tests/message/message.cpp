@@ -21,7 +21,7 @@ struct twice {
         double value;
         static constexpr bool in_order = false;
         constexpr std::size_t size() const { return 2; }
-        constexpr term<double> operator[](std::size_t) const { return {1, value}; }
+        constexpr messages::term<double> operator[](std::size_t) const { return {1, value}; }
     };
     double value = 0;
     std::size_t dimension() const { return 3; }
@@ -47,7 +47,7 @@ struct owns_memory {
     std::vector<double> v;
     [[maybe_unused]] static constexpr bool in_order = true;
     std::size_t size() const { return v.size(); }
-    term<double> operator[](std::size_t j) const { return {0, v[j]}; }
+    messages::term<double> operator[](std::size_t j) const { return {0, v[j]}; }
 };
 
 // What w m adds to some numbers; the terms of a message that lists them come in order.

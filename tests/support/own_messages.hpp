@@ -83,7 +83,7 @@ struct round_to {
     }
     template <class B, laconic::Scalar T>
     void blank(B&, std::size_t d, laconic::key, multiples<T, B>& m) const {
-        laconic::check_dimension(d);
+        laconic::messages::check_dimension(d);
         m.step = static_cast<T>(step);
         m.width = width;
         m.resize(d);
@@ -138,7 +138,7 @@ struct mean {
     void check(std::size_t) const {}
     template <class B, laconic::Scalar T>
     void blank(B&, std::size_t d, laconic::key, one_number<T>& m) const {
-        laconic::check_dimension(d);
+        laconic::messages::check_dimension(d);
         m = {d, 0};
     }
     template <class B, laconic::Scalar T>

@@ -16,7 +16,7 @@ struct message_sizes {
     bool written = true;
 
     double operator()(auto formula, auto compress) const {
-        return written ? static_cast<double>(bits(compress())) : formula();
+        return written ? static_cast<double>(wire::bits(compress())) : formula();
     }
     bool are_dear() const { return written; }
 

@@ -118,6 +118,7 @@ class any_message {
                 throw argument_error("this message has no self-describing form: it has no user_kind");
         }
         double as_paper() const override {
+            using wire::bits_as_paper;
             if constexpr (OnHost<B>) return bits_as_paper(message());
             return 0;
         }

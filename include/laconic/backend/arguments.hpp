@@ -14,7 +14,7 @@
 #include "laconic/core/view.hpp"
 
 /// What kernels take, of every backend, and what their contracts are written with.
-namespace laconic {
+namespace laconic::kernels {
 
 /// Which of its two neighbours on a grid a value becomes.
 enum class rounding { random, nearest };
@@ -23,10 +23,6 @@ constexpr std::array<std::string_view, 2> words_of(rounding) { return {"random",
 /// Which norm of a bucket its grid spans.
 enum class p_norm { one, two, largest };
 constexpr std::array<std::string_view, 3> words_of(p_norm) { return {"1", "2", "inf"}; }
-
-}  // namespace laconic
-
-namespace laconic::kernels {
 
 /// What stands for a level of a grid with as many levels above 0 as below: a byte where that holds all of them.
 template <class T>
@@ -47,6 +43,12 @@ struct listed_terms {
 };
 
 }  // namespace laconic::kernels
+
+namespace laconic {
+
+using kernels::p_norm, kernels::rounding;
+
+}  // namespace laconic
 
 namespace laconic::detail {
 

@@ -114,5 +114,10 @@ void resize_to_overwrite(Array& array, std::size_t n) {
     else
         array.resize(n);
 }
+/// The two arrays of a list of terms, to be written next.
+void resize_both(auto& at, auto& values, std::size_t n) {
+    resize_to_overwrite(at, n);
+    resize_to_overwrite(values, n);
+}
 
 }  // namespace laconic::detail

@@ -10,7 +10,7 @@
 #include "laconic/backend/scales.hpp"
 #include "laconic/backend/short_format.hpp"
 
-namespace laconic {
+namespace laconic::kernels {
 
 /// Where arrays live and loops run. Satisfied iff B names an array type and the kernels below are found for it by
 /// argument-dependent lookup; all above this folder is written once against them, and never touches an element itself:
@@ -24,7 +24,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
              typename B::template array<coordinate>& at, typename B::template array<T>& values,
              std::span<std::int8_t> few_levels, std::span<std::int16_t> levels, std::span<std::uint16_t> powers,
              std::span<std::uint8_t> bytes, std::span<std::uint64_t> words, std::span<std::uint32_t> counts,
-             kernels::listed_terms<T> list, std::span<coordinate> some_at) {
+             listed_terms<T> list, std::span<coordinate> some_at) {
     // memory
     values.resize(k);
     values.assign(k, a);
@@ -60,7 +60,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     sample_in_proportion(on, x, a, from, at);
     // lists of terms
     add_lists(on, list, list, at, values);
-    sum_lists(on, std::span<kernels::listed_terms<T> const>(&list, 1), at, values, at, values);
+    sum_lists(on, std::span<listed_terms<T> const>(&list, 1), at, values, at, values);
     part_list(on, list, std::span<coordinate const>{}, at, values, at, values);
     take_list(on, list, std::span<coordinate const>{}, at, values);
     list_without(on, list, std::span<coordinate const>{}, at, values);
@@ -71,7 +71,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     // round
     { rounding_variance(on, x, a) } -> std::same_as<double>;
     round_to_powers(on, x, from, first, powers);
-    round_to_short(on, x, kernels::short_layout{}, powers);
+    round_to_short(on, x, short_layout{}, powers);
     pack_signs(on, x, words);
     // buckets
     { round_buckets_to_levels(on, x, k, p_norm::two, 1, from, y, few_levels) } -> std::same_as<bool>;
@@ -83,8 +83,8 @@ concept Backend = std::movable<B> && Scalar<T> &&
     damp_steps(on, x, k, y);
     // matrix
     draw_symmetric(on, from, first, y);
-    multiply_matrix(on, x, kernels::matrix_is{}, x, k, y);
-    multiply_to_orthonormal(on, x, kernels::matrix_is{}, x, k, y);
+    multiply_matrix(on, x, matrix_is{}, x, k, y);
+    multiply_to_orthonormal(on, x, matrix_is{}, x, k, y);
     // update
     add_scaled(on, a, x, y);
     multiply(on, a, y);
@@ -99,4 +99,4 @@ concept Backend = std::movable<B> && Scalar<T> &&
     scaled_distances(on, a, x, x, y);
 };
 
-}  // namespace laconic
+}  // namespace laconic::kernels

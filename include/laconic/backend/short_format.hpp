@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -59,33 +60,14 @@ struct short_layout {
     constexpr bool is_finite(std::uint16_t code) const { return (code & (sign() - 1)) <= largest(); }
 };
 
-constexpr short_layout layout_of(short_format f) {
-    switch (f) {
-        case short_format::binary16:
-            return {5, 10, true};
-        case short_format::bfloat:
-            return {8, 7, true};
-        case short_format::e4m3:
-            return {4, 3, false};
-        case short_format::e5m2:
-            return {5, 2, true};
-    }
-    return {};
-}
-
-constexpr char const* name_of(short_format f) {
-    switch (f) {
-        case short_format::binary16:
-            return "fp16";
-        case short_format::bfloat:
-            return "bf16";
-        case short_format::e4m3:
-            return "float8_e4m3";
-        case short_format::e5m2:
-            return "float8_e5m2";
-    }
-    return "";
-}
+struct named_layout {
+    char const* name;
+    short_layout layout;
+};
+inline constexpr named_layout short_formats[] = {
+    {"fp16", {5, 10, true}}, {"bf16", {8, 7, true}}, {"float8_e4m3", {4, 3, false}}, {"float8_e5m2", {5, 2, true}}};
+constexpr short_layout layout_of(short_format f) { return short_formats[static_cast<std::size_t>(f)].layout; }
+constexpr char const* name_of(short_format f) { return short_formats[static_cast<std::size_t>(f)].name; }
 
 /// The number that a code means, exactly; NaN for all codes that are not finite.
 template <Scalar T>

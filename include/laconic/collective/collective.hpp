@@ -150,7 +150,7 @@ concept Collective = std::copyable<X> && requires(X const& x) {
 /// make the same. Throws argument_error for 2^32 numbers or more, and what x.check(d) does.
 template <Scalar T, class B = host, class X>
 detail::sum_of<X, T, B> make_sum(X const& x, std::size_t d, position_code positions = position_code::smallest) {
-    check_dimension(d);
+    messages::check_dimension(d);
     detail::check_collective(x, d);
     return {x, d, positions};
 }

@@ -89,7 +89,7 @@ struct best_level {
     }
     template <class B>
     void blank(B& on, std::size_t d, key from, auto& m) const {
-        check_dimension(d);
+        messages::check_dimension(d);
         m.levels = levels<C>::count(compressor, d);
         m.compressor = {compressor};
         m.from = from;

@@ -24,7 +24,7 @@ inline std::size_t longest_bucket(std::size_t bucket, std::size_t d) {
 /// Makes m what the receiver of a message about d values in such buckets has before it reads: all else that sizes m is
 /// set. Throws argument_error for more than 2^32 - 1 values.
 void begin_buckets(auto& m, std::size_t bucket, std::size_t d) {
-    check_dimension(d);
+    messages::check_dimension(d);
     m.bucket = bucket_of(bucket, d);
     m.resize(d);
 }

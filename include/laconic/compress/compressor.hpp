@@ -161,7 +161,7 @@ template <class C, Contiguous X, class B = host>
 requires Compressor<C, detail::element_of<X>, B>
 auto compress(C const& c, X const& x, key from, B on = {}) {
     std::span<detail::element_of<X> const> const v(detail::view(x));
-    check_dimension(v.size());
+    messages::check_dimension(v.size());
     c.check(v.size());
     if (auto const i = first_non_finite(on, v); i < v.size())
         throw argument_error(detail::concat({"coordinate ", i, " is not finite"}));

@@ -17,11 +17,11 @@ struct identity {
 
     void check(std::size_t) const {}
     void blank(auto&, std::size_t d, key, auto& m) const {
-        check_dimension(d);
+        messages::check_dimension(d);
         m.resize(d);
     }
     void operator()(auto& on, auto x, key, auto& m) const {
-        check_dimension(x.size());
+        messages::check_dimension(x.size());
         kernels::assign(on, x, m.values);
     }
     double omega(std::size_t) const { return 0; }

@@ -58,7 +58,7 @@ inline constexpr bool has_curve = requires(C const& c, histogram& h) {
 template <class C>
 inline constexpr bool has_two_families = false;
 
-// Of a sparsifier whose level is its k.
+// Of a sparsifier whose level is its k; its numbers are in full, at positions out of d.
 template <class C>
 struct levels_of_k {
     static std::size_t count(C const&, std::size_t d) { return d; }
@@ -67,13 +67,11 @@ struct levels_of_k {
         return c;
     }
     static std::string family(C const& c) { return text_of(std::string(name_of_type<C>()), c.rest); }
+    template <Scalar T>
+    static double bits(C const&, std::size_t level, std::size_t d) {
+        return static_cast<double>(level * (width_of(d) + 8 * sizeof(T)));
+    }
 };
-
-// The bits of k numbers in full at positions out of d.
-template <Scalar T>
-double bits_in_full_at(std::size_t k, std::size_t d) {
-    return static_cast<double>(k * (width_of(d) + 8 * sizeof(T)));
-}
 
 // Of the k largest, their squares or, as signs times their mean magnitude, the square of their sum over k.
 template <bool Squares>
@@ -99,12 +97,7 @@ struct levels_of_largest {
 
 /// The level is k; it keeps the share of the energy that the k largest magnitudes have.
 template <>
-struct levels<top_k<>> : detail::levels_of_k<top_k<>>, detail::levels_of_largest<true> {
-    template <Scalar T>
-    static double bits(top_k<> const&, std::size_t level, std::size_t d) {
-        return detail::bits_in_full_at<T>(level, d);
-    }
-};
+struct levels<top_k<>> : detail::levels_of_k<top_k<>>, detail::levels_of_largest<true> {};
 
 /// The level is k; the largest are sent as signs times their mean magnitude, which keeps |x_k|_1^2 / (k |x|^2), not
 /// unimodal in k. With buckets it keeps at least that (Cauchy-Schwarz).
@@ -122,10 +115,6 @@ struct levels<top_k<scaled_sign>> : detail::levels_of_k<top_k<scaled_sign>>, det
 template <>
 struct levels<proportional<identity, true>> : detail::levels_of_k<proportional<identity, true>> {
     using type = proportional<identity, true>;
-    template <Scalar T>
-    static double bits(type const&, std::size_t level, std::size_t d) {
-        return detail::bits_in_full_at<T>(level, d);
-    }
     // As proportion_for, for every count at once: the lower the count, the fewer coordinates are certain.
     template <class B, Scalar T>
     static void kept(B& on, type const&, std::span<T const> x, typename B::template array<T>& room,

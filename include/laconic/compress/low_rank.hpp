@@ -66,7 +66,7 @@ struct low_rank {
 
     /// Where d numbers are no matrix of so many rows it makes a message which every reader refuses.
     void blank(auto&, std::size_t d, key, auto& m) const {
-        check_dimension(d);
+        messages::check_dimension(d);
         m.count = d;
         m.rows = rows;
         m.rank = m.rows * m.cols() == d ? std::min({rank, m.rows, m.cols()}) : 0;
@@ -78,7 +78,7 @@ struct low_rank {
     /// large that their product may not be finite; shape_error where the start has another size.
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
-        check_dimension(x.size());
+        messages::check_dimension(x.size());
         check(x.size());
         detail::require_finite(on, "low_rank", x);
         blank(on, x.size(), from, m);

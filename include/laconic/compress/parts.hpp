@@ -66,7 +66,7 @@ struct parts {
     }
     /// Where d is not the sum of the lengths it makes a message which every reader refuses.
     void blank(auto& on, std::size_t d, key from, auto& m) const {
-        check_dimension(d);
+        messages::check_dimension(d);
         m.count = d;
         m.each.resize(length() == d ? pieces.size() : 0);
         for (std::size_t i = 0; i < m.each.size(); ++i)
@@ -74,7 +74,7 @@ struct parts {
     }
     /// Throws argument_error where the lengths do not add up to x's, and whatever the parts' compressors throw.
     void operator()(auto& on, auto x, key from, auto& m) const {
-        check_dimension(x.size());
+        messages::check_dimension(x.size());
         require_sum(x.size());
         m.count = x.size();
         m.each.resize(pieces.size());
@@ -140,13 +140,13 @@ struct scaled_down {
     }
     template <Scalar T, class M>
     void blank(auto& on, std::size_t d, key from, messages::scaled<M, T>& m) const {
-        check_dimension(d);
+        messages::check_dimension(d);
         m.factor = static_cast<T>(delta(d));
         inside.blank(on, d, from, m.inside);
     }
     template <Scalar T, class M>
     void operator()(auto& on, std::span<T const> x, key from, messages::scaled<M, T>& m) const {
-        check_dimension(x.size());
+        messages::check_dimension(x.size());
         m.factor = static_cast<T>(delta(x.size()));
         inside(on, x, from, m.inside);
     }

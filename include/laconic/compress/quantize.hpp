@@ -34,7 +34,7 @@ struct quantize {
 
     void check(std::size_t) const { detail::check_fields(*this); }
     void blank(auto&, std::size_t d, key, auto& m) const {
-        check_dimension(d);
+        messages::check_dimension(d);
         m.levels = levels;  // which sizes the codes
         detail::begin_buckets(m, bucket, d);
     }
@@ -79,7 +79,7 @@ struct damped_quantize {
     void check(std::size_t d) const { plain().check(d); }
     /// The first call makes room for codes of either width, as the level may change from one message to the next.
     void blank(auto& on, std::size_t d, key from, auto& m) const {
-        check_dimension(d);
+        messages::check_dimension(d);
         if (m.codes.capacity() < d) m.codes.resize(d);
         if (m.wide_codes.capacity() < d) m.wide_codes.resize(d);
         plain().blank(on, d, from, m);

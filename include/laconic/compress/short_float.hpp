@@ -24,7 +24,7 @@ struct short_float {
 
     void check(std::size_t) const {}
     void blank(auto&, std::size_t d, key, auto& m) const {
-        check_dimension(d);
+        messages::check_dimension(d);
         m.resize(d);
     }
     void operator()(auto& on, auto x, key from, auto& m) const {

@@ -80,7 +80,7 @@ struct vote {
 
     void check(std::size_t) const {}
     void blank(auto&, std::size_t d, key, auto& m) const {
-        check_dimension(d);
+        messages::check_dimension(d);
         m.bucket = 0;
         m.resize(d);
     }

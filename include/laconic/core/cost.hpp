@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <concepts>
+#include <limits>
 #include <string>
+#include <string_view>
 
 #include "laconic/core/description.hpp"
 
@@ -39,54 +41,6 @@ struct message_cost {
     friend std::string to_string(message_cost const& c);
 };
 
-namespace detail {
-
-inline double price(double value, char const* what) {
-    if (!(value >= 0 && std::isfinite(value)))
-        throw argument_error(concat({"a cost ", what, " of ", value, ": it is a finite number of at least 0"}));
-    return value;
-}
-inline double at_least_zero(double value, char const* what) {
-    if (!(value >= 0 && std::isfinite(value)))
-        throw argument_error(concat({value, " ", what, ": it is a finite number of at least 0"}));
-    return value;
-}
-inline double packet_size(double bytes) {
-    if (!(bytes >= 1 && std::isfinite(bytes)))
-        throw argument_error(concat({"a packet of ", bytes, " bytes: it takes at least 1"}));
-    return bytes;
-}
-
-}  // namespace detail
-
-/// The cost per_bit x bits + per_message (Khirirat et al., CAT, arXiv:2003.06377: c1 and c0). Like all functions below
-/// it throws argument_error for a price that is negative or not finite.
-inline message_cost affine_cost(double per_bit, double per_message) {
-    return {detail::price(per_bit, "per bit"), 0, 0, detail::price(per_message, "per message")};
-}
-
-/// The cost in bytes: each packet that is begun takes payload + header bytes on the link, full or not, and the message
-/// takes `fixed` more (CAT's packet model: c1 = payload + header, P_max = payload, c0 = fixed). payload >= 1.
-inline message_cost packet_cost(double payload, double header, double fixed) {
-    return {0, detail::packet_size(payload) + detail::price(header, "per packet"), payload,
-            detail::price(fixed, "per message")};
-}
-
-/// The cost in joules, for a radio: per bit, per packet of `payload` bytes that is begun (preamble, header), and
-/// `to_wake` per message, to wake the radio up. payload >= 1.
-inline message_cost energy_cost(double per_bit, double per_packet, double payload, double to_wake) {
-    return {detail::price(per_bit, "per bit"), detail::price(per_packet, "per packet"), detail::packet_size(payload),
-            detail::price(to_wake, "per message")};
-}
-
-/// The cost in seconds of a radio channel: `rate` bits a second, `preamble` seconds for each packet of `payload` bytes
-/// that is begun, and `wait` seconds per message to get the channel. rate > 0, payload >= 1.
-inline message_cost air_time_cost(double rate, double preamble, double payload, double wait) {
-    if (!(rate > 0))
-        throw argument_error(detail::concat({"an air time at ", rate, " bits a second: it takes more than 0"}));
-    return energy_cost(1 / rate, preamble, payload, wait);
-}
-
 /// The cost of a message together with that of what comes back: `up` for the message, `down` for a server's answer of
 /// `answer` bits and for each of `others` messages of about the same size, which an all-gather among others + 1 ranks
 /// brings. The answer also comes where the message has no bits. Made of a message_cost alone, it counts the way up
@@ -98,13 +52,9 @@ struct two_way_cost {
     two_way_cost() = default;
     two_way_cost(message_cost up_) : up(up_) {}  // NOLINT: implicit: the way back is then free
     /// Throws argument_error for a count that is negative or not finite.
-    two_way_cost(message_cost up_, message_cost down_, double answer_ = 0, double others_ = 0)
-        : up(up_),
-          down(down_),
-          answer(detail::at_least_zero(answer_, "bits of an answer")),
-          others(detail::at_least_zero(others_, "other messages")) {}
+    two_way_cost(message_cost up_, message_cost down_, double answer_ = 0, double others_ = 0);
 
-    static message_cost free() { return affine_cost(0, 0); }
+    static message_cost free() { return {0}; }
 
     double operator()(double bits) const {
         double const first = up(bits) + down(answer);
@@ -125,10 +75,19 @@ inline message_cost lossy_cost(message_cost once, double loss) {
     return once;
 }
 
-/// The costs as texts have them: what they convert to is what the functions above return.
+/// The costs as texts have them: what they convert to is what the functions below return. The conversion throws
+/// argument_error for a price that is negative or not finite.
 namespace described_costs {
 
 inline constexpr char const* source = "Khirirat, Magnusson, Aytekin, Johansson, arXiv:2003.06377";
+inline constexpr double most = std::numeric_limits<double>::max();
+
+constexpr auto price(std::string_view name, auto member) { return field(name, member).between(0, most).needed(); }
+constexpr auto packet_size(auto member) { return field("payload", member).between(1, most).needed(); }
+message_cost checked(auto const& described, message_cost cost) {
+    detail::check_fields(described);
+    return cost;
+}
 
 struct bits {
     static constexpr void description(auto&& describe) { describe("bits", "the number of bits", ""); }
@@ -137,37 +96,37 @@ struct bits {
 struct affine {
     double per_bit = 0, per_message = 0;
     static constexpr void description(auto&& describe) {
-        describe("affine", "a price for each bit and one for the message", source,
-                 field("per_bit", &affine::per_bit).needed(), field("per_message", &affine::per_message).needed());
+        describe("affine", "a price for each bit and one for the message", source, price("per_bit", &affine::per_bit),
+                 price("per_message", &affine::per_message));
     }
-    operator message_cost() const { return affine_cost(per_bit, per_message); }
+    operator message_cost() const { return checked(*this, {per_bit, 0, 0, per_message}); }
 };
 struct packets {
     double payload = 0, header = 0, fixed = 0;
     static constexpr void description(auto&& describe) {
         describe("packets", "bytes of packets, each of payload + header bytes, and of the message", source,
-                 field("payload", &packets::payload).needed(), field("header", &packets::header).needed(),
-                 field("fixed", &packets::fixed).needed());
+                 packet_size(&packets::payload), price("header", &packets::header), price("fixed", &packets::fixed));
     }
-    operator message_cost() const { return packet_cost(payload, header, fixed); }
+    operator message_cost() const { return checked(*this, {0, payload + header, payload, fixed}); }
 };
 struct energy {
     double per_bit = 0, per_packet = 0, payload = 0, to_wake = 0;
     static constexpr void description(auto&& describe) {
         describe("energy", "joules of a radio: for each bit, each packet of payload bytes, and the message", source,
-                 field("per_bit", &energy::per_bit).needed(), field("per_packet", &energy::per_packet).needed(),
-                 field("payload", &energy::payload).needed(), field("to_wake", &energy::to_wake).needed());
+                 price("per_bit", &energy::per_bit), price("per_packet", &energy::per_packet),
+                 packet_size(&energy::payload), price("to_wake", &energy::to_wake));
     }
-    operator message_cost() const { return energy_cost(per_bit, per_packet, payload, to_wake); }
+    operator message_cost() const { return checked(*this, {per_bit, per_packet, payload, to_wake}); }
 };
 struct air_time {
     double rate = 0, preamble = 0, payload = 0, wait = 0;
     static constexpr void description(auto&& describe) {
         describe("air_time", "seconds of a radio channel of `rate` bits a second, with packets of payload bytes", "",
-                 field("rate", &air_time::rate).needed(), field("preamble", &air_time::preamble).needed(),
-                 field("payload", &air_time::payload).needed(), field("wait", &air_time::wait).needed());
+                 field("rate", &air_time::rate).between(0, std::numeric_limits<double>::infinity()).needed(),
+                 price("preamble", &air_time::preamble), packet_size(&air_time::payload),
+                 price("wait", &air_time::wait));
     }
-    operator message_cost() const { return air_time_cost(rate, preamble, payload, wait); }
+    operator message_cost() const { return checked(*this, energy{1 / rate, preamble, payload, wait}); }
 };
 struct lossy {
     message_cost once{};
@@ -184,12 +143,41 @@ struct two_way {
     static constexpr void description(auto&& describe) {
         describe("two_way", "what is sent, and what comes back: an answer of so many bits, so many others' messages",
                  "", field("up", &two_way::up).needed(), field("down", &two_way::down).needed(),
-                 field("answer", &two_way::answer), field("others", &two_way::others));
+                 field("answer", &two_way::answer).between(0, most),
+                 field("others", &two_way::others).between(0, most));
     }
     operator two_way_cost() const { return {up, down, answer, others}; }
 };
 
 }  // namespace described_costs
+
+/// The cost per_bit x bits + per_message (Khirirat et al., CAT, arXiv:2003.06377: c1 and c0).
+inline message_cost affine_cost(double per_bit, double per_message) {
+    return described_costs::affine{per_bit, per_message};
+}
+
+/// The cost in bytes: each packet that is begun takes payload + header bytes on the link, full or not, and the message
+/// takes `fixed` more (CAT's packet model: c1 = payload + header, P_max = payload, c0 = fixed). payload >= 1.
+inline message_cost packet_cost(double payload, double header, double fixed) {
+    return described_costs::packets{payload, header, fixed};
+}
+
+/// The cost in joules, for a radio: per bit, per packet of `payload` bytes that is begun (preamble, header), and
+/// `to_wake` per message, to wake the radio up. payload >= 1.
+inline message_cost energy_cost(double per_bit, double per_packet, double payload, double to_wake) {
+    return described_costs::energy{per_bit, per_packet, payload, to_wake};
+}
+
+/// The cost in seconds of a radio channel: `rate` bits a second, `preamble` seconds for each packet of `payload` bytes
+/// that is begun, and `wait` seconds per message to get the channel. rate > 0, payload >= 1.
+inline message_cost air_time_cost(double rate, double preamble, double payload, double wait) {
+    return described_costs::air_time{rate, preamble, payload, wait};
+}
+
+inline two_way_cost::two_way_cost(message_cost up_, message_cost down_, double answer_, double others_)
+    : up(up_), down(down_), answer(answer_), others(others_) {
+    detail::check_fields(described_costs::two_way{up, down, answer, others});
+}
 
 inline std::string to_string(message_cost const& c) {
     if (c.loss > 0) {

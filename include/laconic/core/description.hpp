@@ -40,24 +40,13 @@ struct described_field {
         f.facts.most = b;
         return f;
     }
-    constexpr described_field written() const {
+    constexpr described_field written() const { return with(&field_facts::always); }
+    constexpr described_field needed() const { return written().with(&field_facts::required); }
+    constexpr described_field written_by_name() const { return written().with(&field_facts::labelled); }
+    constexpr described_field by_name() const { return with(&field_facts::named); }
+    constexpr described_field with(bool field_facts::*what) const {
         auto f = *this;
-        f.facts.always = true;
-        return f;
-    }
-    constexpr described_field needed() const {
-        auto f = written();
-        f.facts.required = true;
-        return f;
-    }
-    constexpr described_field written_by_name() const {
-        auto f = written();
-        f.facts.labelled = true;
-        return f;
-    }
-    constexpr described_field by_name() const {
-        auto f = *this;
-        f.facts.named = true;
+        f.facts.*what = true;
         return f;
     }
     static constexpr bool is_decided = requires { Member::decided; };

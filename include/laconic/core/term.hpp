@@ -28,20 +28,6 @@ constexpr unsigned width_of(std::uint64_t n) { return n < 2 ? 0u : static_cast<u
 
 }  // namespace detail
 
-/// Throws argument_error for a length that vectors in memory may not have.
-inline void check_dimension(std::uint64_t d) {
-    if (d > detail::largest_dimension)
-        throw argument_error(detail::concat({"more than 2^32 - 1 dimensions: ", d,
-                                             "; split the vector, so that each part has at most 2^32 - 1 numbers"}));
-}
-
-/// One summand v e_i of a vector written as a sum of scaled basis vectors.
-template <class T>
-struct term {
-    coordinate at;
-    T value;
-};
-
 /// A number of coordinates out of d: a count, or, below 1, a fraction of d. top_k{100} keeps 100, top_k{0.01} one in a
 /// hundred.
 struct portion {
@@ -75,3 +61,14 @@ struct portion {
 };
 
 }  // namespace laconic
+
+namespace laconic::messages {
+
+/// Throws argument_error for a length that vectors in memory may not have.
+inline void check_dimension(std::uint64_t d) {
+    if (d > detail::largest_dimension)
+        throw argument_error(detail::concat({"more than 2^32 - 1 dimensions: ", d,
+                                             "; split the vector, so that each part has at most 2^32 - 1 numbers"}));
+}
+
+}  // namespace laconic::messages

@@ -3,11 +3,9 @@
 
 #include "laconic/core/contract.hpp"
 
-/// The version of the library; the build reads it from these three lines.
 namespace laconic {
 
-inline constexpr int version_major = 0;
-inline constexpr int version_minor = 1;
-inline constexpr int version_patch = 0;
+/// The version of the library: major, minor and patch. The build reads it from this line.
+inline constexpr int version[] = {0, 1, 0};
 
 }  // namespace laconic

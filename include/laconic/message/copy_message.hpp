@@ -11,7 +11,7 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/message/message.hpp"
 
-namespace laconic {
+namespace laconic::messages {
 
 /// to <- from: copies a message on one backend to a message of the same kind on another; to's type is
 /// from::for_backend<To>. To write a message of a device, copy it to the host first; to read one, read into a blank
@@ -20,7 +20,9 @@ namespace laconic {
 template <class From, class M, class To, class N>
 void copy_message(From& from_on, M const& from, To& to_on, N& to);
 
-namespace detail {
+}  // namespace laconic::messages
+
+namespace laconic::detail {
 
 template <class From, class E, class To, class Array>
 void copy_array(From& from_on, std::span<E const> from, To& to_on, Array& to) {
@@ -37,6 +39,7 @@ void copy_array(From& from_on, std::span<E const> from, To& to_on, Array& to) {
 }
 
 void copy_field(auto& from_on, auto const& from, auto& to_on, auto& to) {
+    using messages::copy_message;
     if constexpr (requires { from.dimension(); }) {
         copy_message(from_on, from, to_on, to);
     } else if constexpr (requires { from[0].dimension(); }) {
@@ -50,11 +53,13 @@ void copy_field(auto& from_on, auto const& from, auto& to_on, auto& to) {
     }
 }
 
-}  // namespace detail
+}  // namespace laconic::detail
+
+namespace laconic::messages {
 
 template <class From, class M, class To, class N>
 void copy_message(From& from_on, M const& from, To& to_on, N& to) {
-    static_assert(std::same_as<N, messages::moved_to<To, M>>, "copy_message: this is no message of the same kind");
+    static_assert(std::same_as<N, moved_to<To, M>>, "copy_message: this is no message of the same kind");
     auto const source = M::fields(from);
     auto const target = N::fields(to);
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
@@ -63,4 +68,4 @@ void copy_message(From& from_on, M const& from, To& to_on, N& to) {
     (std::make_index_sequence<std::tuple_size_v<decltype(M::fields(from))>>{});
 }
 
-}  // namespace laconic
+}  // namespace laconic::messages

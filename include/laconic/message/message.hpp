@@ -31,6 +31,13 @@ concept TermMessage = requires(M const& m) {
     { m.terms() } -> Terms;
 };
 
+/// One summand v e_i of a vector written as a sum of scaled basis vectors.
+template <class T>
+struct term {
+    coordinate at;
+    T value;
+};
+
 /// The terms of `count` numbers in order, number j being of(j). Where numbers in buckets share something, of.from(j)
 /// computes those of the bucket from number j on, counted from 0, of which there are of.left(j) or fewer.
 template <class Of>

@@ -50,7 +50,7 @@ class reduced_layer final : public step_layer {
           positions_(options.positions),
           delta_(is_.size),
           mean_(is_.size) {
-        check_dimension(is_.size);
+        messages::check_dimension(is_.size);
         if constexpr (MayServe<decltype(R::over)>)
             if (how_.over.server()) throw argument_error(concat({"a reducer has no server: ", to_string(how_.over)}));
         described_ = concat({is_.size, " numbers, ", (in_full_ ? "in full" : to_string(how_))});

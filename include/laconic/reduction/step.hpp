@@ -44,7 +44,7 @@ class reduction_step final : public step_control {
         for (auto const& l : layers) {
             auto const* const whole = wholes ? &(*wholes)[all_.size()] : nullptr;
             try {
-                check_dimension(l.size);  // before there is memory for it
+                messages::check_dimension(l.size);  // before there is memory for it
                 list_.push_back(&all_.emplace_back(with_, rule(l), l, options));
             } catch (argument_error const& e) {
                 throw argument_error(named(l, e, whole));

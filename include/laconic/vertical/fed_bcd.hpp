@@ -91,7 +91,7 @@ auto block_work_of(M const& method, double step, bool in_turns, P const& party, 
     auto work = std::make_shared<block_work<P, T>>(
         block_work<P, T>{&party, comm.rank(), turn_schedule{comm.size(), in_turns, method.batch > 0},
                          slope_source::received, method.local_steps, step, method.prox, method.batch, key{seed}});
-    check_dimension(work->numbers());
+    messages::check_dimension(work->numbers());
     method.send.check_proof(work->numbers());
     auto const memory = method.send.template feedback<T, host>(work->numbers());
     if (memory.decay() != 0)

@@ -19,6 +19,7 @@ class by_host {
         if constexpr (OnHost<B>) {
             write(sink, m);
         } else {
+            using messages::copy_message;
             copy_message(on, m, host_, copy_);
             write(sink, copy_);
         }
@@ -31,6 +32,7 @@ class by_host {
         if constexpr (OnHost<B>) {
             read(on, source, m);
         } else {
+            using messages::copy_message;
             blank(host_, copy_);
             read(host_, source, copy_);
             copy_message(host_, std::as_const(copy_), on, m);

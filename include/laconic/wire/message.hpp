@@ -14,9 +14,7 @@
 ///                          wire_error at the first bit that cannot be right;
 ///   write_shape(sink, m)   writes the rest, for the self-describing form; see wire/described.hpp;
 ///   bits_as_paper(m)       is what papers count: a formula, beside the bits that are written.
-namespace laconic {
-
-namespace wire {
+namespace laconic::wire {
 
 /// All kinds of messages that the library has, as wire/shape.hpp describes them: a reader knows these, and no others.
 using library_kinds =
@@ -27,11 +25,9 @@ using library_kinds =
               sparse_kind<messages::support_is::from_seed>, low_rank_kind, scaled_kind, parts_kind, levelled_kind>;
 static_assert(library_kinds::numbers_differ());
 
-}  // namespace wire
-
 /// The bits of the bare form of a message, by what they are spent on.
-wire::ledger account(auto const& m, position_code how = position_code::smallest) {
-    wire::ledger books(how);
+ledger account(auto const& m, position_code how = position_code::smallest) {
+    ledger books(how);
     write(books, m);
     return books;
 }
@@ -39,4 +35,10 @@ wire::ledger account(auto const& m, position_code how = position_code::smallest)
 /// The size of the bare form in bits, 8 times its bytes. write() itself counts it, on a sink that only adds widths.
 std::uint64_t bits(auto const& m, position_code how = position_code::smallest) { return account(m, how).bits(); }
 
-}  // namespace laconic
+}  // namespace laconic::wire
+
+namespace laconic::messages {
+
+using wire::account, wire::bits;  // as the functions of the messages here
+
+}  // namespace laconic::messages

@@ -187,23 +187,19 @@ std::vector<stage> read_shape(bit_reader& source, kind_list<K...> kinds, Spend s
     return stages;
 }
 
-}  // namespace laconic::wire
-
-namespace laconic {
-
 /// The bits that papers count for a message, by a formula. For a message without a formula, such as a user's, it is the
 /// number of bits written.
 double bits_as_paper(auto const& m) {
-    wire::ledger books(position_code::smallest);
+    ledger books(position_code::smallest);
     write(books, m);
     return static_cast<double>(books.bits());
 }
 
-}  // namespace laconic
+}  // namespace laconic::wire
 
 namespace laconic::messages {
 
-using laconic::bits_as_paper;
+using wire::bits_as_paper;
 
 template <wire::BitSink W, wire::HasKind M>
 void write(W& sink, M const& m) {

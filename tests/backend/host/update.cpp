@@ -14,12 +14,12 @@ std::vector<T> ramp(std::size_t d, double a, double b) {
 struct scattered {
     static constexpr bool in_order = false;
     std::size_t size() const { return 3; }
-    term<double> operator[](std::size_t j) const { return {static_cast<coordinate>(4 - 2 * j), double(j) + 1}; }
+    messages::term<double> operator[](std::size_t j) const { return {static_cast<coordinate>(4 - 2 * j), double(j) + 1}; }
 };
 struct in_a_row {
     static constexpr bool in_order = true;
     std::size_t size() const { return 3; }
-    term<float> operator[](std::size_t j) const { return {static_cast<coordinate>(j), float(j) + 1}; }
+    messages::term<float> operator[](std::size_t j) const { return {static_cast<coordinate>(j), float(j) + 1}; }
 };
 
 // Term j is values_j e_{at_j}.
@@ -29,7 +29,7 @@ struct term_row {
     std::size_t count;
     [[maybe_unused]] static constexpr bool in_order = false;
     constexpr std::size_t size() const { return count; }
-    constexpr term<double> operator[](std::size_t j) const { return {at[j], values[j]}; }
+    constexpr messages::term<double> operator[](std::size_t j) const { return {at[j], values[j]}; }
 };
 
 // Buckets of `bucket` coordinates, whose number is the value: looked up in each term, or known from the bucket.
@@ -38,13 +38,13 @@ struct known {
     std::size_t count;
     [[maybe_unused]] static constexpr bool in_order = true;
     constexpr std::size_t size() const { return count; }
-    constexpr term<double> operator[](std::size_t j) const { return {static_cast<coordinate>(j), value}; }
+    constexpr messages::term<double> operator[](std::size_t j) const { return {static_cast<coordinate>(j), value}; }
 };
 struct in_buckets {
     std::size_t bucket, count;
     [[maybe_unused]] static constexpr bool in_order = true;
     constexpr std::size_t size() const { return count; }
-    constexpr term<double> operator[](std::size_t j) const {
+    constexpr messages::term<double> operator[](std::size_t j) const {
         return {static_cast<coordinate>(j), static_cast<double>(j / bucket)};
     }
     constexpr known from(std::size_t first) const {

@@ -8,5 +8,5 @@
 #include <iostream>
 
 int main() {
-    std::cout << laconic::version_major << '.' << laconic::version_minor << '.' << laconic::version_patch << '\n';
+    std::cout << laconic::version[0] << '.' << laconic::version[1] << '.' << laconic::version[2] << '\n';
 }

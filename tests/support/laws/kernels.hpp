@@ -37,7 +37,7 @@ struct in_a_row {
     std::size_t count;
     static constexpr bool in_order = true;
     constexpr std::size_t size() const { return count; }
-    constexpr laconic::term<T> operator[](std::size_t j) const { return {static_cast<coordinate>(j), values[j]}; }
+    constexpr laconic::messages::term<T> operator[](std::size_t j) const { return {static_cast<coordinate>(j), values[j]}; }
 };
 template <class T>
 struct every_third {
@@ -45,7 +45,7 @@ struct every_third {
     std::size_t count;
     static constexpr bool in_order = false;
     constexpr std::size_t size() const { return count / 3; }
-    constexpr laconic::term<T> operator[](std::size_t j) const { return {static_cast<coordinate>(3 * j), values[j]}; }
+    constexpr laconic::messages::term<T> operator[](std::size_t j) const { return {static_cast<coordinate>(3 * j), values[j]}; }
 };
 
 /// Numbers go there and back, and within.

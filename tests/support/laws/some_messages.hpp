@@ -75,7 +75,7 @@ messages_by_name some_messages() {
         }
     };
     compress_all("identity", identity{});
-    compress_all("fp16", short_float<kernels::short_format::binary16>{});
+    compress_all("fp16", fp16{});
     compress_all("natural", natural{});
     compress_all("natural_dithering", natural_dithering{5, 100});
     compress_all("quantize", quantize{7, 100});

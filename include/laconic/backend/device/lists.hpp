@@ -8,16 +8,11 @@
 #include <cstddef>
 #include <span>
 
+#include "laconic/backend/array.hpp"
 #include "laconic/backend/device/passes.hpp"
 
 /// Lists of terms. Of two lists each term finds its place by itself, by bisection. Contracts stand at the host's forms.
 namespace laconic::detail::on_device {
-
-// The two arrays of a list, to be written next.
-void resize_both(auto& at, auto& values, std::size_t n) {
-    at.resize_to_overwrite(n);
-    values.resize_to_overwrite(n);
-}
 
 /// How many of a list of ascending coordinates are below `at`.
 LACONIC_HOST_DEVICE inline std::size_t place_of(coordinate at, std::span<coordinate const> list) {
@@ -148,7 +143,7 @@ void part_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen
 template <Scalar T>
 void take_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen, device_array<coordinate>& at,
                device_array<T>& values) {
-    detail::on_device::resize_both(at, values, chosen.size());
+    detail::resize_both(at, values, chosen.size());
     detail::on_device::for_each_index(on, chosen.size(),
                                       [=, to_at = at.data(), to = values.data()] LACONIC_DEVICE(std::size_t j) {
                                           to_at[j] = v.at[chosen[j]];

@@ -16,12 +16,6 @@
 /// for its length.
 namespace laconic::detail {
 
-// The two arrays of a list.
-void resize_both(auto& at, auto& values, std::size_t n) {
-    at.resize(n);
-    values.resize(n);
-}
-
 /// Of how many terms a sum of lists with ascending coordinates may be, by their first and last coordinates.
 template <Scalar T>
 std::size_t most_terms_of(kernels::listed_terms<T> a, kernels::listed_terms<T> b) {

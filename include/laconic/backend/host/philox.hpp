@@ -167,34 +167,16 @@ void draw_words(basic_host<A>&, key from, std::uint64_t block, std::span<std::ui
         block, words.size() / 4, detail::blocks_as_words{reinterpret_cast<std::byte*>(words.data())});
 }
 
-/// The windows of one key, many at a time.
+/// windows_j = window(first + j) of the key that the blocks are of; both first and how many there is room for are
+/// multiples of 64, which share four blocks.
 template <class A>
-class window_source {
-  public:
-    static constexpr std::size_t together = 64;  ///< that share four blocks
-
-    explicit window_source(key from) : blocks_(from) {}
-
-    /// windows_j = from.window(first + j); first is a multiple of `together`.
-    void draw(std::uint64_t first, std::span<std::uint16_t> windows) const {
-        LACONIC_EXPECTS(first % together == 0);
-        std::size_t const whole = windows.size() / together * together;
-        draw_groups(first, windows.first(whole));
-        if (whole == windows.size()) return;
-        std::array<std::uint16_t, together> last;
-        draw_groups(first + whole, last);
-        std::copy_n(last.begin(), windows.size() - whole, windows.begin() + static_cast<std::ptrdiff_t>(whole));
-    }
-
-  private:
-    void draw_groups(std::uint64_t first, std::span<std::uint16_t> windows) const {
-        blocks_.draw(first / 16, windows.size() / 16,
-                     detail::blocks_as_windows{reinterpret_cast<std::byte*>(windows.data())});
-        if constexpr (std::endian::native == std::endian::big)
-            for (std::size_t j = 0; j < windows.size(); j += 2) std::swap(windows[j], windows[j + 1]);
-    }
-
-    detail::random_blocks<A, detail::for_windows> blocks_;
-};
+void draw_windows(detail::random_blocks<A, detail::for_windows> const& blocks, std::uint64_t first,
+                  std::span<std::uint16_t> windows) {
+    LACONIC_EXPECTS(first % 64 == 0 && windows.size() % 64 == 0);
+    blocks.draw(first / 16, windows.size() / 16,
+                detail::blocks_as_windows{reinterpret_cast<std::byte*>(windows.data())});
+    if constexpr (std::endian::native == std::endian::big)
+        for (std::size_t j = 0; j < windows.size(); j += 2) std::swap(windows[j], windows[j + 1]);
+}
 
 }  // namespace laconic::kernels

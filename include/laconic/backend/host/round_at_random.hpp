@@ -23,15 +23,15 @@ class random_windows {
     static constexpr std::size_t most = 8 * rounded_together;  ///< that are given at once
 
     random_windows(key from, std::uint64_t first, std::uint64_t end)
-        : from_(from), source_(from), begin_(first), drawn_to_(first), end_(end) {}
+        : from_(from), blocks_(from), begin_(first), drawn_to_(first), end_(end) {}
 
     key from() const { return from_; }
     /// From the n-th on at most so many, and no fewer than rounded_together of them. They last until the next call.
     std::span<std::uint16_t const> at(std::uint64_t n, std::size_t count) {
         if (n + std::min(count, rounded_together) > drawn_to_) {
-            begin_ = n - n % window_source<A>::together;
+            begin_ = n - n % 64;
             std::size_t const some = std::min<std::uint64_t>(most, end_ - begin_);
-            source_.draw(begin_, std::span(drawn_).first(some));
+            draw_windows(blocks_, begin_, std::span(drawn_).first((some + 63) / 64 * 64));
             drawn_to_ = begin_ + some;
         }
         std::size_t const skipped = n - begin_;
@@ -40,7 +40,7 @@ class random_windows {
 
   private:
     key from_;
-    window_source<A> source_;
+    detail::random_blocks<A, detail::for_windows> blocks_;
     std::uint64_t begin_, drawn_to_, end_;
     alignas(64) std::array<std::uint16_t, most> drawn_;
 };

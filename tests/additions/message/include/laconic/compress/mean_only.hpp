@@ -20,7 +20,7 @@ struct mean_only {
     void check(std::size_t) const {}
     template <class B, Scalar T>
     void blank(B&, std::size_t d, key, messages::constant<T, B>& m) const {
-        check_dimension(d);
+        messages::check_dimension(d);
         m.count = d;
     }
     template <class B, Scalar T>
