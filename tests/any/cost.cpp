@@ -6,7 +6,7 @@
 #include "support/refused.hpp"
 
 void refused(std::string const& text, std::size_t column, std::string const& why) {
-    refuses([](auto const& of) { return parse_cost(of); }, text, column, why);
+    refuses(parse_cost, text, column, why);
 }
 
 TEST_CASE("every cost is read, with names and without") {

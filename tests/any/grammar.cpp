@@ -3,19 +3,12 @@
 #include "laconic/any/grammar.hpp"
 
 #include "support/everything.hpp"
+#include "support/refused.hpp"
 
 using grammar::read_pipe;
 
 void refused(std::string const& text, std::size_t column, char const* why) {
-    CAPTURE(text);
-    try {
-        read_pipe(text);
-        FAIL_CHECK("was read");
-    } catch (parse_error const& e) {
-        CHECK(e.column == column);
-        CHECK(e.text == text);
-        CHECK(std::string(e.what()).find(why) != std::string::npos);
-    }
+    refuses(read_pipe, text, column, why, false);
 }
 
 std::string times(int n, std::string const& s) {

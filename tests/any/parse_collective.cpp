@@ -5,6 +5,7 @@
 #include "laconic/comm/fibers.hpp"
 #include "named_collectives.hpp"
 #include "support/everything.hpp"
+#include "support/refused.hpp"
 
 // The library's collectives with their defaults.
 template <class... X>
@@ -60,14 +61,7 @@ TEST_CASE("blanks, names and defaults are free") {
 
 TEST_CASE("what is wrong, where, and what there is instead") {
     auto const refused = [](std::string const& text, std::size_t column, std::string const& why) {
-        CAPTURE(text);
-        std::string error;
-        try {
-            parse_collective(text);
-        } catch (parse_error const& e) {
-            error = e.what();
-        }
-        CHECK(error.find("'" + text + "', column " + std::to_string(column) + ": " + why) == 0);
+        refuses(parse_collective<double, host>, text, column, why, false);
     };
     std::string const names = "there are gather, ring, halving_doubling, recursive_doubling, split_all_gather, gtop_k";
     refused("rings", 1, "there is no collective 'rings' (did you mean ring?); " + names);

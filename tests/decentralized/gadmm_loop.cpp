@@ -9,11 +9,6 @@
 
 using namespace networks;
 
-vec gradient_of(ridge<> const& f, vec const& x) {
-    vec g(x.size());
-    f.gradient(x, g);
-    return g;
-}
 vec plus(vec a, double s, vec const& b) {
     for (std::size_t j = 0; j < a.size(); ++j) a[j] += s * b[j];
     return a;
@@ -23,25 +18,6 @@ double largest(vec const& a) {
     for (double const v : a) most = std::max(most, std::abs(v));
     return most;
 }
-
-// An objective that fails on some rank in its `when`-th solve.
-struct fails {
-    ridge<> f;
-    int when = -1;
-    bool throws = false;
-    mutable int calls = 0;
-
-    static constexpr bool constant_hessian = true;
-    std::size_t dimension() const { return f.dimension(); }
-    double value(std::span<double const> x) const { return f.value(x); }
-    void hessian(std::span<double const> x, Eigen::MatrixXd& h) const { f.hessian(x, h); }
-    void gradient(std::span<double const> x, std::span<double> g) const {
-        f.gradient(x, g);
-        if (calls++ != when) return;
-        if (throws) throw error("no gradient today");
-        g[2] = std::numeric_limits<double>::infinity();
-    }
-};
 
 TEST_CASE("T1.5: the Lyapunov function falls by what the theorem says, and both stationarity identities hold") {
     auto const data = body_fat();

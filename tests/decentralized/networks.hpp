@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -14,8 +15,8 @@
 
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
-#include "laconic/objective/optimum.hpp"
 #include "laconic/objective/objective.hpp"
+#include "laconic/objective/optimum.hpp"
 #include "laconic/objective/regression.hpp"
 #include "laconic/session_loop.hpp"
 #include "support/data.hpp"
@@ -78,6 +79,30 @@ inline std::optional<workers<ridge<>>> body_fat() {
     if (!data) return std::nullopt;
     return least_squares(*data, 25);
 }
+
+inline vec gradient_of(ridge<> const& f, vec const& x) {
+    vec g(x.size());
+    f.gradient(x, g);
+    return g;
+}
+// An objective that fails on some rank in its `when`-th solve.
+struct fails {
+    ridge<> f;
+    int when = -1;
+    bool throws = false;
+    mutable int calls = 0;
+
+    static constexpr bool constant_hessian = true;
+    std::size_t dimension() const { return f.dimension(); }
+    double value(std::span<double const> x) const { return f.value(x); }
+    void hessian(std::span<double const> x, Eigen::MatrixXd& h) const { f.hessian(x, h); }
+    void gradient(std::span<double const> x, std::span<double> g) const {
+        f.gradient(x, g);
+        if (calls++ != when) return;
+        if (throws) throw laconic::error("no gradient today");
+        g[2] = std::numeric_limits<double>::infinity();
+    }
+};
 
 /// What all ranks hold after a round, rank by rank.
 template <class T>

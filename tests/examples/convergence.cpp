@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "support/program.hpp"
 #include "support/test.hpp"
@@ -102,8 +101,7 @@ TEST_CASE("convergence: --out draws each family with its bound") {
     } else {
         CHECK(run.status == 0);
         for (auto const* name : {"gd_sec.svg", "lag.svg"}) {
-            std::ifstream in(folder / name);
-            std::string const text{std::istreambuf_iterator<char>(in), {}};
+            auto const text = text_of((folder / name).string());
             CHECK(text.find("<svg") != std::string::npos);
             CHECK(text.find("dashed: the bound") != std::string::npos);
         }

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "output.hpp"
+#include "support/program.hpp"
 #include "support/test.hpp"
 
 /// The drawing as SVG; empty, with a message, where gnuplot is not installed.
@@ -18,8 +18,7 @@ std::string drawn(std::vector<output::chart> const& charts) {
         MESSAGE("skipped: gnuplot is not installed");
         return "";
     }
-    std::ifstream in(file, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
+    auto const text = text_of(file);
     std::filesystem::remove(file);
     CHECK(text.ends_with("</svg>\n\n"));
     return text;

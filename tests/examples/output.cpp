@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
+#include "support/program.hpp"
 #include "support/test.hpp"
 
 namespace fs = std::filesystem;
@@ -21,11 +21,6 @@ struct own_folder {
     std::string file(std::string const& name) const { return (path / name).string(); }
     auto count() const { return std::distance(fs::directory_iterator(path), fs::directory_iterator()); }
 };
-
-std::string text_of(std::string const& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 TEST_CASE("output: a file has its new text when it is whole, and its old one till then and else") {
     own_folder const here;

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "support/program.hpp"
 #include "support/test.hpp"
@@ -29,8 +28,7 @@ TEST_CASE("the examples draw with --plot what their tables have") {
             return;
         }
         CHECK(run.status == 0);
-        std::ifstream in(file);
-        std::string const svg{std::istreambuf_iterator<char>(in), {}};
+        auto const svg = text_of(file);
         CHECK(svg.ends_with("</svg>\n\n"));
         for (auto const& name : each.names) {
             CAPTURE(name);

@@ -4,6 +4,7 @@
 
 #include "named_methods.hpp"
 #include "support/everything.hpp"
+#include "support/refused.hpp"
 
 struct step_known {
     overrides given{};
@@ -18,13 +19,7 @@ overrides read_step(std::string const& text) {
 }
 
 void refused(std::string const& text, std::size_t column, std::string const& why) {
-    CAPTURE(text);
-    try {
-        FAIL_CHECK("was read as " << to_string(parse_method(text)));
-    } catch (parse_error const& e) {
-        CHECK(std::string(e.what()).find(why) != std::string::npos);
-        CHECK(e.column == column);
-    }
+    refuses(parse_method<double>, text, column, why, false);
 }
 
 problem const of_five{100, 5, 4, .5, 9, 6, .25, 7, 12};

@@ -89,18 +89,12 @@ TEST_CASE("the smaller of two labels becomes -1, the larger +1") {
 }
 
 TEST_CASE("scaled features have a largest magnitude of 1, and those that are zero everywhere stay") {
-    laconic::dataset<double> data{"toy", {}, {1, 2, 3}};
-    data.rows.resize(3, 4);
-    data.rows.insert(0, 0) = 3;
-    data.rows.insert(0, 3) = -1e300;
-    data.rows.insert(1, 0) = -6;
+    Eigen::MatrixXd const rows{{3, 0, 0, -1e300}, {-6, 0, 0, 0}, {0, 0, 0, 5e299}};
+    laconic::dataset<double> data{"toy", rows.sparseView(), {1, 2, 3}};
     data.rows.insert(1, 1) = 0;
-    data.rows.insert(2, 3) = 5e299;
     data.rows.makeCompressed();
     laconic::scale_features(data);
-    Eigen::MatrixXd expected(3, 4);
-    expected << 0.5, 0, 0, -1, -1, 0, 0, 0, 0, 0, 0, 0.5;
-    CHECK(Eigen::MatrixXd(data.rows) == expected);
+    CHECK(Eigen::MatrixXd(data.rows) == Eigen::MatrixXd{{0.5, 0, 0, -1}, {-1, 0, 0, 0}, {0, 0, 0, 0.5}});
     CHECK(data.labels == std::vector<double>{1, 2, 3});
     laconic::dataset<double> nothing;
     laconic::scale_features(nothing);
@@ -127,9 +121,7 @@ TEST_CASE("two classes of many keep their rows in order") {
     CHECK(kept.features() == 3);
     REQUIRE(kept.samples() == 4);
     CHECK(kept.rows.isCompressed());
-    Eigen::MatrixXd expected(4, 3);
-    expected << 1, 0, 0, 2, 0, 1, 4, 0, 1, 5, 0, 0;
-    CHECK(Eigen::MatrixXd(kept.rows) == expected);
+    CHECK(Eigen::MatrixXd(kept.rows) == Eigen::MatrixXd{{1, 0, 0}, {2, 0, 1}, {4, 0, 1}, {5, 0, 0}});
 
     CHECK(refusal_of([&] { laconic::only_classes(data, 3.0, 9.0); }) == "toy: no row has the label 9");
     CHECK(refusal_of([&] { laconic::only_classes(data, 8.0, 3.0); }) == "toy: no row has the label 8");
@@ -137,13 +129,8 @@ TEST_CASE("two classes of many keep their rows in order") {
 }
 
 TEST_CASE("columns of a sparse data set, as a dense matrix has them") {
-    laconic::dataset<double> data{"toy", {}, {3, 1, 2}};
-    data.rows.resize(3, 4);
-    data.rows.insert(0, 1) = 5;
-    data.rows.insert(0, 3) = 6;
-    data.rows.insert(2, 0) = 7;
-    data.rows.insert(2, 2) = 8;
-    Eigen::MatrixXd const all(data.rows);
+    Eigen::MatrixXd const all{{0, 5, 0, 6}, {0, 0, 0, 0}, {7, 0, 8, 0}};
+    laconic::dataset<double> const data{"toy", all.sparseView(), {3, 1, 2}};
     for (std::size_t begin = 0; begin < 4; ++begin)
         for (std::size_t end = begin + 1; end <= 4; ++end) {
             auto const some = laconic::columns(data, begin, end, "some");

@@ -69,11 +69,7 @@ TEST_CASE("l1_newton: it ends without a minimum, and where F is not finite nothi
 }
 
 TEST_CASE("l1_newton: a coordinate on which nothing depends becomes 0 where it costs something") {
-    dataset<> data{"flat", {}, {1, 2}};
-    data.rows.resize(2, 3);
-    data.rows.insert(0, 0) = 1;
-    data.rows.insert(1, 0) = 1;
-    ridge<> const f(data, 0);
+    ridge<> const f({"flat", Eigen::MatrixXd{{1, 0, 0}, {1, 0, 0}}.sparseView(), {1, 2}}, 0);
     std::vector<double> x{0, 7, 7};
     l1_newton(f, std::vector<double>{0, 0.5, 0}, x);
     CHECK(x[0] == doctest::Approx(1.5).epsilon(1e-15));

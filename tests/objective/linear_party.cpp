@@ -2,6 +2,7 @@
 // The parties of a linear model add up to it: values, gradients, labels that one of them subtracts.
 #include "laconic/objective/linear_party.hpp"
 
+#include "support/drawn.hpp"
 #include "support/everything.hpp"
 
 using vec = std::vector<double>;
@@ -10,21 +11,9 @@ using party = linear_party<Each, double>;
 static_assert(Party<party<squared_loss>> && LabelledParty<party<squared_loss>> && AffineParty<party<squared_loss>>);
 static_assert(Party<linear_party<logistic_loss, float>, float> && !Party<party<logistic_loss>, float>);
 
-dataset<double> drawn(std::size_t samples, std::size_t features) {
-    dataset<double> data{"drawn", {}, {}};
-    data.rows.resize(std::ptrdiff_t(samples), std::ptrdiff_t(features));
-    for (std::size_t i = 0; i < samples; ++i) {
-        for (std::size_t j = 0; j < features; ++j)
-            if ((i + j) % 3) data.rows.insert(std::ptrdiff_t(i), std::ptrdiff_t(j)) = key{1}.child(i).uniform(j) - .5;
-        data.labels.push_back(i % 2 ? 1 : -1);
-    }
-    data.rows.makeCompressed();
-    return data;
-}
-
 template <class Each>
 void adds_up(row_choice rows, std::vector<std::uint32_t> const& list) {
-    auto const data = drawn(7, 5);
+    auto const data = drawn::data(7, 5);
     linear_model<Each, double> const whole(data, .25);
     party<Each> const first(columns(data, 0, 2, "first"), .25), second(columns(data, 2, 5, "second"), .25);
     vec const x{.3, -1, 2, .5, -.25}, x1{.3, -1}, x2{2, .5, -.25};
@@ -61,13 +50,13 @@ TEST_CASE("two parties have the gradient, the loss and the penalty of the model 
         adds_up<taylor_logistic_loss>(row_choice::of(list), list);
     }
     adds_up<squared_loss>(row_choice::all(7), all);
-    CHECK(party<squared_loss>(drawn(7, 5), 0).curvature() == 1);
-    CHECK(party<taylor_logistic_loss>(drawn(7, 5), 0).curvature() == .25);
-    CHECK(party<logistic_loss>(drawn(7, 5), 0).curvature() == 0);
+    CHECK(party<squared_loss>(drawn::data(7, 5), 0).curvature() == 1);
+    CHECK(party<taylor_logistic_loss>(drawn::data(7, 5), 0).curvature() == .25);
+    CHECK(party<logistic_loss>(drawn::data(7, 5), 0).curvature() == 0);
 }
 
 TEST_CASE("constants of a block, a party without labels, and what is refused") {
-    auto data = drawn(7, 5);
+    auto data = drawn::data(7, 5);
     auto const block = columns(data, 1, 3, "block");
     party<logistic_loss> const p(block, .5);
     logistic_regression<> const alone(block, .5);

@@ -4,9 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "decentralized/bowl.hpp"
 #include "support/data.hpp"
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
+#include "support/toys.hpp"
 #include "support/newton.hpp"
 #include "support/solvers.hpp"
 
@@ -41,9 +43,7 @@ struct reference_optimum {
         // Two points with small gradients are close: |x - y| <= (|grad f(x)| + |grad f(y)|) / mu. The gradients' own
         // rounding is allowed for.
         double const close = ((*this)["grad_norm"] + found.gradient_norm + 1e-15 * f.smoothness()) / (*this)["mu"];
-        double square = 0;
-        for (double xi : found.x) square += xi * xi;
-        CHECK(std::abs(std::sqrt(square) - (*this)["norm_x_star"]) <= close);
+        CHECK(std::abs(std::sqrt(toys::norm2(found.x)) - (*this)["norm_x_star"]) <= close);
         for (std::size_t i = 0; i < 5; ++i)
             CHECK(std::abs(found.x[i] - entry["x_star_first5"][i].template get<double>()) <= close);
     }
@@ -65,10 +65,7 @@ struct reference_optimum {
 
 TEST_CASE("ridge regression by hand") {
     // f(x) = ((2x - 1)^2 + (x - 3)^2) / 4 + x^2 / 4: 0 = (2 (2x - 1) + x - 3) / 2 + x / 2
-    laconic::dataset<double> data{"two", {}, {1, 3}};
-    data.rows.resize(2, 1);
-    data.rows.insert(0, 0) = 2;
-    data.rows.insert(1, 0) = 1;
+    laconic::dataset<double> const data{"two", Eigen::MatrixXd{{2}, {1}}.sparseView(), {1, 3}};
     auto const found = laconic::find_optimum(laconic::ridge<>(data, 0.5));
     REQUIRE(found.x.size() == 1);
     CHECK(found.x[0] == doctest::Approx(5 / 6.0).epsilon(1e-15));
@@ -94,9 +91,7 @@ TEST_CASE("above 4096 features products are used") {
     std::vector<double> g(5000);
     CHECK(f.value_and_gradient(found.x, g) == found.value);
     CHECK(found.gradient_norm <= 1e-12);
-    double square = 0;
-    for (double gi : g) square += gi * gi;
-    CHECK(std::sqrt(square) == doctest::Approx(found.gradient_norm).epsilon(1e-12));
+    CHECK(std::sqrt(toys::norm2(g)) == doctest::Approx(found.gradient_norm).epsilon(1e-12));
 }
 
 TEST_CASE("steps that are too long are damped") {
@@ -107,9 +102,7 @@ TEST_CASE("steps that are too long are damped") {
 
 TEST_CASE("a singular Hessian still gives a step") {
     // two equal columns, and no penalty
-    laconic::dataset<double> data{"twins", {}, {2, 4, 7}};
-    data.rows.resize(3, 2);
-    for (std::ptrdiff_t j = 0; j < 3; ++j) data.rows.insert(j, 0) = data.rows.insert(j, 1) = double(j + 1);
+    laconic::dataset<double> const data{"twins", Eigen::MatrixXd{{1, 1}, {2, 2}, {3, 3}}.sparseView(), {2, 4, 7}};
     laconic::ridge<> const f(data, 0);
     auto const found = laconic::find_optimum(f);
     CHECK(found.x[0] + found.x[1] == doctest::Approx(31 / 14.0).epsilon(1e-12));
@@ -160,24 +153,6 @@ TEST_CASE("the optima of real data, and gradient descent towards them, against o
 
 double soft(double v, double by) { return std::max(v - by, 0.) - std::max(-v - by, 0.); }
 
-// f(x) = |x - b|^2 / 2, with nothing but the Hessian.
-struct around {
-    std::vector<double> b;
-
-    std::size_t dimension() const { return b.size(); }
-    double value(std::span<double const> x) const {
-        double sum = 0;
-        for (std::size_t i = 0; i < b.size(); ++i) sum += (x[i] - b[i]) * (x[i] - b[i]) / 2;
-        return sum;
-    }
-    void gradient(std::span<double const> x, std::span<double> g) const {
-        for (std::size_t i = 0; i < b.size(); ++i) g[i] = x[i] - b[i];
-    }
-    void hessian(std::span<double const>, Eigen::MatrixXd& h) const {
-        h.setIdentity(std::ptrdiff_t(b.size()), std::ptrdiff_t(b.size()));
-    }
-};
-
 double largest_slope_at_0(auto const& f) {
     double largest = 0;
     for (double gi : drawn::gradient(f, std::vector<double>(f.dimension()))) largest = std::max(largest, std::abs(gi));
@@ -203,7 +178,7 @@ std::size_t check_conditions(auto const& f, double weight, optimum const& best) 
 }
 
 TEST_CASE("composite_optimum: around b it is the soft threshold of b, with exact zeros") {
-    around const f{{3, -2.5, 0.5, -1, 0, 1.25}};
+    networks::bowl const f{{3, -2.5, 0.5, -1, 0, 1.25}};
     auto const best = find_composite_optimum(f, 1);
     for (std::size_t i = 0; i < 6; ++i) CHECK(best.x[i] == doctest::Approx(soft(f.b[i], 1)).epsilon(1e-14));
     for (std::size_t i : {2, 3, 4}) CHECK(best.x[i] == 0);
@@ -301,9 +276,9 @@ TEST_CASE("composite_optimum: what has no minimum, or is not finite, is an error
           doctest::test_suite("slow")) {
     CHECK_THROWS_AS(find_composite_optimum(newton::no_minimum{}, 0.5), error);
     CHECK(find_composite_optimum(newton::no_minimum{}, 3).x[0] == 0);
-    around const f{{1, std::nan("")}};
+    networks::bowl const f{{1, std::nan("")}};
     CHECK_THROWS_AS(find_composite_optimum(f, 0.1), error);
-    around const g{{1, 2}};
+    networks::bowl const g{{1, 2}};
     double const infinity = std::numeric_limits<double>::infinity();
     for (double weight : {-1., std::nan(""), infinity})
         CHECK_THROWS_AS(find_composite_optimum(g, weight), argument_error);

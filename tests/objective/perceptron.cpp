@@ -16,15 +16,7 @@ using tanh_net = perceptron<double, activation::tanh>;
 static_assert(FiniteSum<tanh_net> && !FiniteSum<tanh_net, float> && !SmoothObjective<tanh_net>);
 
 // Yes where exactly one of two coordinates is 1: no line separates the classes.
-dataset<> exclusive_or() {
-    dataset<> data{"xor", {}, {0, 1, 1, 0}};
-    data.rows.resize(4, 2);
-    data.rows.insert(1, 0) = 1;
-    data.rows.insert(2, 1) = 1;
-    data.rows.insert(3, 0) = 1;
-    data.rows.insert(3, 1) = 1;
-    return data;
-}
+dataset<> exclusive_or() { return {"xor", Eigen::MatrixXd{{0, 0}, {1, 0}, {0, 1}, {1, 1}}.sparseView(), {0, 1, 1, 0}}; }
 
 TEST_CASE("perceptron: by hand") {
     relu_net const f(exclusive_or(), 2);

@@ -23,10 +23,7 @@ TEST_CASE("the squared loss is half a square") {
 
 TEST_CASE("mu of ridge regression by hand") {
     // A'A / N = diag(2, 8), two rows
-    laconic::dataset<double> data{"two", {}, {1, -1}};
-    data.rows.resize(2, 2);
-    data.rows.insert(0, 0) = 2;
-    data.rows.insert(1, 1) = 4;
+    laconic::dataset<double> const data{"two", Eigen::MatrixXd{{2, 0}, {0, 4}}.sparseView(), {1, -1}};
     laconic::ridge<> const f(data, 0.5);
     CHECK(f.smoothness() == doctest::Approx(8.5).epsilon(1e-14));
     CHECK(f.strong_convexity() == doctest::Approx(2.5).epsilon(1e-14));

@@ -5,15 +5,9 @@
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
 
-// (1 0 2 0 3 4 5), (0 ... 0), (0 0 0 0 0 0 -6)
 dataset<> three_rows() {
-    dataset<> data{"toy", {}, {1, 2, 3}};
-    data.rows.resize(3, 7);
-    std::array const first{1., 0., 2., 0., 3., 4., 5.};
-    for (std::ptrdiff_t i = 0; i < 7; ++i)
-        if (first[std::size_t(i)] != 0) data.rows.insert(0, i) = first[std::size_t(i)];
-    data.rows.insert(2, 6) = -6;
-    return data;
+    Eigen::MatrixXd const rows{{1, 0, 2, 0, 3, 4, 5}, {0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0, -6}};
+    return {"toy", rows.sparseView(), {1, 2, 3}};
 }
 
 TEST_CASE("shared_rows: rows by hand") {
@@ -46,11 +40,8 @@ TEST_CASE("shared_rows: the eigenvalues of A'A / N") {
     CHECK(rows.largest_eigenvalue() == doctest::Approx((91 + std::sqrt(19. * 19 + 3600)) / 6).epsilon(1e-13));
     CHECK(rows.smallest_eigenvalue() == 0);  // fewer rows than features
 
-    dataset<> data{"diagonal", {}, {0, 0, 0, 0}};
-    data.rows.resize(4, 2);
-    data.rows.insert(0, 0) = 4;
-    data.rows.insert(3, 1) = 2;
-    shared_rows<double> const diagonal(data);
+    Eigen::MatrixXd const four_rows{{4, 0}, {0, 0}, {0, 0}, {0, 2}};
+    shared_rows<double> const diagonal(dataset<>{"diagonal", four_rows.sparseView(), {0, 0, 0, 0}});
     CHECK(diagonal.largest_eigenvalue() == doctest::Approx(4).epsilon(1e-13));
     CHECK(diagonal.smallest_eigenvalue() == doctest::Approx(1).epsilon(1e-13));
 }

@@ -7,6 +7,7 @@
 #include "support/data.hpp"
 #include "support/drawn.hpp"
 #include "support/everything.hpp"
+#include "support/toys.hpp"
 
 static_assert(SmoothFiniteSum<softmax<>> && GeneralisedLinear<softmax<float>, float> && FusedObjective<softmax<>>);
 
@@ -46,23 +47,13 @@ defined by_definition(dataset<> const& data, double lambda, std::vector<double> 
     return result;
 }
 
-double two_norm(std::vector<double> const& g) {
-    double sum = 0;
-    for (double gi : g) sum += gi * gi;
-    return std::sqrt(sum);
-}
-
 double largest_bend(softmax<> const& f, std::vector<double> const& x) {
     return largest_eigenvalue(f.dimension(),
                               [&](std::span<double const> v, std::span<double> out) { f.hessian_times(x, v, out); });
 }
 
 TEST_CASE("softmax: by hand") {
-    dataset<> data{"toy", {}, {4, -1}};
-    data.rows.resize(2, 2);
-    data.rows.insert(0, 0) = 1;
-    data.rows.insert(1, 1) = 2;
-    softmax<> const f(data, 0.5);
+    softmax<> const f({"toy", Eigen::MatrixXd{{1, 0}, {0, 2}}.sparseView(), {4, -1}}, 0.5);
     CHECK(f.dimension() == 4);
     CHECK(f.outputs() == 2);
     CHECK(f.classes() == std::vector<double>{-1, 4});
@@ -168,7 +159,7 @@ TEST_CASE("softmax: the gradient vanishes at the optimum of real data, by the de
         auto const best = find_optimum(f, 1e-10);
         auto const there = by_definition(*data, 0.01, best.x);
         CAPTURE(name);
-        CHECK(two_norm(there.gradient) < 1e-9);
+        CHECK(toys::norm2(there.gradient) < 1e-18);
         CHECK(there.value == doctest::Approx(best.value).epsilon(1e-13));
         CHECK(f.accuracy(best.x) > 0.95);
     }

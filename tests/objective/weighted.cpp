@@ -4,6 +4,7 @@
 #include "laconic/objective/weighted.hpp"
 
 #include "laconic/comm/fibers.hpp"
+#include "support/drawn.hpp"
 #include "support/everything.hpp"
 
 using of_ridge = weighted<ridge<>>;
@@ -11,20 +12,8 @@ static_assert(SmoothObjective<of_ridge> && FusedObjective<of_ridge> && SmoothFin
 static_assert(HessianObjective<of_ridge> && HessianProductObjective<of_ridge>);
 static_assert(GeneralisedLinear<of_ridge> && !Objective<of_ridge, float>);
 
-dataset<double> drawn(std::size_t rows) {
-    dataset<double> data{"drawn", {}, {}};
-    data.rows.resize(std::ptrdiff_t(rows), 3);
-    for (std::size_t j = 0; j < rows; ++j) {
-        for (std::size_t i = 0; i < 3; ++i)
-            data.rows.insert(std::ptrdiff_t(j), std::ptrdiff_t(i)) = key{1}.uniform(3 * j + i) - .5;
-        data.labels.push_back(key{2}.uniform(j) - .5);
-    }
-    data.rows.makeCompressed();
-    return data;
-}
-
 TEST_CASE("all that scales is scaled, and nothing else") {
-    ridge<> const f(drawn(9), .1);
+    ridge<> const f(drawn::data(9, 3, 1), .1);
     weighted const w(f, 2.5);
     std::vector<double> const x{1, -2, .5}, v{.3, 0, -1};
     std::vector<double> g(3), h(3);
@@ -58,7 +47,7 @@ TEST_CASE("all that scales is scaled, and nothing else") {
 }
 
 TEST_CASE("ranks with one row or two, weighted by their samples, minimise the mean over all rows") {
-    auto const data = drawn(17);
+    auto const data = drawn::data(17, 3, 1);
     auto const best = find_optimum(ridge<>(data, .1)).x;
     fibers::run(10, [&](fibers::member& comm) {
         ridge<> const mine(data.part(std::size_t(comm.rank()), 10), .1);
@@ -80,7 +69,7 @@ TEST_CASE("ranks with one row or two, weighted by their samples, minimise the me
 }
 
 TEST_CASE("equal ranks have the weight 1 and the same bits; a rank without samples is an error on all") {
-    auto const data = drawn(12);
+    auto const data = drawn::data(12, 3, 1);
     fibers::run(4, [&](fibers::member& comm) {
         ridge<> const mine(data.part(std::size_t(comm.rank()), 4), .1);
         auto const f = by_samples(comm, mine);

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <fstream>
 
 #include "support/test.hpp"
 
@@ -24,6 +25,11 @@ inline outcome run_program(std::string command, std::string const& arguments) {
     int const status = pclose(pipe);
     REQUIRE(WIFEXITED(status));
     return {WEXITSTATUS(status), text};
+}
+
+inline std::string text_of(std::string const& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// Arguments that are wrong, and part of the one line "name: ..." that must name the mistake, with status 2.

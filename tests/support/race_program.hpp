@@ -25,11 +25,6 @@ inline std::string file_with(std::string const& name, std::string const& text) {
     return path;
 }
 
-inline std::string text_of(std::string const& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
 inline outcome run_race(std::string const& arguments) { return run_program(LACONIC_RACE, arguments); }
 
 /// What it writes with --json.
@@ -39,6 +34,5 @@ inline nlohmann::json race_json(std::string const& arguments) {
     INFO(run.out);
     REQUIRE(run.status == 0);
     CHECK(run.out.empty());
-    std::ifstream in(file);
-    return nlohmann::json::parse(in);
+    return nlohmann::json::parse(text_of(file));
 }

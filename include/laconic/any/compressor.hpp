@@ -187,12 +187,12 @@ struct compressor_model : model<compressor_face<T, B>, Holder> {
     double omega(std::size_t d) const override {
         if constexpr (is_face || Unbiased<C>)
             if (unbiased()) return this->inside->omega(d);
-        throw theory_error(concat({this->name(), " is biased: it has no omega"}));
+        throw theory_error({this->name(), " is biased: it has no omega"});
     }
     double delta(std::size_t d) const override {
         if constexpr (is_face || Contractive<C>)
             if (contractive()) return this->inside->delta(d);
-        throw theory_error(concat({this->name(), " is not known to be contractive: it has no delta"}));
+        throw theory_error({this->name(), " is not known to be contractive: it has no delta"});
     }
     C& value() { return *this->inside; }
 

@@ -37,7 +37,7 @@ struct objective_face : face {
     virtual void hessian_times(std::span<T const> x, std::span<T const> v, std::span<T> out) const = 0;
 };
 
-[[noreturn]] inline void lacks(char const* what) { throw argument_error(concat({"this objective ", what})); }
+[[noreturn]] inline void lacks(char const* what) { throw argument_error({"this objective ", what}); }
 [[noreturn]] inline void lacks_slopes() {
     lacks(
         "is no generalised linear one: SAGA's table needs outputs(), slopes, add_row and add_penalty_gradient; l_svrg "

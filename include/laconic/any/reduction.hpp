@@ -29,7 +29,7 @@ struct reduction_model final : model<reduction_face<T, B>, held_value<R>> {
     void check_proof(std::size_t d) const override {
         auto const name = this->name();
         if constexpr (!R::is_proved)
-            throw theory_error(concat({"no theorem covers ", name, ": unproved(", name, ") takes it as it is"}));
+            throw theory_error({"no theorem covers ", name, ": unproved(", name, ") takes it as it is"});
         else
             this->inside->check_proof(d);
     }

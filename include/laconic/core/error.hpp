@@ -16,6 +16,7 @@ namespace laconic {
 /// The base of every exception that the library throws on purpose.
 struct error : std::runtime_error {
     using std::runtime_error::runtime_error;
+    error(detail::text_pieces why) : std::runtime_error(detail::concat(why)) {}
 };
 
 /// An argument is outside its range: k above the dimension, zero workers, a step size of zero.

@@ -111,7 +111,7 @@ struct choco {
         auto how = *this;
         if (how.over.size() == 0) how.over = graph::ring(comm.size());
         if (how.over.size() != comm.size())
-            throw argument_error(detail::concat({"a graph of ", how.over.size(), " ranks, among ", comm.size()}));
+            throw argument_error({"a graph of ", how.over.size(), " ranks, among ", comm.size()});
         detail::check_fields(*this);
         how.compressor.check(x.size());
         if (step == 0 || gamma == 0) how.fill_in(p, x.size());
@@ -145,10 +145,10 @@ struct choco {
             mixing const facts(over);
             double const rate = facts.rate(gamma, delta);
             if (!(rate > 0))
-                throw theory_error(detail::concat({"choco: with gamma = ", gamma,
-                                                   " ranks are not known to agree, and no "
-                                                   "theorem gives the step; take gamma = ",
-                                                   facts.best_gamma(delta)}));
+                throw theory_error({"choco: with gamma = ", gamma,
+                                    " ranks are not known to agree, and no "
+                                    "theorem gives the step; take gamma = ",
+                                    facts.best_gamma(delta)});
             decrease = std::max(5 / rate, decrease);
         }
         step = 4 / (p.least_strong_convexity * decrease);

@@ -25,35 +25,23 @@ namespace activation {
 /// max(u, 0); NaN stays NaN. The slope at 0 is taken as 0.
 struct relu {
     template <class H>
-    static void apply(Eigen::MatrixBase<H>& h) {
+    static void apply(H& h) {
         h = (h.array() < typename H::Scalar(0)).select(typename H::Scalar(0), h);
     }
-    template <class D, class H>
-    static void multiply_by_slope(Eigen::MatrixBase<D>& d, Eigen::MatrixBase<H> const& h) {
-        d = (h.array() > typename H::Scalar(0)).select(d, typename D::Scalar(0));
+    template <class D>
+    static void multiply_by_slope(D& d, auto const& h) {
+        d = (h.array() > 0).select(d, typename D::Scalar(0));
     }
-    template <class D, class H>
-    static void multiply_by_bend(Eigen::MatrixBase<D>& d, Eigen::MatrixBase<H> const&) {
-        d.setZero();
-    }
+    static void multiply_by_bend(auto& d, auto const&) { d.setZero(); }
     /// A uniform distribution up to this bound has the variance 2 / inputs (He, Zhang, Ren, Sun 2015).
     static double first_weight(double inputs, double) { return std::sqrt(6 / inputs); }
 };
 
 /// The hyperbolic tangent. Its slope is 1 - tanh^2.
 struct tanh {
-    template <class H>
-    static void apply(Eigen::MatrixBase<H>& h) {
-        h = h.array().tanh().matrix();
-    }
-    template <class D, class H>
-    static void multiply_by_slope(Eigen::MatrixBase<D>& d, Eigen::MatrixBase<H> const& h) {
-        d.array() *= 1 - h.array().square();
-    }
-    template <class D, class H>
-    static void multiply_by_bend(Eigen::MatrixBase<D>& d, Eigen::MatrixBase<H> const& h) {
-        d.array() *= -2 * h.array() * (1 - h.array().square());
-    }
+    static void apply(auto& h) { h = h.array().tanh().matrix(); }
+    static void multiply_by_slope(auto& d, auto const& h) { d.array() *= 1 - h.array().square(); }
+    static void multiply_by_bend(auto& d, auto const& h) { d.array() *= -2 * h.array() * (1 - h.array().square()); }
     /// A uniform distribution up to this bound has the variance 2 / (inputs + outputs) (Glorot, Bengio 2010).
     static double first_weight(double inputs, double outputs) { return std::sqrt(6 / (inputs + outputs)); }
 };

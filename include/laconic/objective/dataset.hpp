@@ -32,8 +32,8 @@ struct dataset {
     /// The rows [begin, end) under a name of their own. Throws argument_error unless begin <= end <= samples().
     dataset slice(std::size_t begin, std::size_t end, std::string its_name) const {
         if (begin > end || end > samples() || labels.size() != samples())
-            throw argument_error(detail::concat(
-                {name, ": no rows ", begin, " to ", end, " of ", samples(), " with ", labels.size(), " labels"}));
+            throw argument_error(
+                {name, ": no rows ", begin, " to ", end, " of ", samples(), " with ", labels.size(), " labels"});
         auto const from = static_cast<std::ptrdiff_t>(begin), to = static_cast<std::ptrdiff_t>(end);
         dataset result{std::move(its_name), matrix(rows.middleRows(from, to - from)),
                        std::vector<T>(labels.begin() + from, labels.begin() + to)};
@@ -47,9 +47,8 @@ struct dataset {
     /// 1 <= n <= samples() and i < n.
     dataset part(std::size_t i, std::size_t n) const {
         if (n < 1 || n > samples())
-            throw argument_error(detail::concat({name, ": cannot cut ", samples(), " rows into ", n, " parts"}));
-        if (i >= n)
-            throw argument_error(detail::concat({name, ": no part ", i, " of ", n, " parts that count from 0"}));
+            throw argument_error({name, ": cannot cut ", samples(), " rows into ", n, " parts"});
+        if (i >= n) throw argument_error({name, ": no part ", i, " of ", n, " parts that count from 0"});
         auto const m = samples() / n, longer = samples() % n;
         auto const from = i * m + std::min(i, longer);
         return slice(from, from + m + (i < longer ? 1 : 0), detail::concat({name, "[", i, "/", n, "]"}));
@@ -77,9 +76,8 @@ void binary_labels(dataset<T>& data) {
         std::string list;
         for (std::size_t c = 0; c < std::min<std::size_t>(found.size(), 5); ++c)
             list += (c ? ", " : ": ") + detail::shortest(double(found[c]));
-        throw argument_error(
-            detail::concat(detail::text_pieces{data.name, ": two classes are needed, the labels name ", found.size(),
-                                               list, (found.size() > 5 ? ", ..." : "")}));
+        throw argument_error({data.name, ": two classes are needed, the labels name ", found.size(), list,
+                              (found.size() > 5 ? ", ..." : "")});
     }
     for (auto& label : data.labels) label = label == found[0] ? T(-1) : T(1);
 }
@@ -119,13 +117,10 @@ typename dataset<T>::matrix rows_of(std::size_t n, std::size_t columns, std::ptr
 /// The rows whose label is a or b, in their order. Throws argument_error where either class is empty, or a is b.
 template <Scalar T>
 dataset<T> only_classes(dataset<T> const& data, T a, T b) {
-    if (a == b)
-        throw argument_error(
-            detail::concat(detail::text_pieces{data.name, ": the two classes are equal: ", double(a)}));
+    if (a == b) throw argument_error({data.name, ": the two classes are equal: ", double(a)});
     for (auto const label : {a, b})
         if (std::find(data.labels.begin(), data.labels.end(), label) == data.labels.end())
-            throw argument_error(
-                detail::concat(detail::text_pieces{data.name, ": no row has the label ", double(label)}));
+            throw argument_error({data.name, ": no row has the label ", double(label)});
     std::vector<std::ptrdiff_t> kept;
     std::ptrdiff_t numbers = 0;
     for (std::ptrdiff_t j = 0; j < data.rows.rows(); ++j) {
@@ -148,8 +143,7 @@ dataset<T> only_classes(dataset<T> const& data, T a, T b) {
 template <Scalar T>
 dataset<T> columns(dataset<T> const& data, std::size_t begin, std::size_t end, std::string its_name) {
     if (begin >= end || end > data.features())
-        throw argument_error(detail::concat(
-            detail::text_pieces{data.name, ": no columns ", begin, " to ", end, " of ", data.features()}));
+        throw argument_error({data.name, ": no columns ", begin, " to ", end, " of ", data.features()});
     auto const first = static_cast<std::ptrdiff_t>(begin), last = static_cast<std::ptrdiff_t>(end);
     auto const each = [&](std::size_t j, auto put) {
         for (typename dataset<T>::matrix::InnerIterator at(data.rows, static_cast<std::ptrdiff_t>(j)); at; ++at)

@@ -17,7 +17,7 @@
 #include "laconic/core/decimal.hpp"
 #include "laconic/core/term.hpp"
 #include "laconic/objective/dataset.hpp"
-#include "laconic/objective/stream_bytes.hpp"
+#include "laconic/objective/read_all.hpp"
 
 namespace laconic {
 
@@ -39,9 +39,9 @@ class libsvm_reader {
     libsvm_reader(std::string_view text, std::string const& name, libsvm_format const& how)
         : text_(text), name_(name), how_(how), bound_(how.features) {
         if (bound_ > most_features)
-            throw argument_error(concat({name, ": ", bound_, " features are more than a vector can hold"}));
+            throw argument_error({name, ": ", bound_, " features are more than a vector can hold"});
         if (how_.first_index > 1)
-            throw argument_error(concat({name, ": first_index = ", how_.first_index, " is neither 0 nor 1"}));
+            throw argument_error({name, ": first_index = ", how_.first_index, " is neither 0 nor 1"});
     }
 
     dataset<T> read() {
@@ -238,11 +238,7 @@ dataset<T> read_libsvm(std::string_view text, std::string const& name, libsvm_fo
 /// they are. Throws file_error too where the stream cannot be read, such as that of a file which is not there.
 template <Scalar T = double>
 dataset<T> read_libsvm(std::istream& in, std::string const& name, libsvm_format const& how = {}) {
-    detail::stream_bytes bytes(in, name);
-    std::string text;
-    std::vector<char> chunk(1 << 16);
-    while (auto const read = bytes.read(chunk.data(), chunk.size())) text.append(chunk.data(), read);
-    return read_libsvm<T>(std::string_view(text), name, how);
+    return read_libsvm<T>(std::string_view(detail::read_all(in, name)), name, how);
 }
 
 }  // namespace laconic

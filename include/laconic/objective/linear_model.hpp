@@ -83,8 +83,7 @@ template <Loss Each, Scalar T>
 void check_labels(shared_rows<T> const& rows) {
     for (std::size_t j = 0; j < rows.size(); ++j)
         if (!Each::accepts(rows.label(j)))
-            throw argument_error(
-                concat(text_pieces{rows.data().name, ": the label ", rows.label(j), " is not ", Each::labels}));
+            throw argument_error({rows.data().name, ": the label ", rows.label(j), " is not ", Each::labels});
 }
 
 /// f(x) = (1/N) sum_j loss_j(z_j) + lambda sum_i penalty(x_i) over N rows a_j with labels y_j, whose predictions z_j

@@ -42,15 +42,14 @@ class neural_network {
     neural_network(shared_rows<T> rows, std::vector<std::size_t> hidden, Loss loss, double lambda = 0)
         : rows_(std::move(rows)), loss_(std::move(loss)), lambda_(detail::checked_lambda(lambda)) {
         if (loss_.rows() != rows_.size())
-            throw shape_error(detail::concat(
-                detail::text_pieces{rows_.data().name, ": ", rows_.size(), " rows, but a loss of ", loss_.rows()}));
+            throw shape_error({rows_.data().name, ": ", rows_.size(), " rows, but a loss of ", loss_.rows()});
         hidden.push_back(loss_.outputs());
         std::size_t inputs = rows_.features();
         for (auto const units : hidden) {
             if (units == 0) throw argument_error(rows_.data().name + ": a layer without units");
             if (units > (detail::largest_dimension - dimension_) / (inputs + 1))
-                throw argument_error(detail::concat(detail::text_pieces{
-                    rows_.data().name, ": a layer of ", units, " units makes more numbers than a vector can hold"}));
+                throw argument_error(
+                    {rows_.data().name, ": a layer of ", units, " units makes more numbers than a vector can hold"});
             matrices_.push_back({dimension_, units, inputs});
             dimension_ += units * (inputs + 1);
             inputs = units;

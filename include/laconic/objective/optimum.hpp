@@ -95,7 +95,7 @@ Vector newton_step(F const& f, Vector const& x, Vector const& g, Matrix& h,
 /// neither is reached in 200 steps; argument_error for a negative tolerance.
 template <NewtonObjective F>
 optimum find_optimum(F const& f, double tolerance = 1e-12) {
-    if (!(tolerance >= 0)) throw argument_error(detail::concat({"a tolerance of ", tolerance, " is negative"}));
+    if (!(tolerance >= 0)) throw argument_error({"a tolerance of ", tolerance, " is negative"});
     std::size_t const d = f.dimension();
     using vector = detail::dependent<Eigen::VectorXd, F>;
     vector x = vector::Zero(static_cast<Eigen::Index>(d)), g = x, step, next = x, next_g = x;
@@ -129,8 +129,7 @@ optimum find_optimum(F const& f, double tolerance = 1e-12) {
     }
     best.iterations = taken;
     if (!(best.gradient_norm <= std::max(tolerance, good_enough)))
-        throw error(detail::concat(
-            {"no optimum: the gradient norm is still ", best.gradient_norm, " after ", taken, " Newton steps"}));
+        throw error({"no optimum: the gradient norm is still ", best.gradient_norm, " after ", taken, " Newton steps"});
     return best;
 }
 
@@ -263,9 +262,9 @@ class composite_search {
 template <NewtonObjective F>
 optimum find_composite_optimum(F const& f, double weight, double tolerance = 1e-12) {
     if (!(weight >= 0 && std::isfinite(weight)))
-        throw argument_error(detail::concat({"a weight of ", weight, " is not a finite number of at least 0"}));
+        throw argument_error({"a weight of ", weight, " is not a finite number of at least 0"});
     if (!(tolerance > 0 && std::isfinite(tolerance)))
-        throw argument_error(detail::concat({"a tolerance of ", tolerance, " is not a finite number above 0"}));
+        throw argument_error({"a tolerance of ", tolerance, " is not a finite number above 0"});
     detail::composite_search<F> search(f, weight);
     double const goal = tolerance * search.at.g.norm();
     double norm = search.subgradient(search.at).norm();
@@ -275,8 +274,8 @@ optimum find_composite_optimum(F const& f, double weight, double tolerance = 1e-
         norm = search.subgradient(search.at).norm();
     }
     if (!(norm <= goal))
-        throw error(detail::concat(detail::text_pieces{"no optimum: the shortest subgradient still has the norm ", norm,
-                                                       " after ", search.newton_steps, " Newton steps, not ", goal}));
+        throw error({"no optimum: the shortest subgradient still has the norm ", norm, " after ", search.newton_steps,
+                     " Newton steps, not ", goal});
     return {{search.at.x.begin(), search.at.x.end()}, search.at.value, norm, search.newton_steps};
 }
 

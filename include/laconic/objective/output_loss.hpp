@@ -39,8 +39,7 @@ class squared_output {
     explicit squared_output(dataset<T> const& data) : labels_(std::make_shared<std::vector<T> const>(data.labels)) {
         for (std::size_t j = 0; j < rows(); ++j)
             if (!std::isfinite((*labels_)[j]))
-                throw argument_error(
-                    detail::concat(detail::text_pieces{data.name, ": the label of row ", j, " is not finite"}));
+                throw argument_error({data.name, ": the label of row ", j, " is not finite"});
     }
 
     std::size_t outputs() const { return 1; }
@@ -103,24 +102,20 @@ double cross_entropy(std::span<T> z, std::size_t y) {
 /// whole numbers, increasing, and every label is one of them.
 template <Scalar T>
 std::vector<std::uint32_t> class_index(dataset<T> const& data, std::vector<T> const& classes) {
-    if (classes.size() < 2)
-        throw argument_error(
-            detail::concat(detail::text_pieces{data.name, ": two classes are needed, not ", classes.size()}));
+    if (classes.size() < 2) throw argument_error({data.name, ": two classes are needed, not ", classes.size()});
     for (std::size_t c = 0; c < classes.size(); ++c) {
         if (!std::isfinite(classes[c]) || std::trunc(classes[c]) != classes[c])
-            throw argument_error(detail::concat(
-                detail::text_pieces{data.name, ": the class ", double(classes[c]), " is no whole number"}));
+            throw argument_error({data.name, ": the class ", double(classes[c]), " is no whole number"});
         if (c > 0 && !(classes[c - 1] < classes[c]))
-            throw argument_error(detail::concat(
-                detail::text_pieces{data.name, ": the classes do not increase at ", double(classes[c])}));
+            throw argument_error({data.name, ": the classes do not increase at ", double(classes[c])});
     }
     std::vector<std::uint32_t> places;
     places.reserve(data.labels.size());
     for (auto const label : data.labels) {
         auto const at = std::lower_bound(classes.begin(), classes.end(), label);
         if (at == classes.end() || *at != label)
-            throw argument_error(detail::concat(detail::text_pieces{data.name, ": the label ", double(label),
-                                                                    " is none of the ", classes.size(), " classes"}));
+            throw argument_error(
+                {data.name, ": the label ", double(label), " is none of the ", classes.size(), " classes"});
         places.push_back(static_cast<std::uint32_t>(at - classes.begin()));
     }
     return places;

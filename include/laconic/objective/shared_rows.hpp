@@ -23,7 +23,7 @@ namespace detail {
 // The weight of a penalty.
 inline double checked_lambda(double lambda) {
     if (!(lambda >= 0 && std::isfinite(lambda)))
-        throw argument_error(concat({"lambda = ", lambda, " is not a finite number of at least 0"}));
+        throw argument_error({"lambda = ", lambda, " is not a finite number of at least 0"});
     return lambda;
 }
 
@@ -84,11 +84,10 @@ class shared_rows {
     /// than rows.
     explicit shared_rows(dataset<T> data) {
         if (data.samples() == 0 || data.features() == 0)
-            throw argument_error(detail::concat(detail::text_pieces{data.name, ": ", data.samples(), " rows of ",
-                                                                    data.features(), " features make no objective"}));
+            throw argument_error(
+                {data.name, ": ", data.samples(), " rows of ", data.features(), " features make no objective"});
         if (data.labels.size() != data.samples())
-            throw shape_error(detail::concat(
-                detail::text_pieces{data.name, ": ", data.samples(), " rows, but ", data.labels.size(), " labels"}));
+            throw shape_error({data.name, ": ", data.samples(), " rows, but ", data.labels.size(), " labels"});
         data.rows.makeCompressed();
         auto const* const columns = data.rows.innerIndexPtr();
         columns_ = std::make_shared<std::vector<coordinate> const>(columns, columns + data.rows.nonZeros());

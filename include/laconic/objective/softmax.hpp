@@ -80,9 +80,8 @@ class softmax : public detail::row_objective<softmax<T>, T, squared_penalty> {
     softmax(dataset<T> data, double lambda, std::vector<T> classes)
         : base(std::move(data), lambda), loss_(rows_.data(), std::move(classes)) {
         if (rows_.features() > detail::largest_dimension / outputs())
-            throw argument_error(
-                detail::concat(detail::text_pieces{rows_.data().name, ": ", rows_.features(), " features times ",
-                                                   outputs(), " classes are more than a vector can hold"}));
+            throw argument_error({rows_.data().name, ": ", rows_.features(), " features times ", outputs(),
+                                  " classes are more than a vector can hold"});
     }
 
     /// The labels of the columns of x, increasing.
