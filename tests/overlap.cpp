@@ -3,19 +3,9 @@
 #include "laconic/any/communicator.hpp"
 
 #include "laconic/comm/fibers.hpp"
+#include "support/end_of_a_run.hpp"
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
-
-struct bowl {
-    double c;
-    std::size_t dimension() const { return 40; }
-    double value(std::span<double const>) const { return 0; }
-    void gradient(std::span<double const> x, std::span<double> g) const {
-        for (std::size_t i = 0; i < x.size(); ++i) g[i] = x[i] * double(1 + i % 3) - c;
-    }
-    double smoothness() const { return 3; }
-    double strong_convexity() const { return 1; }
-};
 
 static_assert(!Overlapping<passed_on<threads::member>>);  // which waits in send()
 
@@ -29,9 +19,9 @@ constexpr std::size_t rounds_of_overlap = 12;
 
 ended run_of(any_communicator engine, std::function<void()> const& between) {
     metered comm(engine);
-    bowl const f{1.0 * comm.rank()};
-    ended end{std::vector<double>(40)};
-    problem const p{.dimension = 40,
+    short_run::bowl const f{1.0 * comm.rank()};
+    ended end{std::vector<double>(50)};
+    problem const p{.dimension = 50,
                     .workers = comm.size(),
                     .smoothness = 3,
                     .strong_convexity = 1,

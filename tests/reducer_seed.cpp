@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reducers and runs without a seed draw one, the same on all ranks, which they name; with it they repeat bit for bit.
 #include "laconic/comm/fibers.hpp"
+#include "support/end_of_a_run.hpp"
 #include "support/everything.hpp"
 #include "support/reducing.hpp"
 
@@ -23,30 +24,17 @@ vectors steps(auto& reduce, int rank, int count) {
     }
     return all;
 }
-struct bowl {  // |x - 1|^2 / 2
-    std::size_t dimension() const { return 100; }
-    double value(std::span<double const> x) const {
-        double sum = 0;
-        for (double const v : x) sum += (v - 1) * (v - 1) / 2;
-        return sum;
-    }
-    void gradient(std::span<double const> x, std::span<double> g) const {
-        for (std::size_t j = 0; j < x.size(); ++j) g[j] = x[j] - 1;
-    }
-    double smoothness() const { return 1; }
-    double strong_convexity() const { return 1; }
-};
 
 TEST_CASE("a run of 5 rounds that is made again and again moves all coordinates") {
     fibers::run(2, [](fibers::member& comm) {
-        std::vector<double> x(100);
+        std::vector<double> x(50);
         std::set<std::uint64_t> seeds;
         for (int made = 0; made < 100; ++made)
-            seeds.insert(descend(diana{rand_k{5}}, bowl{}, x, comm, {.rounds = 5}).seed);
+            seeds.insert(descend(diana{rand_k{5}}, short_run::bowl{1}, x, comm, {.rounds = 5}).seed);
         CHECK(seeds.size() == 100);
         std::size_t moved = 0;
         for (double const v : x) moved += v != 0;
-        CHECK(moved == 100);  // except for 100 (1 - 1 / 20)^1000 < 1e-20 of all runs
+        CHECK(moved == 50);  // except for 50 (1 - 1 / 10)^1000 < 1e-44 of all runs
     });
 }
 
@@ -182,28 +170,29 @@ TEST_CASE("ranks that come together with rebind go on with the seed of rank 0") 
 
 TEST_CASE("a run names its seed on all ranks: with it, and from its saved state, it is the same bit for bit") {
     fibers::run(2, [](fibers::member& comm) {
-        std::vector<double> x(100), y(100), z(100);
+        std::vector<double> x(50), y(50), z(50);
         std::vector<std::byte> saved;
-        auto const first = descend(diana{rand_k{5}}, bowl{}, x, comm, {.rounds = 10}, [&](auto const& at, auto& loop) {
-            if (at.round == 4) saved = loop.save();
-        });
-        auto const again = descend(diana{rand_k{5}}, bowl{}, y, comm, {.rounds = 10, .seed = first.seed});
+        auto const first =
+            descend(diana{rand_k{5}}, short_run::bowl{1}, x, comm, {.rounds = 10}, [&](auto const& at, auto& loop) {
+                if (at.round == 4) saved = loop.save();
+            });
+        auto const again = descend(diana{rand_k{5}}, short_run::bowl{1}, y, comm, {.rounds = 10, .seed = first.seed});
         CHECK(again.seed == first.seed);
         CHECK(x == y);
-        auto const rest = descend(diana{rand_k{5}}, bowl{}, z, comm, {.rounds = 10, .resume_from = saved});
+        auto const rest = descend(diana{rand_k{5}}, short_run::bowl{1}, z, comm, {.rounds = 10, .resume_from = saved});
         CHECK(rest.seed == first.seed);
         CHECK(x == z);
-        CHECK_THROWS_WITH_AS(
-            descend(diana{rand_k{5}}, bowl{}, z, comm, {.rounds = 10, .seed = first.seed ^ 1, .resume_from = saved}),
-            doctest::Contains("saved: the seed: "), shape_error);
+        CHECK_THROWS_WITH_AS(descend(diana{rand_k{5}}, short_run::bowl{1}, z, comm,
+                                     {.rounds = 10, .seed = first.seed ^ 1, .resume_from = saved}),
+                             doctest::Contains("saved: the seed: "), shape_error);
         run_settings one;
         if (comm.rank() == 1) one.seed = 4;
-        CHECK_THROWS_WITH_AS(descend(diana{rand_k{5}}, bowl{}, z, comm, one),
+        CHECK_THROWS_WITH_AS(descend(diana{rand_k{5}}, short_run::bowl{1}, z, comm, one),
                              "ranks disagree: rank 0 has \"the seed: not given\", rank 1 has \"the seed: 4\"",
                              agreement_error);
         run_settings alone;
         if (comm.rank() == 1) alone.resume_from = saved;
-        CHECK_THROWS_WITH_AS(descend(diana{rand_k{5}}, bowl{}, z, comm, alone),
+        CHECK_THROWS_WITH_AS(descend(diana{rand_k{5}}, short_run::bowl{1}, z, comm, alone),
                              doctest::Contains("the seed of the saved state: "), agreement_error);
     });
 }

@@ -89,9 +89,9 @@ TEST_CASE("closed forms: many workers, two, one") {
 TEST_CASE("vr_diana: no more is sent than what the samples can use") {
     problem const p{8, 36, 1, .5, 1, 1, .5, 6, 1};
     auto const k = [&](message_cost const& cost) { return detail::best_rand_k<double>(vr_diana{rand_k{}}, cost, p); };
-    CHECK(guarantee<vr_diana<rand_k<>>>::rate(vr_diana{rand_k{1}}, p) == doctest::Approx(1. / 18));
+    CHECK(guaranteed_rate(vr_diana{rand_k{1}}, p) == doctest::Approx(1. / 18));
     for (double const level : {2., 3., 8.})
-        CHECK(guarantee<vr_diana<rand_k<>>>::rate(vr_diana{rand_k{level}}, p) == doctest::Approx(1. / 16));
+        CHECK(guaranteed_rate(vr_diana{rand_k{level}}, p) == doctest::Approx(1. / 16));
     CHECK(k({}) == 1);
     CHECK(k(affine_cost(1, 640)) == 2);
     CHECK(k(affine_cost(0, 1)) == 2);
@@ -100,7 +100,7 @@ TEST_CASE("vr_diana: no more is sent than what the samples can use") {
 TEST_CASE("vr_diana: the rate is the least of the step's, the memory's and the samples'") {
     problem const p{100, 1000, 1, .5, 1, 1, .5, 1, 1};
     auto const rate = [&](std::size_t k, overrides const& given = {}) {
-        return guarantee<vr_diana<rand_k<>>>::rate(vr_diana{rand_k{k}, given}, p);
+        return guaranteed_rate(vr_diana{rand_k{k}, given}, p);
     };
     CHECK(rate(10) == doctest::Approx(1. / 20));
     CHECK(rate(100) == doctest::Approx(3. / 8));

@@ -56,10 +56,10 @@ inline auto wrong = compress(identity{}, std::vector<int>{1, 2}, key{1});
 inline auto const values = std::vector<double>{1, 2};
 inline auto wrong = compress(top_k{1}, values, key{1}).terms();
 #elif defined(DIANA_OF_TOP_K)
-// expect DIANA_OF_TOP_K: diana needs an unbiased compressor
+// expect DIANA_OF_TOP_K: this method needs an unbiased compressor
 inline auto wrong = diana{top_k{3}};
 #elif defined(DIANA_OF_TOP_K_IN_A_PIPE)
-// expect DIANA_OF_TOP_K_IN_A_PIPE: diana needs an unbiased compressor
+// expect DIANA_OF_TOP_K_IN_A_PIPE: this method needs an unbiased compressor
 inline auto wrong = diana{rand_k{10} | top_k{3}};
 #elif defined(EF21_OF_RAND_K)
 // expect EF21_OF_RAND_K: ef21 needs a contractive compressor

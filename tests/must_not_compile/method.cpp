@@ -17,7 +17,7 @@
 #include "laconic/run.hpp"
 #include "laconic/transport/served.hpp"
 
-// expect DIANA_WITH_A_THRESHOLD: diana needs an unbiased compressor
+// expect DIANA_WITH_A_THRESHOLD: this method needs an unbiased compressor
 // expect EF21_WITH_A_THRESHOLD: ef21 needs a contractive compressor
 // expect DCGD_OF_A_NUMBER: C is not a compressor
 // expect EF_SGD_OF_A_NUMBER: C is not a compressor

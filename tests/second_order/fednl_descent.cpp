@@ -249,11 +249,7 @@ std::vector<det6::objective> det6_workers() {
     return f;
 }
 dataset<> two_rows() {
-    dataset<> rows{"two", {}, {-1, 1}};
-    rows.rows.resize(2, 2);
-    rows.rows.insert(0, 0) = 1;
-    rows.rows.insert(1, 1) = 2;
-    return rows;
+    return {"two", Eigen::MatrixXd{{1, 0}, {0, 2}}.sparseView(), {-1, 1}};
 }
 double distance(std::vector<double> const& x, Eigen::VectorXd const& y) {
     return (Eigen::Map<Eigen::VectorXd const>(x.data(), y.size()) - y).norm();

@@ -68,9 +68,9 @@ class mini_batch {
             detail::draw_rows(now.gradient, f.samples(), size_, rows_);
             f.batch_gradient(std::span<std::uint32_t const>(rows_), x, g);
         } else {
-            throw argument_error(detail::concat({"batch = ", size_,
-                                                 ": this objective has no samples to draw from; it needs samples() and "
-                                                 "batch_gradient(rows, x, g)"}));
+            throw argument_error({"batch = ", size_,
+                                  ": this objective has no samples to draw from; it needs samples() and "
+                                  "batch_gradient(rows, x, g)"});
         }
         return std::nullopt;
     }

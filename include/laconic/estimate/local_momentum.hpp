@@ -18,8 +18,7 @@ template <class E = mini_batch, Scalar T = double, class B = host>
 class local_momentum {
   public:
     explicit local_momentum(double beta = 0.9, E of = {}) : beta_(beta), of_(std::move(of)) {
-        if (!(beta >= 0 && beta < 1))
-            throw argument_error(detail::concat({"local_momentum: beta = ", beta, " is outside [0, 1)"}));
+        if (!(beta >= 0 && beta < 1)) throw argument_error({"local_momentum: beta = ", beta, " is outside [0, 1)"});
     }
 
     template <class F>

@@ -96,7 +96,7 @@ class newton_solver {
             size = std::max(size, length_of(on, std::span<T const>(y)));
             if (step_.stableNorm() <= good_enough * size) return;
         }
-        throw error(detail::concat({"no minimum of the local objective in ", most_, " Newton steps"}));
+        throw error({"no minimum of the local objective in ", most_, " Newton steps"});
     }
     void commit() {}
     void state(auto&) {}

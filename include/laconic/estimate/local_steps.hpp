@@ -22,8 +22,8 @@ class local_steps {
   public:
     local_steps(double p, double step, std::size_t batch = 0) : p_(p), step_(step), gradient_(batch) {
         if (!(p >= 0x1p-32 && p <= 1))
-            throw argument_error(detail::concat({"local_steps: the probability ", p, " is outside [2^-32, 1]"}));
-        if (!(step > 0)) throw argument_error(detail::concat({"local_steps: the step ", step, " is not above 0"}));
+            throw argument_error({"local_steps: the probability ", p, " is outside [2^-32, 1]"});
+        if (!(step > 0)) throw argument_error({"local_steps: the step ", step, " is not above 0"});
     }
 
     /// The number of steps in a round: n with probability p (1 - p)^(n - 1).

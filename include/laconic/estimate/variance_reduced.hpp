@@ -25,7 +25,7 @@ class l_svrg {
   public:
     explicit l_svrg(std::size_t batch = 1, double p = 0) : batch_(batch), p_(p) {
         if (batch == 0) throw argument_error("l_svrg: a batch of 0 rows");
-        if (!(p >= 0 && p <= 1)) throw argument_error(detail::concat({"l_svrg: p = ", p, " is outside [0, 1]"}));
+        if (!(p >= 0 && p <= 1)) throw argument_error({"l_svrg: p = ", p, " is outside [0, 1]"});
     }
 
     std::optional<double> operator()(B& on, FiniteSum<T> auto const& f, round_context const& now, std::span<T const> x,

@@ -74,10 +74,9 @@ class any_method {
 
         any_recursion<T> compose(problem const& p, elastic_net const& prox, double beta) const override {
             if constexpr (!Method<M, T, host>) {
-                throw argument_error(detail::concat({name(), " is no recursion: it makes its own loop"}));
+                throw argument_error({name(), " is no recursion: it makes its own loop"});
             } else if constexpr (requires(M const& m) { m.compose(p, prox); }) {  // a method around an any_method
-                if (beta != 0)
-                    throw argument_error(detail::concat({name(), ": the momentum belongs to the method inside"}));
+                if (beta != 0) throw argument_error({name(), ": the momentum belongs to the method inside"});
                 auto const r = this->inside->compose(p, prox);
                 return r.with_over(any_transport<T>(r.over));
             } else {
@@ -89,7 +88,7 @@ class any_method {
                     result.step = ball.step;
                     return stepping(ball, prox, std::move(result));
                 } else {
-                    throw argument_error(detail::concat({name(), ": its step has no form with momentum"}));
+                    throw argument_error({name(), ": its step has no form with momentum"});
                 }
             }
         }
@@ -97,25 +96,24 @@ class any_method {
         any_loop<T> start(problem const& p, any_objective<T> const& f, any_communicator comm, std::span<T> x,
                           std::uint64_t seed) const override {
             if constexpr (Method<M, T, host>)
-                throw argument_error(detail::concat({name(), " is a recursion: descend() and descent run it"}));
+                throw argument_error({name(), " is a recursion: descend() and descent run it"});
             else
                 return {comm, [&, f](any_communicator& handle) { return this->inside->start(p, f, handle, x, seed); }};
         }
         any_method over(any_collective<T> const& collective) const override {
             if constexpr (Method<M, T, host>) {
-                throw argument_error(detail::concat({name(), " is a recursion: its transport is a part of it"}));
+                throw argument_error({name(), " is a recursion: its transport is a part of it"});
             } else if constexpr (requires(M m) { m.over = collective; }) {
                 auto other = *this->inside;
                 other.over = collective;
                 return other;
             } else if constexpr (requires { requires !std::same_as<decltype(M::over), graph>; }) {
-                throw argument_error(
-                    detail::concat({name(),
-                                    ": its transport was fixed when it was compiled; parse the method, or give it an "
-                                    "any_collective as ds_lsr1<any_collective<>> has"}));
+                throw argument_error({name(),
+                                      ": its transport was fixed when it was compiled; parse the method, or give it an "
+                                      "any_collective as ds_lsr1<any_collective<>> has"});
             } else {
-                throw argument_error(detail::concat(
-                    {name(), " has no collective: each of its messages goes from a rank to its neighbours"}));
+                throw argument_error(
+                    {name(), " has no collective: each of its messages goes from a rank to its neighbours"});
             }
         }
 
@@ -126,7 +124,7 @@ class any_method {
             if constexpr (requires { with_prox(r, prox); })
                 result.step = with_prox(r, prox).step;
             else
-                throw argument_error(detail::concat({name(), ": its step has no form with a proximal operator"}));
+                throw argument_error({name(), ": its step has no form with a proximal operator"});
             return result;
         }
     };

@@ -39,17 +39,16 @@ struct bidirectional {
             "bidirectional", "any of these; the server answers in messages of C, with a memory and errors of its own",
             "Tang et al., ICML 2019; Philippenko, Dieuleveut, arXiv:2006.14591",
             field("method", &bidirectional::method).needed(), field("compressor", &bidirectional::compressor).needed(),
-            field("memory", &bidirectional::rate).by_name(), field("keep_errors", &bidirectional::keep_errors));
+            field("memory", &bidirectional::rate).between(0, 1).by_name(),
+            field("keep_errors", &bidirectional::keep_errors));
     }
 
   private:
     template <Scalar T, class B, class R>
     auto answered(R const& r) const {
-        if (!(rate >= 0 && rate <= 1))
-            throw argument_error(detail::concat({"bidirectional: the memory rate ", rate, " is outside [0, 1]"}));
+        detail::check_fields(*this);
         if (!detail::is_gathered(r.over))
-            throw argument_error(
-                detail::concat({"bidirectional: the method has a transport of its own: ", to_string(r.over)}));
+            throw argument_error({"bidirectional: the method has a transport of its own: ", to_string(r.over)});
         return r.with_over(served<C, T, B>{compressor, {rate, keep_errors ? 1.0 : 0.0}});
     }
 };

@@ -15,21 +15,7 @@
 
 namespace laconic {
 
-/// The guarantee of a method's theorem, as a static member:
-///   rate(m, p)     the least share by which its V falls in expectation in a round; 0 where the theorem does not cover
-///                  the step or the memory rate that m was given. Throws theory_error where the theorem needs a
-///                  constant that is not known, or guarantees no fall down to 0.
-template <class M>
-struct guarantee;
-
 namespace detail {
-
-/// A method whose theorem guarantees a rate for each k of a rand_k.
-template <class M>
-concept GuaranteedByRandK = requires(M m, problem const& p) {
-    { guarantee<M>::rate(m, p) } -> std::same_as<double>;
-    levels<decltype(m.compressor)>::template bits<double>(m.compressor, p.dimension, p.dimension);
-};
 
 inline double needed_for_rate(double constant, char const* name, theory const& of) {
     if (constant > 0 && std::isfinite(constant)) return constant;
@@ -68,29 +54,37 @@ double vr_diana_rate(auto const& m, problem const& p) {
 
 }  // namespace detail
 
+/// The guarantee of a method's theorem: the least share by which its V falls in expectation in a round; 0 where the
+/// theorem does not cover the step or the memory rate that m was given. Throws theory_error where the theorem needs a
+/// constant that is not known, or guarantees no fall down to 0.
 template <class R>
-struct guarantee<diana<rand_k<R>>> {
-    static double rate(diana<rand_k<R>> const& m, problem const& p) {
-        detail::theory const of(m, p);
-        double const mu =
-            detail::needed_for_rate(p.least_strong_convexity, "min mu_i, the strong convexity of every f_i", of);
-        if (m.given.batch > 0)
-            throw of.lacks(
-                {"with batches V comes down to a floor, which k moves too, so that no k is best for a rate; "
-                 "give k yourself, or use vr_diana"});
-        return detail::numbers_of(m, p).step * mu;
-    }
-};
+double guaranteed_rate(diana<rand_k<R>> const& m, problem const& p) {
+    detail::theory const of(m, p);
+    double const mu =
+        detail::needed_for_rate(p.least_strong_convexity, "min mu_i, the strong convexity of every f_i", of);
+    if (m.given.batch > 0)
+        throw of.lacks(
+            {"with batches V comes down to a floor, which k moves too, so that no k is best for a rate; "
+             "give k yourself, or use vr_diana"});
+    return detail::numbers_of(m, p).step * mu;
+}
 template <class R>
-struct guarantee<vr_diana<rand_k<R>>> {
-    static double rate(vr_diana<rand_k<R>> const& m, problem const& p) { return detail::vr_diana_rate(m, p); }
-};
+double guaranteed_rate(vr_diana<rand_k<R>> const& m, problem const& p) {
+    return detail::vr_diana_rate(m, p);
+}
 template <class R>
-struct guarantee<vr_diana_saga<rand_k<R>>> {
-    static double rate(vr_diana_saga<rand_k<R>> const& m, problem const& p) { return detail::vr_diana_rate(m, p); }
-};
+double guaranteed_rate(vr_diana_saga<rand_k<R>> const& m, problem const& p) {
+    return detail::vr_diana_rate(m, p);
+}
 
 namespace detail {
+
+/// A method whose theorem guarantees a rate for each k of a rand_k.
+template <class M>
+concept GuaranteedByRandK = requires(M m, problem const& p) {
+    { guaranteed_rate(m, p) } -> std::same_as<double>;
+    levels<decltype(m.compressor)>::template bits<double>(m.compressor, p.dimension, p.dimension);
+};
 
 /// The k in 1 .. d with which a method lowers its V by any factor at the least cost that its theorem guarantees: a
 /// round multiplies V by 1 - rate(k) for cost(bits(k)), and k is the lowest that has the largest
@@ -107,7 +101,7 @@ std::size_t best_rand_k(M m, Cost const& cost, problem const& p) {
     double most = 0, price = 1;
     for (std::size_t k = 1; k <= d; ++k) {
         m.compressor = family::at(m.compressor, k, d);
-        double const fall = -std::log1p(-guarantee<M>::rate(m, p));
+        double const fall = -std::log1p(-guaranteed_rate(m, p));
         double const costs = cost(family::template bits<T>(m.compressor, k, d));
         // Compared by products, as a cost may be 0; then the rate alone decides.
         double const ours = fall * price, others = most * costs;
@@ -126,15 +120,16 @@ std::size_t best_rand_k(M m, Cost const& cost, problem const& p) {
     return best;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 // "name(inside, step=0.1, memory=0.5, batch=32)", with those numbers that are given.
 inline std::string called(std::string const& name, std::string const& inside, overrides const& r) {
     return concat({name, "(", inside, (r.step ? concat({", step=", to_string(*r.step)}) : ""),
                    (r.memory ? concat({", memory=", *r.memory}) : ""), (r.batch ? concat({", batch=", r.batch}) : ""),
                    ")"});
+}
+// ", cost=..." of a cost that is not the usual one.
+template <class Cost>
+std::string cost_text(Cost const& cost) {
+    return cost == Cost{} ? "" : concat({", cost=", to_string(cost)});
 }
 
 }  // namespace detail
@@ -162,18 +157,13 @@ struct cat {
         return detail::compose_dcgd<T, B>(best_level<C, Cost, Sizes>{compressor, cost, sizes}, of);
     }
 
-    friend bool operator==(cat const& a, cat const& b) {
-        return best_level<C, Cost, Sizes>{a.compressor, a.cost, a.sizes} ==
-                   best_level<C, Cost, Sizes>{b.compressor, b.cost, b.sizes} &&
-               a.given == b.given;
-    }
+    friend bool operator==(cat const& a, cat const& b) { return to_string(a) == to_string(b); }
     friend std::string to_string(cat const& m) {
-        return detail::called(
-            "cat",
-            levels<C>::family(m.compressor) + (m.cost == Cost{} ? "" : detail::concat({", cost=", to_string(m.cost)})) +
-                (to_string(m.sizes) == to_string(formula_sizes{}) ? ""
-                                                                  : detail::concat({", sizes=", to_string(m.sizes)})),
-            m.given);
+        auto const counted = to_string(m.sizes), usual = to_string(formula_sizes{});
+        return detail::called("cat",
+                              levels<C>::family(m.compressor) + detail::cost_text(m.cost) +
+                                  (counted == usual ? "" : ", sizes=" + counted),
+                              m.given);
     }
 };
 template <class C, class Cost = message_cost, class Sizes = formula_sizes>
@@ -190,7 +180,9 @@ struct cat<M, Cost> {
 
     template <Scalar T, class B>
     auto compose(problem const& p) const {
-        return at(level<T>(p)).template compose<T, B>(p);
+        M m = method;
+        m.compressor = kinds::at(m.compressor, level<T>(p), p.dimension);
+        return m.template compose<T, B>(p);
     }
     /// The k for messages of numbers of T. Throws what best_rand_k throws.
     template <Scalar T = double>
@@ -198,21 +190,14 @@ struct cat<M, Cost> {
         return detail::best_rand_k<T>(method, cost, p);
     }
 
-    friend bool operator==(cat const& a, cat const& b) { return a.at(1) == b.at(1) && a.cost == b.cost; }
+    friend bool operator==(cat const& a, cat const& b) { return to_string(a) == to_string(b); }
     friend std::string to_string(cat const& m) {
-        return detail::concat(
-            {"cat(",
-             detail::called(std::string(detail::name_of_type<M>()),
-                            levels<decltype(M::compressor)>::family(m.method.compressor), m.method.given),
-             (m.cost == Cost{} ? ")" : detail::concat({", cost=", to_string(m.cost), ")"}))});
+        std::string const name(detail::name_of_type<M>()), family = kinds::family(m.method.compressor);
+        return "cat(" + detail::called(name, family, m.method.given) + detail::cost_text(m.cost) + ")";
     }
 
   private:
-    M at(std::size_t k) const {
-        M m = method;
-        m.compressor = levels<decltype(m.compressor)>::at(m.compressor, k, k);
-        return m;
-    }
+    using kinds = levels<decltype(M::compressor)>;
 };
 
 namespace detail {
@@ -250,13 +235,10 @@ struct cat<ef_sgd<C>, Cost> {
         return ef_sgd{best, given}.template compose<T, B>(p);
     }
 
-    friend bool operator==(cat const& a, cat const& b) {
-        return best_level<C, Cost>{a.method.compressor, a.cost} == best_level<C, Cost>{b.method.compressor, b.cost} &&
-               a.method.given == b.method.given;
-    }
+    friend bool operator==(cat const& a, cat const& b) { return to_string(a) == to_string(b); }
     friend std::string to_string(cat const& m) {
-        return detail::concat({"cat(", detail::called("ef_sgd", levels<C>::family(m.method.compressor), m.method.given),
-                               (m.cost == Cost{} ? ")" : detail::concat({", cost=", to_string(m.cost), ")"}))});
+        auto const family = levels<C>::family(m.method.compressor);
+        return "cat(" + detail::called("ef_sgd", family, m.method.given) + detail::cost_text(m.cost) + ")";
     }
 };
 

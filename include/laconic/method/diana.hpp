@@ -42,11 +42,7 @@ inline double diana_step(double omega, double alpha, theory const& of) {
 /// x* (by the general form's proof).
 template <class C>
 struct diana {
-    static_assert(detail::require_members<C>());
-    static_assert(
-        Unbiased<C>,
-        "diana needs an unbiased compressor, one with omega(d): rand_k, quantize, natural, or a pipe of them. A "
-        "contractive one such as top_k goes with ef21 or ef_sgd.");
+    static_assert(detail::require_unbiased<C>());
     C compressor;
     overrides given{};
 
@@ -92,8 +88,7 @@ recursion<C, memory<T, B>, gradient_step, fixed_level, E> compose_vr_diana(C con
 /// falls in expectation by the factor 1 - min(step mu, alpha / 2, 3 / (8 m)) a round, mu being f's; a prox is allowed.
 template <class C>
 struct vr_diana {
-    static_assert(detail::require_members<C>());
-    static_assert(Unbiased<C>, "vr_diana needs an unbiased compressor, one with omega(d): rand_k, quantize, natural");
+    static_assert(detail::require_unbiased<C>());
     C compressor;
     overrides given{};
 
@@ -119,9 +114,7 @@ vr_diana(C, overrides = {}) -> vr_diana<C>;
 /// iterate at which row j was drawn last. The parameters and the theorem are the same.
 template <class C>
 struct vr_diana_saga {
-    static_assert(detail::require_members<C>());
-    static_assert(Unbiased<C>,
-                  "vr_diana_saga needs an unbiased compressor, one with omega(d): rand_k, quantize, natural");
+    static_assert(detail::require_unbiased<C>());
     C compressor;
     overrides given{};
 

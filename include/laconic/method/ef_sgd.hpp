@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -98,60 +99,45 @@ struct one_bit_sgd {
     }
 };
 
-namespace detail {
+/// top_k_sgd whose sums are cut to k numbers by the collective `Select`: gtop_k_sgd and spardl_sgd.
+template <class Select>
+struct cut_sums_sgd {
+    static constexpr bool by_tree = std::same_as<Select, gtop_k>;
 
-template <Scalar T, class B, class M, class X>
-auto compose_cut_sums(M const& method, problem const& p, X const& over) {
-    theory const of(method, p);
-    of.own_step("no theorem gives its step");
-    return compose_ef<T, B>(top_k{method.k.value}, of).with_over(over);
-}
+    portion k = 0.01;
+    bool as_published = false;
+    overrides given{};
 
-}  // namespace detail
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        detail::theory const of(*this, p);
+        of.own_step("no theorem gives its step");
+        return detail::compose_ef<T, B>(top_k{k.value}, of).with_over(Select{k, as_published});
+    }
+    bool operator==(cut_sums_sgd const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe(by_tree ? "gtop_k_sgd" : "spardl_sgd",
+                 by_tree ? "top_k_sgd whose sums are cut to k on their way up a tree"
+                         : "top_k_sgd whose sums are cut to k by a reduce-scatter of blocks",
+                 by_tree ? "Shi et al., ICDCS 2019" : "Zhao et al., ICDE 2024",
+                 field("k", &cut_sums_sgd::k).written_by_name(), field("as_published", &cut_sums_sgd::as_published),
+                 detail::step_field, detail::batch_field);
+    }
+};
 
 /// gTop-k SGD (Shi et al., ICDCS 2019): top_k_sgd in which also each merge of a tree passes only the k numbers of
 /// largest magnitude of the ranks' sums, so that the numbers that a rank sends and receives grow with k log P instead
 /// of k P. The merging rank keeps in its residual what a merge leaves out, so that x - mean e moves along the mean
 /// gradient; as published, a rank keeps its own numbers only where nothing is applied, and the rest is lost. No theorem
 /// gives its step; steps of the order of 1 / L usually work.
-struct gtop_k_sgd {
-    portion k = 0.01;
-    bool as_published = false;
-    overrides given{};
-
-    template <Scalar T, class B>
-    auto compose(problem const& p) const {
-        return detail::compose_cut_sums<T, B>(*this, p, gtop_k{k, as_published});
-    }
-    bool operator==(gtop_k_sgd const&) const = default;
-    static constexpr void description(auto&& describe) {
-        describe("gtop_k_sgd", "top_k_sgd whose sums are cut to k on their way up a tree", "Shi et al., ICDCS 2019",
-                 field("k", &gtop_k_sgd::k).written_by_name(), field("as_published", &gtop_k_sgd::as_published),
-                 detail::step_field, detail::batch_field);
-    }
-};
+using gtop_k_sgd = cut_sums_sgd<gtop_k>;
 
 /// SparDL's SGD (Zhao et al., ICDE 2024): top_k_sgd whose sums are made by a reduce-scatter of blocks, in which each
 /// step passes ceil(k / P) numbers of each block, and the rank that drops the rest keeps it in its residual. So a rank
 /// sends about 2 k numbers, however many ranks there are. The blocks consist of coordinates that are permuted anew in
 /// each round; as published they are of neighbours. No theorem gives its step; steps of the order of 1 / L usually
 /// work.
-struct spardl_sgd {
-    portion k = 0.01;
-    bool as_published = false;
-    overrides given{};
-
-    template <Scalar T, class B>
-    auto compose(problem const& p) const {
-        return detail::compose_cut_sums<T, B>(*this, p, spar_reduce_scatter{k, as_published});
-    }
-    bool operator==(spardl_sgd const&) const = default;
-    static constexpr void description(auto&& describe) {
-        describe("spardl_sgd", "top_k_sgd whose sums are cut to k by a reduce-scatter of blocks",
-                 "Zhao et al., ICDE 2024", field("k", &spardl_sgd::k).written_by_name(),
-                 field("as_published", &spardl_sgd::as_published), detail::step_field, detail::batch_field);
-    }
-};
+using spardl_sgd = cut_sums_sgd<spar_reduce_scatter>;
 
 /// Deep Gradient Compression (Lin, Han, Mao, Wang, Dally, ICLR 2018): each rank sends the k numbers of largest
 /// magnitude of its accumulated momentum, which is cleared where it was sent (see momentum_correction); each rank's

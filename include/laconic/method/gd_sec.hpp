@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <type_traits>
 
 #include "laconic/adapt/follow_last_move.hpp"
 #include "laconic/compress/quantize.hpp"
@@ -16,16 +15,9 @@ namespace laconic {
 namespace detail {
 
 inline constexpr double usual_beta = 0.01;  // the paper's
-inline constexpr auto beta_field = field("beta",
-                                         [](auto& m) -> decltype(auto) {
-                                             if constexpr (std::is_const_v<std::remove_reference_t<decltype(m)>>)
-                                                 return (m.given.memory ? *m.given.memory : usual_beta);
-                                             else
-                                                 return (m.given.memory);
-                                         })
-                                       .between(0, 1)
-                                       .written()
-                                       .by_name();
+inline constexpr auto beta_or_usual = [](auto const& beta) -> auto& { return beta ? *beta : usual_beta; };
+inline constexpr auto beta_field =
+    given_field("beta", &overrides::memory, beta_or_usual).between(0, 1).written().by_name();
 
 template <Scalar T, class B, class C>
 recursion<threshold<C, std::span<T const>>, memory<T, B>, gradient_step, follow_last_move<T, B>, mini_batch>

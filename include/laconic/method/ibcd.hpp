@@ -17,14 +17,10 @@ namespace laconic {
 namespace detail {
 
 inline constexpr char const* blocks_source = "Mishchenko, Hanzely, Richtarik, arXiv:1901.09437";
-inline constexpr auto tau_field = field(
-                                      "tau", [](auto& m) -> auto& { return m.tau; })
-                                      .by_name();
-inline constexpr auto blocks_field = field(
-                                         "block", [](auto& m) -> auto& { return m.block; })
-                                         .between(1, 1e12)
-                                         .written()
-                                         .by_name();
+inline constexpr auto its_tau = [](auto& m) -> auto& { return m.tau; };
+inline constexpr auto tau_field = field("tau", its_tau).by_name();
+inline constexpr auto its_block = [](auto& m) -> auto& { return m.block; };
+inline constexpr auto blocks_field = field("block", its_block).between(1, 1e12).written().by_name();
 
 /// A method with blocks of `block` numbers, of which a worker sends the portion tau, or one in n where it is 0.
 class blocks_theory : public theory {

@@ -11,26 +11,37 @@
 /// Lazily aggregated gradients, by the workers' rule and by the server's.
 namespace laconic {
 
-namespace detail {
+/// LAG by the server's rule or by the workers': lag_ps and lag_wk.
+template <bool by_server>
+struct lag_rule {
+    double xi = 0.05;
+    std::size_t D = 10;
+    overrides given{};
 
-inline constexpr auto lag_moves_field = field(
-                                            "D", [](auto& m) -> auto& { return m.D; })
-                                            .between(1, 1e6)
-                                            .written()
-                                            .by_name();
-
-template <Scalar T, class B, class M>
-recursion<threshold<>, memory<T, B>, gradient_step, lag<T, B>> compose_lag(M const& method, double smoothness,
-                                                                           theory const& of) {
-    double const step = of.step([&] {
-        double const share = method.xi * static_cast<double>(method.D);
-        if (share >= 1) throw of.lacks({"D xi = ", share, " is not below 1, where its theorem ends; give the step"});
-        return (1 - std::sqrt(share)) / of.smoothness();
-    });
-    return {{}, {1, 0}, gradient_step{step}, lag<T, B>(method.xi, method.D, step, smoothness)};
-}
-
-}  // namespace detail
+    template <Scalar T, class B>
+    recursion<threshold<>, memory<T, B>, gradient_step, lag<T, B>> compose(problem const& p) const {
+        detail::theory const of(*this, p);
+        if (by_server && !(p.own_smoothness > 0 && std::isfinite(p.own_smoothness)))
+            throw of.lacks(
+                {"its rule needs L_i, the smoothness of this rank's own f_i, which is not known; give it as "
+                 "own_smoothness in the problem, or take lag_wk, which needs none"});
+        double const step = of.step([&] {
+            double const share = xi * static_cast<double>(D);
+            if (share >= 1)
+                throw of.lacks({"D xi = ", share, " is not below 1, where its theorem ends; give the step"});
+            return (1 - std::sqrt(share)) / of.smoothness();
+        });
+        return {{}, {1, 0}, gradient_step{step}, lag<T, B>(xi, D, step, by_server ? p.own_smoothness : 0)};
+    }
+    bool operator==(lag_rule const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe(by_server ? "lag_ps" : "lag_wk",
+                 by_server ? "g full, C all or nothing by how far x moved, alpha 1"
+                           : "g full, C all or nothing by the change of g, alpha 1",
+                 "Chen, Giannakis, Sun, Yin, NeurIPS 2018", detail::xi_field,
+                 field("D", &lag_rule::D).between(1, 1e6).written().by_name(), detail::step_field);
+    }
+};
 
 /// LAG-WK, lazily aggregated gradients by the workers' rule (Chen, Giannakis, Sun, Yin, NeurIPS 2018): a rank sends the
 /// difference of its gradient to the last one that it sent only where
@@ -41,22 +52,7 @@ recursion<threshold<>, memory<T, B>, gradient_step, lag<T, B>> compose_lag(M con
 ///     beta_d = (xi / (2 step) + beta_(d+1)) / (1 - c),   c = step mu / 2,
 /// falls by the factor 1 - c a round where beta_1 <= 1 / (2 step) - L / 2. No theorem covers the step 1/L and xi = 1/D
 /// of the paper's experiments: give that step yourself.
-struct lag_wk {
-    double xi = 0.05;
-    std::size_t D = 10;
-    overrides given{};
-
-    template <Scalar T, class B>
-    auto compose(problem const& p) const {
-        return detail::compose_lag<T, B>(*this, 0, {*this, p});
-    }
-    bool operator==(lag_wk const&) const = default;
-    static constexpr void description(auto&& describe) {
-        describe("lag_wk", "g full, C all or nothing by the change of g, alpha 1",
-                 "Chen, Giannakis, Sun, Yin, NeurIPS 2018", detail::xi_field, detail::lag_moves_field,
-                 detail::step_field);
-    }
-};
+using lag_wk = lag_rule<false>;
 
 /// LAG-PS, lazily aggregated gradients by the server's rule (Chen, Giannakis, Sun, Yin, NeurIPS 2018): rank i sends
 /// where
@@ -65,26 +61,6 @@ struct lag_wk {
 /// hold. L_i is the problem's own_smoothness, in which the ranks may differ; it is needed even where the step is given.
 /// A larger number is valid too and costs messages: with max L_i on all ranks they all send in the same rounds. Here
 /// every rank receives all messages and computes its gradient in every round: the rule saves messages only.
-struct lag_ps {
-    double xi = 0.05;
-    std::size_t D = 10;
-    overrides given{};
-
-    template <Scalar T, class B>
-    auto compose(problem const& p) const {
-        detail::theory const of(*this, p);
-        if (!(p.own_smoothness > 0 && std::isfinite(p.own_smoothness)))
-            throw of.lacks(
-                {"its rule needs L_i, the smoothness of this rank's own f_i, which is not known; give it as "
-                 "own_smoothness in the problem, or take lag_wk, which needs none"});
-        return detail::compose_lag<T, B>(*this, p.own_smoothness, of);
-    }
-    bool operator==(lag_ps const&) const = default;
-    static constexpr void description(auto&& describe) {
-        describe("lag_ps", "g full, C all or nothing by how far x moved, alpha 1",
-                 "Chen, Giannakis, Sun, Yin, NeurIPS 2018", detail::xi_field, detail::lag_moves_field,
-                 detail::step_field);
-    }
-};
+using lag_ps = lag_rule<true>;
 
 }  // namespace laconic

@@ -21,10 +21,7 @@ namespace laconic {
 /// (f(x^0) - f*) / (step K).
 template <class C>
 struct marina {
-    static_assert(detail::require_members<C>());
-    static_assert(Unbiased<C>,
-                  "marina needs an unbiased compressor, one with omega(d): rand_k, quantize, natural, or a pipe of "
-                  "them. A contractive one such as top_k goes with ef21.");
+    static_assert(detail::require_unbiased<C>());
     C compressor;
     double p = 0;
     overrides given{};

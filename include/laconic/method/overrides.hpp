@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -36,6 +37,16 @@ struct overrides {
 };
 
 namespace detail {
+
+template <class C>
+consteval bool require_unbiased() {
+    static_assert(require_members<C>());
+    static_assert(
+        Unbiased<C>,
+        "this method needs an unbiased compressor, one with omega(d): rand_k, quantize, natural, or a pipe of "
+        "them. A contractive one such as top_k goes with ef21 or ef_sgd.");
+    return true;
+}
 
 // A type without check() is no compressor, which another error reports; a share that replaces a compressor has none.
 template <class C>
@@ -102,7 +113,7 @@ class theory {
     double omega(C const& compressor, char const* advice) const {
         return number_of(compressor, advice, [&]() -> double {
             if constexpr (Unbiased<C>) return compressor.omega(p.dimension);
-            throw theory_error(concat({to_string(compressor), " is biased: it has no omega"}));
+            throw theory_error({to_string(compressor), " is biased: it has no omega"});
         });
     }
     template <class C>
@@ -111,8 +122,7 @@ class theory {
             double delta = 0;
             if constexpr (Contractive<C>) delta = compressor.delta(p.dimension);
             if (delta > 0) return delta;
-            throw theory_error(
-                concat({to_string(compressor), " is not known to be contractive: it has no delta above 0"}));
+            throw theory_error({to_string(compressor), " is not known to be contractive: it has no delta above 0"});
         });
     }
 
@@ -164,36 +174,33 @@ class theory {
     std::string name_;
 };
 
-// The parts of `given` as fields of a method's description.
-inline constexpr auto step_field = field(
-                                       "step", [](auto& m) -> auto& { return m.given.step; })
-                                       .by_name();
-inline constexpr auto xi_field = field(
-                                     "xi", [](auto& m) -> auto& { return m.xi; })
-                                     .between(0, 1e300)
-                                     .written()
-                                     .by_name();
-inline constexpr auto memory_field = field(
-                                         "memory", [](auto& m) -> auto& { return m.given.memory; })
-                                         .by_name();
-inline constexpr auto batch_field = field(
-                                        "batch", [](auto& m) -> auto& { return m.given.batch; })
-                                        .between(0, 1e9)
-                                        .by_name();
-inline constexpr auto compressor_field = field(
-                                             "compressor", [](auto& m) -> auto& { return m.compressor; })
-                                             .needed();
+/// A part of `given` as a field of a method's description; `shown(part)` refers to what its text has.
+constexpr auto given_field(std::string_view name, auto part) {
+    return field(
+        name, [part](auto& m) -> auto& { return m.given.*part; });
+}
+constexpr auto given_field(std::string_view name, auto part, auto shown) {
+    return field(
+        name, [=](auto& m) -> auto& {
+            if constexpr (std::is_const_v<std::remove_reference_t<decltype(m)>>)
+                return shown(m.given.*part);
+            else
+                return m.given.*part;
+        });
+}
+inline constexpr auto step_field = given_field("step", &overrides::step).by_name();
+inline constexpr auto memory_field = given_field("memory", &overrides::memory).by_name();
+inline constexpr auto batch_field = given_field("batch", &overrides::batch).between(0, 1e9).by_name();
 // Of a method that draws at least one row.
 inline constexpr std::size_t one_row = 1;
-inline constexpr auto rows_field = field("batch",
-                                         [](auto& m) -> decltype(auto) {
-                                             if constexpr (std::is_const_v<std::remove_reference_t<decltype(m)>>)
-                                                 return std::max(m.given.batch, one_row);
-                                             else
-                                                 return (m.given.batch);
-                                         })
-                                       .between(1, 1e9)
-                                       .by_name();
+inline constexpr auto at_least_one_row = [](std::size_t const& batch) -> auto& { return std::max(batch, one_row); };
+inline constexpr auto rows_field = given_field("batch", &overrides::batch, at_least_one_row).between(1, 1e9).by_name();
+
+// Members that several methods have.
+inline constexpr auto its_compressor = [](auto& m) -> auto& { return m.compressor; };
+inline constexpr auto compressor_field = field("compressor", its_compressor).needed();
+inline constexpr auto its_xi = [](auto& m) -> auto& { return m.xi; };
+inline constexpr auto xi_field = field("xi", its_xi).between(0, 1e300).written().by_name();
 
 }  // namespace detail
 }  // namespace laconic

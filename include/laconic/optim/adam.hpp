@@ -27,8 +27,8 @@ class adam {
     explicit adam(double rate = 1e-3, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-8)
         : rate_(rate), beta1_(beta1), beta2_(beta2), epsilon_(epsilon) {
         if (!(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1 && epsilon > 0))
-            throw argument_error(detail::concat(
-                {"adam: beta1 = ", beta1, ", beta2 = ", beta2, ", epsilon = ", epsilon, " are out of range"}));
+            throw argument_error(
+                {"adam: beta1 = ", beta1, ", beta2 = ", beta2, ", epsilon = ", epsilon, " are out of range"});
     }
 
     void operator()(B&, std::span<T> x, std::span<T> d) {
@@ -76,8 +76,8 @@ class rmsprop {
     explicit rmsprop(double rate = 1e-3, double decay = 0.9, double epsilon = 1e-10)
         : rate_(static_cast<T>(rate)), decay_(static_cast<T>(decay)), epsilon_(static_cast<T>(epsilon)) {
         if (!(decay >= 0 && decay < 1 && epsilon > 0 && std::isfinite(epsilon)))
-            throw argument_error(detail::concat(
-                {"rmsprop: decay = ", decay, ", epsilon = ", epsilon, " are outside [0, 1) and (0, oo)"}));
+            throw argument_error(
+                {"rmsprop: decay = ", decay, ", epsilon = ", epsilon, " are outside [0, 1) and (0, oo)"});
     }
 
     void operator()(B&, std::span<T> x, std::span<T> d) {

@@ -18,8 +18,8 @@ struct divergence_error : error {
     double value;
 
     divergence_error(std::uint64_t round_, double value_, std::string_view advice)
-        : error(detail::concat({"round ", round_, ": the value has grown to ", value_,
-                                " over several rounds: the run diverges; ", advice})),
+        : error({"round ", round_, ": the value has grown to ", value_, " over several rounds: the run diverges; ",
+                 advice}),
           round(round_),
           value(value_) {}
 };

@@ -18,8 +18,7 @@ class momentum {
   public:
     /// Throws argument_error unless beta is in [0, 1).
     momentum(double rate, double beta) : rate_(static_cast<T>(rate)), beta_(static_cast<T>(beta)) {
-        if (!(beta >= 0 && beta < 1))
-            throw argument_error(detail::concat({"momentum: beta = ", beta, " is outside [0, 1)"}));
+        if (!(beta >= 0 && beta < 1)) throw argument_error({"momentum: beta = ", beta, " is outside [0, 1)"});
     }
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
@@ -56,8 +55,8 @@ class accelerated_step {
     /// Throws argument_error unless rate > 0, mu > 0, growth >= 1 and q < 1.
     accelerated_step(double rate, double mu, double growth = 1) : rate_(rate), mu_(mu), growth_(growth) {
         if (!(rate > 0 && mu > 0 && growth >= 1 && q() < 1))
-            throw argument_error(detail::concat(
-                {"accelerated_step: rate = ", rate, ", mu = ", mu, ", growth = ", growth, " do not go together"}));
+            throw argument_error(
+                {"accelerated_step: rate = ", rate, ", mu = ", mu, ", growth = ", growth, " do not go together"});
     }
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {

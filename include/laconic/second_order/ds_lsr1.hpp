@@ -66,9 +66,8 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
         accepted_ = ratio > 1e-6;
         if (accepted_) copy(on_, std::span<T const>(trial_), x_), looked_ = known_ = false;
         if (!accepted_ && after >= not_finite() && radius_ <= std::numeric_limits<T>::epsilon() * method_.radius)
-            throw error(
-                detail::concat({"ds_lsr1, round ", round_, ": the objective's value is not finite beside x, within ",
-                                radius_, ", though it is at x"}));
+            throw error({"ds_lsr1, round ", round_, ": the objective's value is not finite beside x, within ", radius_,
+                         ", though it is at x"});
         if (found_.norm > 0) radius_ *= !(ratio >= .1) ? .5 : ratio > .75 && radius_ < 1e30 ? 2 : 1;
         ++round_;
     }
@@ -115,8 +114,8 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
         bool const above = !(square < most) || !(steepest < most);
         bool const below = steepest < 1 / most && largest_magnitude(on_, g) > 0;
         if (above || below)
-            throw error(detail::concat({"ds_lsr1, round ", round_, ": squares of the gradient's numbers ",
-                                        (above ? "over" : "under"), "flow; scale the objective"}));
+            throw error({"ds_lsr1, round ", round_, ": squares of the gradient's numbers ", (above ? "over" : "under"),
+                         "flow; scale the objective"});
     }
 
     void each_mean(auto use) { use(gradients_), pairs_.each_mean(use), use(values_); }
@@ -166,13 +165,7 @@ struct ds_lsr1 {
     template <Scalar T, class F, Communicator C>
     sr1_descent<ds_lsr1, F, C, T> start(problem const&, F const& objective, C& comm, std::span<T> x,
                                         std::uint64_t seed) const {
-        if (memory < 1 || memory > 4096)
-            throw argument_error(detail::concat({"ds_lsr1: memory = ", memory, " is outside 1 .. 4096"}));
-        if (!std::isfinite(gamma)) throw argument_error(detail::concat({"ds_lsr1: gamma = ", gamma, " is not finite"}));
-        if (!(radius > 0 && std::isfinite(radius)))
-            throw argument_error(detail::concat({"ds_lsr1: radius = ", radius, " is not a number above 0"}));
-        if (!(forcing > 0 && forcing < 1))
-            throw argument_error(detail::concat({"ds_lsr1: forcing = ", forcing, " is not between 0 and 1"}));
+        detail::check_fields(*this);
         return {*this, objective, comm, x, seed};
     }
 
@@ -182,8 +175,9 @@ struct ds_lsr1 {
                  "Jahani, Nazari, Rusakov, Berahas, Takac, arXiv:1905.13096",
                  field("memory", &ds_lsr1::memory).between(1, 4096).written_by_name(),
                  field("curvature", &ds_lsr1::curvature).by_name(), field("gamma", &ds_lsr1::gamma).by_name(),
-                 field("radius", &ds_lsr1::radius).between(0, 1e300).by_name(),
-                 field("forcing", &ds_lsr1::forcing).between(0, 1).by_name(), detail::over_field(&ds_lsr1::over));
+                 field("radius", &ds_lsr1::radius).between(1e-300, 1e300).by_name(),
+                 field("forcing", &ds_lsr1::forcing).between(1e-300, .999).by_name(),
+                 detail::over_field(&ds_lsr1::over));
     }
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -49,10 +48,9 @@ struct fednl {
     template <Scalar T, class F, Communicator Comm>
     fednl_descent<fednl, F, Comm, T> start(problem const& p, F const& objective, Comm& comm, std::span<T> x,
                                            std::uint64_t seed) const {
-        if (!(mu >= 0 && std::isfinite(mu)))
-            throw argument_error(detail::concat({"fednl: mu = ", mu, " is not a number of at least 0"}));
+        detail::check_fields(*this);
         if (alpha && !(*alpha > 0 && *alpha <= 1))
-            throw argument_error(detail::concat({"fednl: alpha = ", *alpha, " is outside (0, 1]"}));
+            throw argument_error({"fednl: alpha = ", *alpha, " is outside (0, 1]"});
         double const raised = mu > 0 ? mu : p.strong_convexity;
         if (definite == definite_by::projection && !(raised > 0))
             throw theory_error(

@@ -43,8 +43,8 @@ struct shift_at_rate {
             if (is_contractive(compressor)) return 1;
         if constexpr (Unbiased<C>)
             if (is_unbiased(compressor)) return 1 / (1 + compressor.omega(d));
-        throw theory_error(detail::concat({"the compressor ", to_string(compressor),
-                                           " is known neither as contractive nor as unbiased; give alpha yourself"}));
+        throw theory_error({"the compressor ", to_string(compressor),
+                            " is known neither as contractive nor as unbiased; give alpha yourself"});
     }
     void check_proof(std::size_t d) const { static_cast<void>(rate(d)); }
     template <Scalar T, class B>
@@ -124,8 +124,8 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
         watch(at, here);
         std::copy(mean_gradient_.begin(), mean_gradient_.end(), step_.begin());
         if (!solve_(hessian_, method_.definite, lifts() ? double(distance_) : mu_, step_))
-            throw error(detail::concat({"fednl, round ", round_ - 1, ": the learned Hessian plus ", double(distance_),
-                                        " is not positive definite; definite = projection would raise it to mu"}));
+            throw error({"fednl, round ", round_ - 1, ": the learned Hessian plus ", double(distance_),
+                         " is not positive definite; definite = projection would raise it to mu"});
         if (method_.line_search)
             search(at, here);
         else
@@ -179,8 +179,8 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
             double const noise = 10 * double(std::numeric_limits<T>::epsilon()) * std::abs(before);
             if (value <= before - length * slope / 4 + noise) return copy(on_, std::span<T const>(trial_), x_);
         }
-        throw error(detail::concat({"fednl, round ", round_ - 1, ": no step along the direction, of the slope ", -slope,
-                                    ", lowers f: is its gradient right?"}));
+        throw error({"fednl, round ", round_ - 1, ": no step along the direction, of the slope ", -slope,
+                     ", lowers f: is its gradient right?"});
     }
     // Outside the region in which it converges, FedNL leaps about, far above where it began.
     void watch(round_context const& at, observation<F, T> const& here) {

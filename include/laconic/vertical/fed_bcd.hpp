@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -63,9 +62,9 @@ slope_source agree_on_labels(P const& party, C& comm) {
     bool affine = false;
     if constexpr (AffineParty<P, T>) affine = party.curvature() > 0;
     if (holders == 1 && affine) return slope_source::residual;
-    throw argument_error(concat({holders, " of ", comm.size(), " parties have labels, and the loss ",
-                                 (affine ? "is affine: all or one must have them"
-                                         : "is not affine: all must have them, or take party_order::frozen")}));
+    throw argument_error({holders, " of ", comm.size(), " parties have labels, and the loss ",
+                          (affine ? "is affine: all or one must have them"
+                                  : "is not affine: all must have them, or take party_order::frozen")});
 }
 
 /// What the parts of a method share on this rank. Throws argument_error, shape_error and agreement_error, on all ranks
@@ -79,11 +78,10 @@ auto block_work_of(M const& method, double step, bool in_turns, P const& party, 
     static_assert(
         R::is_proved && !FollowsSteps<R> && !FinishesEstimate<R, message_of<decltype(R::compressor), T>, T, host>,
         "the reduction of embeddings has a theorem, or unproved{...} around it, and does not change with time");
-    check_fields(method);
     if (x.size() != party.dimension())
-        throw shape_error(concat({"x has ", x.size(), " numbers, the party's block ", party.dimension()}));
+        throw shape_error({"x has ", x.size(), " numbers, the party's block ", party.dimension()});
     if (method.batch > party.samples())
-        throw argument_error(concat({"a batch of ", method.batch, " of ", party.samples(), " samples"}));
+        throw argument_error({"a batch of ", method.batch, " of ", party.samples(), " samples"});
     require_agreement(comm, {{"the samples", std::size_t{party.samples()}},
                              {"the outputs", std::size_t{party.outputs()}},
                              {"the batch", method.batch},
@@ -152,11 +150,11 @@ struct fed_bcd {
             static_assert(LabelledParty<P, T>,
                           "party_order::frozen needs slopes(rows, z, s) of the party with the labels");
             if (detail::holders_of_labels(party.has_labels(), comm)[0] == 0)
-                throw argument_error(detail::concat({name, ": rank 0, the server, has no labels"}));
+                throw argument_error({name, ": rank 0, the server, has no labels"});
             return run(std::move(memory), 1, served<slopes_of_mean<P, T>, T>{{work}});
         } else if constexpr (in_turns) {
             if (!std::same_as<decltype(R::compressor), identity> && memory.rate() != 1)
-                throw argument_error(detail::concat({name, " sends differences: by plain{}, or by ef21_shift{...}"}));
+                throw argument_error({name, " sends differences: by plain{}, or by ef21_shift{...}"});
             work->source = detail::agree_on_labels<T>(party, comm);
             return run(turn_memory<T>{work->when, comm.rank()}, 1.0 * comm.size(), by_turns{work->when});
         } else {
@@ -187,9 +185,8 @@ struct fed_bcd {
   private:
     // The step that is given, or that of theory.
     double step_size(problem const& p) const {
-        auto const refuse = [](std::string const& why) { throw theory_error(detail::concat({name, ": ", why})); };
-        if (!(step >= 0 && std::isfinite(step)))
-            throw argument_error(detail::concat({name, ": the step ", step, " is not above 0"}));
+        auto const refuse = [](std::string const& why) { throw theory_error({name, ": ", why}); };
+        detail::check_fields(*this);
         double const l = p.smoothness * p.workers, steps = static_cast<double>(local_steps);
         if (step == 0 && batch > 0) refuse("no theorem gives the step of batches; give the step yourself");
         if (step == 0 && !(l > 0)) refuse("its step needs smoothness(), which a party lacks; give the step yourself");
