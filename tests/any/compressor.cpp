@@ -11,8 +11,8 @@ static_assert(!std::is_constructible_v<any_compressor<>, int> && !std::is_conver
 static_assert(std::is_nothrow_move_constructible_v<any_message<double, host>>);
 static_assert(!std::is_copy_constructible_v<any_message<double, host>>);
 
-template <class T>
 void says_the_same_as(auto const& c) {
+    using T = float;
     any_compressor<T> const any = c;
     CAPTURE(to_string(c));
     CHECK(to_string(any) == to_string(c));
@@ -51,19 +51,18 @@ void says_the_same_as(auto const& c) {
     }
 }
 
-TEST_CASE_TEMPLATE("types and their pipes give the same messages and constants behind any_compressor", T, float,
-                   double) {
-    says_the_same_as<T>(identity{});
-    says_the_same_as<T>(quantize{8, 4, p_norm::largest});
-    says_the_same_as<T>(natural{});
-    says_the_same_as<T>(scaled_sign{5});
-    says_the_same_as<T>(dense{} | natural{});
-    says_the_same_as<T>(top_k{3} | quantize{1});
-    says_the_same_as<T>(top_k{0.25} | scaled_sign{});
-    says_the_same_as<T>(rand_k{0.5} | natural{});
-    says_the_same_as<T>(bernoulli{0.5} | quantize{4});
-    says_the_same_as<T>(lazy{0.5});
-    says_the_same_as<T>(threshold{0.25} | top_k{2} | quantize{4});
+TEST_CASE("types and their pipes give the same messages and constants behind any_compressor") {
+    says_the_same_as(identity{});
+    says_the_same_as(quantize{8, 4, p_norm::largest});
+    says_the_same_as(natural{});
+    says_the_same_as(scaled_sign{5});
+    says_the_same_as(dense{} | natural{});
+    says_the_same_as(top_k{3} | quantize{1});
+    says_the_same_as(top_k{0.25} | scaled_sign{});
+    says_the_same_as(rand_k{0.5} | natural{});
+    says_the_same_as(bernoulli{0.5} | quantize{4});
+    says_the_same_as(lazy{0.5});
+    says_the_same_as(threshold{0.25} | top_k{2} | quantize{4});
 }
 
 TEST_CASE("any_compressor keeps the laws, at the end of a pipe too") {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include "laconic/optim/divergence_guard.hpp"
 #include "laconic/vertical/fed_bcd.hpp"
 #include "support/det6.hpp"
+#include "support/solvers.hpp"
 
 /// Compiled once, as loops over rows take long where they are not optimised.
 extern template class laconic::linear_party<laconic::logistic_loss>;
@@ -59,7 +59,7 @@ inline std::vector<coordinate_party> correlated(int n) {
     return all;
 }
 inline vec optimum_of(std::vector<coordinate_party> const& all) {
-    Eigen::VectorXd const x = all[0].h.ldlt().solve(all[0].b);
+    auto const x = solvers::solution(all[0].h, all[0].b);
     return {x.begin(), x.end()};
 }
 

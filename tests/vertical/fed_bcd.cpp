@@ -2,13 +2,13 @@
 // FedBCD takes as many rounds as the quadratic functions' closed form and an independent program say.
 #include "laconic/vertical/fed_bcd.hpp"
 
-#include <Eigen/Dense>
 #include <atomic>
 
 #include "laconic/comm/fibers.hpp"
 #include "support/data.hpp"
 #include "support/everything.hpp"
 #include "support/parties.hpp"
+#include "support/solvers.hpp"
 
 using namespace parties;
 
@@ -83,8 +83,8 @@ TEST_CASE("T2.2: two numbers: rounds to 1e-8") {
 // The best x of a regression without a penalty.
 vec least_squares(dataset<double> const& data) {
     Eigen::MatrixXd const a(data.rows);
-    Eigen::VectorXd const x = a.colPivHouseholderQr().solve(
-        Eigen::Map<Eigen::VectorXd const>(data.labels.data(), Eigen::Index(data.labels.size())));
+    Eigen::Map<Eigen::VectorXd const> const y(data.labels.data(), a.rows());
+    auto const x = solvers::solution(a.transpose() * a, a.transpose() * y);
     return {x.begin(), x.end()};
 }
 
