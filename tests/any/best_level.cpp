@@ -103,8 +103,7 @@ TEST_CASE("the cost is refused at its own place") {
             "there is no cost 'affin' (did you mean affine?); there are bits, affine, packets, energy, air_time, lossy "
             "or two_way");
     refused("best_level(top_k, cost=packets(512, 64))", 24, "packets needs fixed: packets(fixed=...)");
-    refused("best_level(top_k, cost=affine(1, -2))", 24,
-            "a cost per message of -2: it is a finite number of at least 0");
+    refused("best_level(top_k, cost=affine(1, -2))", 34, "per_message is at least 0");
     refused("best_level(top_k, cost=affine(1, x))", 34, "per_message is a number");
     refused("best_level(top_k, cost=bits | bits)", 31, "a cost cannot be part of a pipe");
 }
