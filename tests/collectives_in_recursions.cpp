@@ -4,6 +4,7 @@
 
 #include "named_collectives.hpp"
 #include "support/allocations.hpp"
+#include "support/error_of.hpp"
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
 #include "support/sparse_vectors.hpp"
@@ -78,12 +79,7 @@ std::vector<vec> iterates(int ranks, method const& r, int rounds) {
 // Whether act() throws an E with this in its text.
 template <class E, class Act>
 bool throws(Act act, std::string const& text) {
-    try {
-        act();
-    } catch (E const& e) {
-        return std::string(e.what()).find(text) != std::string::npos;
-    }
-    return false;
+    return error_of<E>(act).find(text) != std::string::npos;
 }
 
 TEST_CASE("exact sums give the iterates of gathered messages, with every compressor and memory") {
@@ -199,13 +195,8 @@ TEST_CASE("saved in the middle and restored into another loop: the same iterates
     std::vector<std::byte> kept;
     on_each(1, with_errors("ring"), [&](loop& run, std::size_t) { kept = run.save(); });
     std::string why;
-    on_each<threads>(1, with_errors("gtop_k(2)"), [&](loop& run, std::size_t) {
-        try {
-            run.restore(kept);
-        } catch (shape_error const& e) {
-            why = e.what();
-        }
-    });
+    on_each<threads>(1, with_errors("gtop_k(2)"),
+                     [&](loop& run, std::size_t) { why = error_of<shape_error>([&] { run.restore(kept); }); });
     CHECK(why == "this is the state of another run:\nsaved: the transport: ring\nhere: the transport: gtop_k(2)\n");
 }
 

@@ -3,6 +3,7 @@
 #include "laconic/descent.hpp"
 
 #include "support/allocations.hpp"
+#include "support/error_of.hpp"
 #include "support/everything.hpp"
 #include "support/samples.hpp"
 #include "support/tasks.hpp"
@@ -404,12 +405,7 @@ TEST_CASE("another run's state is refused with what differs, a damaged one as we
     auto const before = run.states();
     auto const refused = [&](bytes const& saved, std::string const& theirs, std::string const& ours) {
         CAPTURE(theirs);
-        std::string why;
-        try {
-            run.ranks[0]->restore(saved);
-        } catch (shape_error const& e) {
-            why = e.what();
-        }
+        auto const why = error_of<shape_error>([&] { run.ranks[0]->restore(saved); });
         auto const middle = why.find("\nhere: ");
         CHECK(why.find("this is the state of another run:\n") == 0);
         CHECK(why.substr(0, middle + 1).find(theirs) != std::string::npos);

@@ -147,14 +147,10 @@ TEST_CASE(
                 auto g = whole_gradients(comm.rank(), 0);
                 whole_step(reduce, g);
                 auto const state = reduce.save();
-                std::string text;
                 g = whole_gradients(comm.rank(), 1);
                 auto const before = g;
-                try {
-                    whole_step(reduce, g, options_of(comm.rank() == 3));
-                } catch (agreement_error const& e) {
-                    text = e.what();
-                }
+                auto const text =
+                    error_of<agreement_error>([&] { whole_step(reduce, g, options_of(comm.rank() == 3)); });
                 CHECK(text.find(nodes == 4 ? between : in_node) != std::string::npos);
                 CHECK(g == before);
                 CHECK(reduce.save() == state);

@@ -264,12 +264,7 @@ TEST_CASE("what is saved goes on with the layers listed in another order, and an
         auto longer = three;
         longer[2].size = 26;
         reducer another(how, comm, longer, {.seed = 0});
-        try {
-            another.restore(state);
-            FAIL("no error");
-        } catch (shape_error const& e) {
-            CHECK(std::string(e.what()).find("layer head.weight: 26 numbers") != std::string::npos);
-        }
+        CHECK_THROWS_WITH_AS(another.restore(state), doctest::Contains("layer head.weight: 26 numbers"), shape_error);
     });
 }
 

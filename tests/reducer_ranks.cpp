@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reducer goes on with another number of ranks, its mean residual and mean shift kept.
 #include "laconic/comm/fibers.hpp"
+#include "support/error_of.hpp"
 #include "support/everything.hpp"
 
 using states = std::vector<std::vector<std::byte>>;
@@ -157,17 +158,10 @@ TEST_CASE_TEMPLATE("a rank that destroys its reducer in mid-step is named to the
             kept[r]->finish();
         };
         step(false);
-        try {
-            step(r == 1);
-            comm.all_gather({});
-        } catch (comm_error const& e) {
-            why[r] = e.what();
-        }
-        try {  // not in this run
+        why[r] = error_of<comm_error>([&] { step(r == 1), comm.all_gather({}); });
+        again[r] = error_of<comm_error>([&] {  // not in this run
             kept[r] ? kept[r]->rebind(comm) : comm.all_gather({});
-        } catch (comm_error const& e) {
-            again[r] = e.what();
-        }
+        });
     });
     std::string const left = "rank 1 left before the others were done";
     for (auto const& text : why) CHECK(text.ends_with(left));  // after the layers that a reducer waited for

@@ -5,6 +5,7 @@
 
 #include "decentralized/bowl.hpp"
 #include "support/allocations.hpp"
+#include "support/error_of.hpp"
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
 #include "support/toys.hpp"
@@ -42,12 +43,7 @@ TEST_CASE("damaged bytes are the same wire_error on all ranks, and nothing has c
             auto run = method.template start<double>(problem{}, f, comm, std::span<double>(x), 3);
             run.round();
             auto const before = run.save();
-            std::string why;
-            try {
-                run.round();
-            } catch (wire_error const& e) {
-                why = e.what();
-            }
+            auto const why = error_of<wire_error>([&] { run.round(); });
             CHECK(why.find("from rank 2") != std::string::npos);
             CHECK(run.save() == before);
             run.round();

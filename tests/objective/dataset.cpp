@@ -2,6 +2,7 @@
 // A data set is cut into equal parts, labelled by two classes and scaled, and impossible requests are refused.
 #include "laconic/objective/dataset.hpp"
 
+#include "support/error_of.hpp"
 #include "support/everything.hpp"
 
 // Row j is (j + 1, 0, j % 2), labelled as given.
@@ -13,15 +14,6 @@ laconic::dataset<double> rows_with(std::vector<double> labels) {
         if (j % 2) data.rows.insert(j, 2) = 1;
     }
     return data;  // not compressed, as a user may leave it
-}
-
-std::string refusal_of(auto&& call) {
-    try {
-        call();
-    } catch (laconic::argument_error const& e) {
-        return e.what();
-    }
-    return "nothing was thrown";
 }
 
 TEST_CASE("parts are contiguous, have all rows, and differ by one row at most") {
@@ -64,9 +56,9 @@ TEST_CASE("parts have the rows of their labels") {
 
 TEST_CASE("impossible parts are refused with the numbers") {
     auto const data = rows_with({0, 1, 2});
-    CHECK(refusal_of([&] { data.part(0, 0); }) == "toy: cannot cut 3 rows into 0 parts");
-    CHECK(refusal_of([&] { data.part(0, 4); }) == "toy: cannot cut 3 rows into 4 parts");
-    CHECK(refusal_of([&] { data.part(3, 3); }) == "toy: no part 3 of 3 parts that count from 0");
+    CHECK(error_of<laconic::argument_error>([&] { data.part(0, 0); }) == "toy: cannot cut 3 rows into 0 parts");
+    CHECK(error_of<laconic::argument_error>([&] { data.part(0, 4); }) == "toy: cannot cut 3 rows into 4 parts");
+    CHECK(error_of<laconic::argument_error>([&] { data.part(3, 3); }) == "toy: no part 3 of 3 parts that count from 0");
     CHECK_THROWS_AS(data.part(std::numeric_limits<std::size_t>::max(), 3), laconic::argument_error);
     CHECK_THROWS_AS(data.first(4), laconic::argument_error);
     CHECK_THROWS_AS(data.slice(2, 1, ""), laconic::argument_error);
@@ -104,7 +96,7 @@ TEST_CASE("scaled features have a largest magnitude of 1, and those that are zer
 TEST_CASE("other than two classes are refused and counted") {
     auto const refused = [](std::vector<double> labels) {
         auto data = rows_with(labels);
-        auto const message = refusal_of([&] { laconic::binary_labels(data); });
+        auto const message = error_of<laconic::argument_error>([&] { laconic::binary_labels(data); });
         CHECK(data.labels == labels);
         return message;
     };
@@ -123,8 +115,10 @@ TEST_CASE("two classes of many keep their rows in order") {
     CHECK(kept.rows.isCompressed());
     CHECK(Eigen::MatrixXd(kept.rows) == Eigen::MatrixXd{{1, 0, 0}, {2, 0, 1}, {4, 0, 1}, {5, 0, 0}});
 
-    CHECK(refusal_of([&] { laconic::only_classes(data, 3.0, 9.0); }) == "toy: no row has the label 9");
-    CHECK(refusal_of([&] { laconic::only_classes(data, 8.0, 3.0); }) == "toy: no row has the label 8");
+    CHECK(error_of<laconic::argument_error>([&] { laconic::only_classes(data, 3.0, 9.0); }) ==
+          "toy: no row has the label 9");
+    CHECK(error_of<laconic::argument_error>([&] { laconic::only_classes(data, 8.0, 3.0); }) ==
+          "toy: no row has the label 8");
     CHECK_THROWS_AS(laconic::only_classes(data, 3.0, 3.0), laconic::argument_error);
 }
 

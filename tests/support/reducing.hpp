@@ -10,6 +10,7 @@
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/hierarchy.hpp"
+#include "support/error_of.hpp"
 #include "support/test.hpp"
 
 /// What tests of reducers have in common: gradients, whole steps, errors, and ranks in nodes.
@@ -36,17 +37,7 @@ void whole_step(Reducer& reduce, Vectors& g, laconic::step_options const& option
     reduce.finish();
 }
 
-/// The text of the library's error that body() throws, or "nothing".
-template <class Body>
-std::string error_of(Body body) {
-    try {
-        body();
-    } catch (laconic::error const& e) {
-        return e.what();
-    }
-    return "nothing";
-}
-/// The same of body(comm) on n ranks, which is to be the same on all.
+/// error_of body(comm) on n ranks, which is to be the same on all.
 template <class Body>
 std::string error_of_all(int n, Body body) {
     std::vector<std::string> texts(static_cast<std::size_t>(n));
