@@ -45,8 +45,6 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
     using node::layers_, node::now_, node::own_error_, node::seed_;
 
   public:
-    using layer_type = typename step_type::layer_type;
-
     reduction_step(hierarchy<Inside, A> nodes, auto const& rule, std::vector<layer> const& layers,
                    reducer_options const& options, host = {})
         : node(nodes.inside, nodes.across, layers, options) {
@@ -60,8 +58,6 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
             step_->start_as_listed();
         });
     }
-    reduction_step(reduction_step const&) = delete;
-    reduction_step& operator=(reduction_step const&) = delete;
 
     void bind(std::size_t l, caller_vector x) { this->at(l).x.bind(x, layers_[l].is.size); }
     void start(std::size_t l, caller_vector x, step_options const& options = {}) {
@@ -77,7 +73,7 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
     }
     void finish(step_options const& options = {}) {
         this->require_given(options);
-        ending const however_it_ends{this};
+        ending<reduction_step> const however_it_ends{this};
         if (!now_.is_open) now_.given = options;
         if (auto const wrong = prepare()) {
             if (wrong.kind != failure_kind::not_finite || this->options_.non_finite == on_non_finite::raise)
@@ -88,9 +84,14 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
         this->gather();
     }
     void drop() {
-        ending const however_it_ends{this};
+        ending<reduction_step> const however_it_ends{this};
         this->refuse("the step was dropped there");
         static_cast<void>(prepare());
+    }
+
+    void abandon() {
+        this->end_step();
+        step_->abandon();
     }
 
     /// The same as reducer's, but a state is of a share: other nodes must have as many ranks each.
@@ -163,15 +164,6 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
         }
         return this->compare(failed);
     }
-    void abandon() {
-        this->end_step();
-        step_->abandon();
-    }
-    struct ending {
-        reduction_step* step;
-        ~ending() { step->abandon(); }
-    };
-
     std::optional<step_type> step_;
 };
 

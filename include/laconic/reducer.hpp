@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -40,8 +39,6 @@ namespace laconic {
 template <class R, class C, Scalar T = float, class B = host>
 class reducer {
   public:
-    using layer_type = typename detail::reduction_step<R, C, T, B>::layer_type;
-
     /// With the reduction `how`, an R, or how(layer) for each layer, as layers differ. Takes a communicator by
     /// reference, and a hierarchy as a copy. For layers of numbers of T, whose index is their position in this list.
     /// Throws argument_error where the reduction does not suit a layer, or two layers have one name; theory_error where
@@ -63,8 +60,6 @@ class reducer {
     [[gnu::cold]] reducer(How const& how, detail::comm_argument<C> comm, X const& x, reducer_options options = {},
                           B on = {})
         : reducer(how, comm, detail::layers_from<T>(x), std::move(options), std::move(on)) {}
-    reducer(reducer const&) = delete;
-    reducer& operator=(reducer const&) = delete;
 
     /// x <- the estimate of the mean of all ranks' x, for a reducer of one layer: start() and finish().
     template <class X>
@@ -80,9 +75,8 @@ class reducer {
     /// adds it up, later), and x, which finish() replaces by the estimate, must stay until then. finish() throws all
     /// errors, on all ranks; start() itself throws argument_error only for a layer that does not exist, and for one
     /// more where all messages of the step are sent; that step goes on. Cost: a pass over x, h and e, the compressor's,
-    /// the messages' terms, and one more over x; or three over the mean, where these terms are more than d / 4, or
-    /// there is a shift, a loss scale, a probe or a comparison. Numbers of 16 bits take these three and one more each
-    /// way.
+    /// the messages' terms, and one more over x; or three over the mean, where these terms are more than d / 4, or for
+    /// a shift, a loss scale, a probe, a comparison or numbers of 16 bits, which take one more each way.
     template <class X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
         if constexpr (detail::takes<T, X>()) step_.start(l, detail::caller_vector(detail::view(x)), options);
@@ -100,11 +94,10 @@ class reducer {
     /// the others. `options` are those of a step in which this rank starts no layer. Throws, the same on every rank,
     /// non_finite_error, also where the estimate times the loss scale is beyond the caller's numbers, compression_error
     /// where a rank's message cannot be made (a vector of another length, an option out of range, a layer that is
-    /// started twice, out of order or not at all, a compressor that throws), agreement_error where the first step has
-    /// another order of layers on another rank, or a message that is gathered is of another step, or of one with
-    /// another step size, loss scale or largest number, wire_error for damaged bytes; and comm_error. Where a
-    /// collective breaks off, other ranks may have its sum: then every later call throws comm_error until a saved state
-    /// is restored. Throws argument_error, and the step goes on, for other options than those of the layers.
+    /// started twice, out of order or not at all, a compressor that throws), agreement_error where ranks have another
+    /// order of layers, step, step size, loss scale or largest number, wire_error for damaged bytes; and comm_error.
+    /// Where a collective breaks off, other ranks may have its sum: then every later call throws comm_error until a
+    /// saved state is restored. Throws argument_error, and the step goes on, for other options than the layers'.
     void finish(step_options const& options = {}) { step_.finish(options); }
 
     /// Drops a step: nothing changes. Every rank must drop it. Where one alone does, the others' finish() throws
@@ -137,7 +130,7 @@ class reducer {
     /// The seed of all ranks: that of the options, or of a restored state, or drawn.
     std::uint64_t seed() const { return step_.seed().value(); }
     /// The layers: name, size, reduction, and h_i and e_i in units of the gradient without a loss scale.
-    std::deque<layer_type> const& layers() const { return step_.layers(); }
+    auto const& layers() const { return step_.layers(); }
     /// What it has done so far. Costs nothing except in steps that are probed (reducer_options). Between start() and
     /// finish() it waits for a collective that runs in the background.
     reducer_statistics statistics() const { return step_.statistics(); }

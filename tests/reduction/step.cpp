@@ -27,7 +27,7 @@ TEST_CASE(
         CHECK(x == before);
         CHECK(residual() == std::vector<float>(3));
         if (comm.rank() == 1)
-            step.refuse("no data");
+            step.refuse(detail::failure::no_message("no data"));
         else
             step.start(0, x);
         step.prepare();

@@ -29,23 +29,6 @@ struct deviation {
     }
 };
 
-/// Sets what the receiver of a vector of d numbers in full knows before it reads it.
-struct blank_in_full {
-    std::size_t d;
-
-    void operator()(auto& there, int, auto& m) const { identity{}.blank(there, d, key{}, m); }
-};
-/// The same for one rank's message, of whatever `blank` makes one.
-template <class Blank>
-struct blank_of_rank {
-    int rank;
-    Blank blank;
-
-    void operator()(auto& there, auto& m) const { blank(there, rank, m); }
-};
-template <class Blank>
-blank_of_rank(int, Blank) -> blank_of_rank<Blank>;
-
 /// The mean in full of the gradients that the ranks' messages compress, to compare an estimate with. Memory: 2 d
 /// numbers, from its first use on.
 template <Scalar T, class B>

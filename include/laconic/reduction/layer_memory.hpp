@@ -125,36 +125,26 @@ class term_list {
     /// As add_terms() takes them.
     struct view {
         static constexpr bool in_order = false;
-        coordinate const* places;
-        T const* values;
-        std::size_t count;
+        std::span<term<T> const> all;
 
-        struct one {
-            coordinate at;
-            T value;
-        };
-        std::size_t size() const { return count; }
-        one operator[](std::size_t j) const { return {places[j], values[j]}; }
+        std::size_t size() const { return all.size(); }
+        term<T> operator[](std::size_t j) const { return all[j]; }
     };
 
-    explicit term_list(std::size_t most) : most_(most) { places_.reserve(most), values_.reserve(most); }
+    explicit term_list(std::size_t most) : most_(most) { terms_.reserve(most); }
 
-    void clear() { places_.clear(), values_.clear(); }
+    void clear() { terms_.clear(); }
     /// Appends these terms; returns false, and appends none, where the list would become too long.
     bool append(auto terms) {
-        if (terms.size() > most_ - places_.size()) return false;
-        for (std::size_t j = 0; j < terms.size(); ++j) {
-            places_.push_back(terms[j].at);
-            values_.push_back(static_cast<T>(terms[j].value));
-        }
+        if (terms.size() > most_ - terms_.size()) return false;
+        for (std::size_t j = 0; j < terms.size(); ++j) terms_.push_back({terms[j].at, static_cast<T>(terms[j].value)});
         return true;
     }
-    view terms() const { return {places_.data(), values_.data(), places_.size()}; }
+    view terms() const { return {terms_}; }
 
   private:
     std::size_t most_;
-    std::vector<coordinate> places_;
-    std::vector<T> values_;
+    std::vector<term<T>> terms_;
 };
 
 /// Tells, before a layer's state changes, whether its estimate can be written.

@@ -45,8 +45,8 @@ class node_sum : protected step_state {
         seed_.describe(items_);
         seed_.replace(require_nodes(inside_, across, {}, seed_.note(number_of(rank_))));
         first_that_differs(inside_, across, items_, false).raise();
-        for (auto const& l : layers) messages::check_dimension(parts(l.size).length(0));  // of the largest share
         for (auto const& l : layers) {
+            messages::check_dimension(parts(l.size).length(0));  // of the largest share
             layers_.push_back({l, std::vector<T>(std::max<std::size_t>(1, parts(l.size).length(me())))});
             numbers_.resize(std::max(numbers_.size(), l.size));
         }

@@ -140,21 +140,16 @@ namespace detail {
 
 /// Whether a name matches a pattern in which each * stands for any text.
 inline bool matches(std::string_view pattern, std::string_view name) {
-    std::size_t p = 0, n = 0, star = pattern.npos, taken = 0;  // the last * matches the name from `taken` to n
-    while (n < name.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            taken = n;
-        } else if (p < pattern.size() && pattern[p] == name[n]) {
-            ++p, ++n;
-        } else if (star != pattern.npos) {
-            p = star + 1;
-            n = ++taken;
-        } else {
-            return false;
-        }
+    auto next = pattern.find('*');
+    if (next == pattern.npos) return pattern == name;
+    if (!name.starts_with(pattern.substr(0, next))) return false;
+    for (std::size_t at = 0;;) {  // what stands between two * matches where it is found first
+        name.remove_prefix(at + next), pattern.remove_prefix(next + 1);
+        next = pattern.find('*');
+        if (next == pattern.npos) return name.ends_with(pattern);
+        at = name.find(pattern.substr(0, next));
+        if (at == name.npos) return false;
     }
-    return pattern.find_first_not_of('*', p) == pattern.npos;
 }
 
 /// Whether this layer is always sent in full.

@@ -16,14 +16,9 @@
 
 namespace laconic::detail {
 
-// Whether messages of this kind list some of the coordinates.
+// A message that lists some of the coordinates.
 template <class M>
-constexpr bool is_list_of_terms() {
-    if constexpr (messages::TermMessage<M>)
-        return !decltype(std::declval<M const&>().terms())::in_order;
-    else
-        return false;
-}
+concept ListOfTerms = messages::TermMessage<M> && !decltype(std::declval<M const&>().terms())::in_order;
 
 /// One layer of a reducer, on one rank: its state, and its part in the step. Lists of terms become the estimate in the
 /// caller's numbers themselves, if they have no more than d / 4 terms together; all else by way of their mean. Memory,
@@ -106,10 +101,10 @@ class reduced_layer final : public step_layer {
     void read(std::uint64_t round, int rank, wire::bit_reader& source) override {
         std::span<T> const mean(mean_);
         T const share = T(1) / static_cast<T>(comm().size());
-        if (goes_in_full_)
-            return full_means_.read_and_add(source, on(), blank_of_rank{rank, full_blank()}, share, mean);
+        if (goes_in_full_) return full_means_.read_and_add(source, on(), full_blank(), share, mean);
+        auto const blank_of_rank = [&](auto& there, auto& m) { this->make_blank(there, round, rank, m); };
         if constexpr (estimate_is_list) {
-            auto const& theirs = means_.read(source, on(), blank_of_rank{rank, blank(round)});
+            auto const& theirs = means_.read(source, on(), blank_of_rank);
             if (lists_ && terms_.append(theirs.terms())) return;
             if (std::exchange(lists_, false)) {  // too many terms
                 fill(on(), mean, T(0));
@@ -117,7 +112,7 @@ class reduced_layer final : public step_layer {
             }
             add_message(on(), mean, share, theirs);
         } else {
-            means_.read_and_add(source, on(), blank_of_rank{rank, blank(round)}, share, mean);
+            means_.read_and_add(source, on(), blank_of_rank, share, mean);
         }
     }
     void send(std::uint64_t round, int lane) override {
@@ -154,12 +149,10 @@ class reduced_layer final : public step_layer {
     void commit(std::uint64_t round) override {
         if (skipped_) return;
         auto& feedback = memory_.feedback();
-        if (goes_in_full_) {
-            feedback.update(on(), std::move(delta_), full_message_);
-        } else {
-            feedback.update(on(), std::move(delta_), message_);
-            means_.give_back(on(), feedback);
-        }
+        with_message([&](auto& by, auto const& m) {
+            feedback.update(on(), std::move(delta_), m);
+            by.give_back(on(), feedback);
+        });
         memory_.set_step_size(options_.step_size);
         if (lists_) return;  // write_back() makes the estimate
         std::span<T> const mean(mean_);
@@ -204,9 +197,9 @@ class reduced_layer final : public step_layer {
         std::same_as<means_type, gathered<message_type, T, B>> && !CarriesMessages<metered<C>, message_type, B>;
 
     // Whether the estimate may be no more than the terms of all ranks' messages.
-    static constexpr bool estimate_is_list =
-        part_is_payload && OnHost<B> && std::same_as<feedback_type, laconic::memory<T, B>> &&
-        is_list_of_terms<message_type>() && !FinishesEstimate<R, message_type, T, B>;
+    static constexpr bool estimate_is_list = part_is_payload && OnHost<B> &&
+                                             std::same_as<feedback_type, laconic::memory<T, B>> &&
+                                             ListOfTerms<message_type> && !FinishesEstimate<R, message_type, T, B>;
 
     B& on() const { return with_->on; }
     feedback_type checked_feedback() const {
@@ -227,10 +220,11 @@ class reduced_layer final : public step_layer {
         return round_context::of(seed_, round, comm().rank(), comm().size()).with_tag(message_tag(round, alike()));
     }
     auto blank(std::uint64_t round) const {
-        return [this, round](auto& there, int rank, auto& m) {
-            compressor_at(round).blank(there, is_.size, round_context::own_of(seed_, round, rank), m);
-            weigh(there, T(0), m);
-        };
+        return [this, round](auto& there, int rank, auto& m) { this->make_blank(there, round, rank, m); };
+    }
+    void make_blank(auto& there, std::uint64_t round, int rank, auto& m) const {
+        compressor_at(round).blank(there, is_.size, round_context::own_of(seed_, round, rank), m);
+        weigh(there, T(0), m);
     }
     // Makes a message of a reduction that has one count by its weight, if ranks may differ in it.
     template <class On, class M>

@@ -29,8 +29,7 @@
 /// | ef21_shift{C}     | contractive | 1                     | 0      | EF21                              |
 /// | majority_vote{}   | vote        | 0                     | 0      | signSGD: the signs of the mean    |
 ///
-/// From Alistarh et al., NeurIPS 2017; Stich et al., NeurIPS 2018; Mishchenko et al., arXiv:1901.09269; Richtarik et
-/// al., NeurIPS 2021; Bernstein et al., ICML 2018. Other combinations need unproved{...}.
+/// Other combinations need unproved{...}.
 namespace laconic::detail {
 
 [[noreturn]] inline void refuse(std::string const& reduction, std::string const& compressor, std::string const& why) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "laconic/comm/metered.hpp"
+#include "laconic/transport/rank_messages.hpp"
 
 namespace laconic::detail {
 
@@ -38,15 +39,8 @@ class counted_communicator final : public step_communicator {
     void gather(int root, payload mine) override { counted_.gather(root, mine); }
     void broadcast(int root, payload mine) override { counted_.broadcast(root, mine); }
     payload from(int r) const override { return counted_.from(r); }
-    void start_all_gather(payload mine, int lane = 0) override {
-        if constexpr (Overlapping<C>)
-            counted_.start_all_gather(mine, lane);
-        else
-            counted_.all_gather(mine);
-    }
-    void finish(int lane = 0) override {
-        if constexpr (Overlapping<C>) counted_.finish(lane);
-    }
+    void start_all_gather(payload mine, int lane = 0) override { detail::start_all_gather(counted_, mine, lane); }
+    void finish(int lane = 0) override { finish_all_gather(counted_, lane); }
 
   private:
     metered<C> counted_;

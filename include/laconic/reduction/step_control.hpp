@@ -33,9 +33,8 @@ class step_control : public step_layers, step_state {
             if (may_differ_ && order_.is_known() && uses_collective_ && !compares_later())
                 require_agreement(comm(), progress(round_)), may_differ_ = false;  // its messages have no tags
             if (!options_.steps_vary) return;
-            auto const all = agree_on_step(comm(), round_, options, how);
-            all.wrong.raise();
-            now_.share = all.share, now_.is_dense = options.dense;
+            now_.share = agree_on_step(comm(), round_, options, how);
+            now_.is_dense = options.dense;
         });
         if (options_.steps_vary || failed_) return;
         if (options.weight != 1 || options.dense) own_error_ = failure::no_message(weight_needs_steps_vary);
@@ -83,7 +82,7 @@ class step_control : public step_layers, step_state {
         throw;
     }
     [[gnu::cold]] void commit() {
-        ending const however_it_ends{this};
+        ending<step_control> const however_it_ends{this};
         broken_.rank_moves();
         for (auto* const l : list_) l->commit(round_);
         if (is_every(options_.probe_every)) compare_exact();
@@ -98,17 +97,14 @@ class step_control : public step_layers, step_state {
         for (auto* const l : list_) l->end_step();
         step_state::clear();
     }
-    /// Marks that this rank cannot take the step: it fails on all ranks with this reason, a text as compression_error.
-    void refuse(std::string why, step_options const& options = {}) {
-        refuse(failure::no_message(std::move(why)), options);
-    }
+    /// Marks that this rank cannot take the step: it fails on all ranks with this reason.
     [[gnu::cold]] void refuse(failure why, step_options const& options = {}) {
         if (!now_.is_open) open(options, begins::with_error);
         fail(std::move(why));
     }
     [[gnu::cold]] void drop() {
         receive_alone(), require_consistent();
-        ending const however_it_ends{this};
+        ending<step_control> const however_it_ends{this};
         if (options_.steps_vary && !now_.is_open) open({}, begins::to_drop);
         if (!now_.is_open) return;
         if (failed_ || (order_.is_known() && order_.is_over())) {
@@ -212,7 +208,8 @@ class step_control : public step_layers, step_state {
     [[gnu::cold]] void receive_next() {
         auto const m = now_.received++;
         timed const time(statistics_.seconds_waiting);
-        attempt([&] { messages_[m].receive(comm(), round_, lane(m), is_watched()); });
+        bool const watched = is_every(options_.probe_every) || is_every(options_.verify_every);
+        attempt([&] { messages_[m].receive(comm(), round_, lane(m), watched); });
     }
     [[gnu::cold]] void receive_all() {
         while (now_.received < now_.sent) receive_next();
@@ -239,7 +236,6 @@ class step_control : public step_layers, step_state {
     }
     // Steps are counted that all ranks take together, whatever each has restored.
     bool is_every(std::uint64_t steps) const { return steps > 0 && (ended_steps_ + 1) % steps == 0; }
-    bool is_watched() const { return is_every(options_.probe_every) || is_every(options_.verify_every); }
     [[gnu::cold, gnu::noinline]] void compare_exact() {
         deviation apart;
         for (auto* const l : list_) l->compare_exact(apart);
@@ -251,7 +247,7 @@ class step_control : public step_layers, step_state {
         return options_.verify_every > 0 && ended_steps_ > 0 && uses_collective_ && order_.is_learned();
     }
     [[gnu::cold, gnu::noinline]] void fail_step() {
-        ending const however_it_ends{this};
+        ending<step_control> const however_it_ends{this};
         try {
             std::rethrow_exception(failed_);
         } catch (non_finite_error const&) {
@@ -262,10 +258,6 @@ class step_control : public step_layers, step_state {
             }
         }
     }
-    struct ending {
-        step_control* step;
-        ~ending() { step->abandon(); }
-    };
     layer_order order_{0};
     std::vector<joint_message> messages_;  // once the order is known
     std::uint64_t ended_steps_ = 0;        // with success or without, over these ranks

@@ -121,6 +121,13 @@ class step_state {
     }
 };
 
+/// Abandons a step at the end of its own life.
+template <class Step>
+struct ending {
+    Step* step;
+    ~ending() { step->abandon(); }
+};
+
 // What the ranks compare beside their messages.
 
 inline constexpr char const* weight_needs_steps_vary =
@@ -129,12 +136,6 @@ inline constexpr char const* weight_needs_steps_vary =
 [[gnu::cold, gnu::noinline]] inline std::string impossible_weight(double weight) {
     return concat({"a weight of ", weight, ", which must be finite and at least 0"});
 }
-
-/// The outcome of the comparison of all ranks' weights, for this rank.
-struct step_agreement {
-    double share = 1;  ///< the factor of its gradient: its weight by the mean weight
-    failure wrong{};   ///< why there can be no step, the same on all ranks
-};
 
 /// The factor of a gradient of this weight, where the weights of so many ranks add up to `sum`: exactly 1 where all are
 /// equal.
@@ -148,11 +149,11 @@ inline double share_of(double weight, double sum, int ranks) {
 enum class begins { with_layers, with_error, to_drop };
 
 /// Compares, before the first message of a step, each rank's tag, its weight, and whether it sends all in full or drops
-/// the step; among ranks that begin with their layers also the step sizes and loss scales. Throws tags_differ on all
-/// ranks where the steps or their options differ. 16 bytes from each rank.
-[[gnu::cold, gnu::noinline]] step_agreement agree_on_step(Communicator auto& comm, std::uint64_t round,
-                                                          step_options const& options,
-                                                          begins how = begins::with_layers) {
+/// the step; among ranks that begin with their layers also the step sizes and loss scales. Returns the factor of this
+/// rank's gradient, its weight by the mean weight. Throws on all ranks tags_differ where the steps or their options
+/// differ, and why there can be no step. 16 bytes from each rank.
+[[gnu::cold, gnu::noinline]] double agree_on_step(Communicator auto& comm, std::uint64_t round,
+                                                  step_options const& options, begins how = begins::with_layers) {
     double const weight = options.weight;
     round_context now;
     now.tag = message_tag(round, how == begins::with_layers ? step_digest(options) : 0);
@@ -167,13 +168,13 @@ enum class begins { with_layers, with_error, to_drop };
     comm.all_gather({std::as_bytes(std::span(&mine, 1))});
     without_tags const tags(comm, now);
     tags.require_one();
-    step_agreement all;
+    failure first_wrong;
     double sum = 0;
     bool first_is_dense = false;
     auto const keep_first = [&](int r, failure wrong) {
-        if (all.wrong) return;
-        all.wrong = std::move(wrong).by(r, round);
-        all.wrong.other = 0;
+        if (first_wrong) return;
+        first_wrong = std::move(wrong).by(r, round);
+        first_wrong.other = 0;
     };
     auto const refuse = [&](int r, std::string why) { keep_first(r, failure::no_message(std::move(why))); };
     for (int r = 0; r < comm.size(); ++r) {
@@ -191,8 +192,8 @@ enum class begins { with_layers, with_error, to_drop };
     }
     tags.require_readable();
     if (!(sum > 0 && std::isfinite(sum))) refuse(0, concat({"the ranks' weights add up to ", sum}));
-    all.share = share_of(weight, sum, comm.size());
-    return all;
+    first_wrong.raise();
+    return share_of(weight, sum, comm.size());
 }
 
 /// To be called where tags differ: throws agreement_error, which names two ranks and what each has, on all ranks. Those

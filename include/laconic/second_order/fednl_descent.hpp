@@ -104,7 +104,7 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
         measure(here);
         try {
             if (wrong_)
-                hessians_.refuse(*wrong_);
+                hessians_.refuse(detail::failure::no_message(*wrong_));
             else
                 hessians_.start(0, own_);
             prepare(hessians_);

@@ -12,6 +12,14 @@
 
 namespace laconic::detail {
 
+/// Makes m what the receiver of a vector of d numbers in full, whichever rank's, knows before it reads it.
+struct blank_in_full {
+    std::size_t d;
+
+    void operator()(auto& there, auto& m) const { identity{}.blank(there, d, key{}, m); }
+    void operator()(auto& there, int, auto& m) const { (*this)(there, m); }
+};
+
 /// The mean over all ranks of vectors of d numbers in full, with the same bits on all ranks, by the transport X:
 /// gather_all{}, served<identity>{}, or a collective that applies the whole sum, such as ring{}. For loops that send
 /// more than one vector in a round. Reuses its memory: two vectors.
@@ -43,8 +51,7 @@ class full_mean {
         });
         if (!own_) identity{}(on, std::span<T const>(x), now.own, mine_);
         transport_.send(on, comm, now, mine_, own_);
-        auto const blank = [&](auto& there, int, auto& m) { identity{}.blank(there, d_, key{}, m); };
-        transport_.receive(on, comm, now, mine_, own_, blank, none_, x);
+        transport_.receive(on, comm, now, mine_, own_, blank_in_full{d_}, none_, x);
         transport_.reconstruct(on, comm, now, none_, x);
     }
 
