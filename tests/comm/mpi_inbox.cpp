@@ -35,7 +35,7 @@ TEST_CASE("messages come whole, whatever the order in which they are awaited, an
             MPI_Isend(sent[j].data(), static_cast<int>(sent[j].size()), MPI_BYTE, to, tags[j], here.all,
                       &requests.emplace_back(MPI_REQUEST_NULL));
     detail::mpi_wait wait{detail::deadline({}), {}};
-    detail::mpi_inbox inbox(here.all, wait);
+    detail::mpi_inbox inbox(here, wait);
     std::vector<std::byte> bytes;
     for (int from = here.size; from-- > 0;) {
         auto const all_are = [&](std::span<std::byte const> part, int j) {
@@ -65,7 +65,7 @@ TEST_CASE("a message of more pieces than tags can count takes the memory that it
         MPI_Isend(piece.data(), 1, MPI_BYTE, here.rank, tag, here.all, &requests.emplace_back(MPI_REQUEST_NULL));
     });
     detail::mpi_wait wait{detail::deadline({}), {}};
-    detail::mpi_inbox inbox(here.all, wait);
+    detail::mpi_inbox inbox(here, wait);
     auto const received = inbox.take(here.rank, bytes).bytes;
     CHECK(std::equal(received.begin(), received.end(), sent.begin(), sent.end()));
     CHECK(bytes.capacity() < sent.size() + 1000);
@@ -90,7 +90,7 @@ TEST_CASE("pieces that come from two ranks by turns are kept apart") {
     }
     if (here.rank == 0) {
         detail::mpi_wait wait{detail::deadline({}), {}};
-        detail::mpi_inbox inbox(here.all, wait);
+        detail::mpi_inbox inbox(here, wait);
         std::vector<std::byte> bytes;
         std::byte const own{7};
         for (int j = 0; j < 5; ++j)
@@ -125,7 +125,7 @@ TEST_CASE("a rank that waits for one message takes the others: their sender need
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Isend(long_one.data(), 1 << 20, MPI_BYTE, next, 0, here.all, &request);
     detail::mpi_wait wait{detail::deadline({}), {}};
-    detail::mpi_inbox inbox(here.all, wait);
+    detail::mpi_inbox inbox(here, wait);
     if (here.rank % 2 == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Send(short_one.data(), 1, MPI_BYTE, (here.rank + 2) % here.size, 0, here.all);
     auto const from_second = inbox.take((here.rank + here.size - 2) % here.size, bytes).bytes;
@@ -155,7 +155,7 @@ TEST_CASE("a message takes the least room that has what it needs, else the large
 TEST_CASE("a notice comes after all messages of its rank, and is thrown to whoever waits for more") {
     own_communicator const here;
     detail::mpi_wait wait{detail::deadline({}), {}};
-    detail::mpi_inbox inbox(here.all, wait);
+    detail::mpi_inbox inbox(here, wait);
     std::vector<std::byte> bytes;
     if (here.rank == 0) {
         std::vector<std::byte> const last_words(5, std::byte{3});
@@ -179,7 +179,7 @@ TEST_CASE("at the deadline the rank is named that has not announced its message,
     own_communicator const here;
     if (here.size != 3) return;
     detail::mpi_wait wait{detail::deadline(std::chrono::milliseconds(100)), {}, false, {}, {70, 71, 72}};
-    detail::mpi_inbox inbox(here.all, wait);
+    detail::mpi_inbox inbox(here, wait);
     std::vector<std::byte> bytes;
     // Rank 0 waits for 2, which has come, and then for 1, which has not.
     if (here.rank == 2) {
@@ -195,7 +195,7 @@ TEST_CASE("at the deadline the rank is named that has not announced its message,
     MPI_Barrier(here.all);
     // Where all have come, the one whose message does not.
     detail::mpi_wait again{detail::deadline(std::chrono::milliseconds(100)), {}};
-    detail::mpi_inbox next(here.all, again);
+    detail::mpi_inbox next(here, again);
     if (here.rank == 0) {
         MPI_Send(nullptr, 0, MPI_BYTE, 0, detail::mpi_pieces::came, here.all);
         CHECK_THROWS_WITH_AS(next.take(0, bytes), "rank 0 did not send all of its message within 100 ms", comm_error);

@@ -36,7 +36,7 @@ struct ends {
     detail::mpi_duplicate all{MPI_COMM_WORLD};
     int rank = all.rank(), size = all.size();
     detail::mpi_wait wait;
-    detail::mpi_inbox inbox{all.all, wait};
+    detail::mpi_inbox inbox{all, wait};
     detail::mpi_outbox outbox{all.all, wait};
 
     explicit ends(std::chrono::milliseconds longest) : wait{detail::deadline(longest), {}} {}

@@ -127,23 +127,11 @@ class automatic::adder {
 
     /// v <- the sum of all ranks' v, without the terms that are 0 where it was added up in full. Throws shape_error,
     /// too, where a loaded state is of another number of ranks; all ranks load those of one run.
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, sparse_sum<T, B>& v, sum_round const& round = {}) {
-        by_best(on, comm, v, round, [&](auto& sum) {
-            if constexpr (detail::SumsTerms<std::remove_cvref_t<decltype(sum)>, T, B, C>)
-                sum(on, comm, v, round);
-            else
-                other_.in_full(on, v, [&](std::span<T> x) { sum(on, comm, x, round); });
-        });
+    void operator()(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round const& round = {}) {
+        sum_by_best(on, comm, v, round);
     }
-    template <PointToPoint C>
-    void operator()(B& on, C& comm, std::span<T> x, sum_round const& round = {}) {
-        by_best(on, comm, x, round, [&](auto& sum) {
-            if constexpr (detail::SumsNumbers<std::remove_cvref_t<decltype(sum)>, T, B, C>)
-                sum(on, comm, x, round);
-            else
-                other_.as_terms(on, x, [&](sparse_sum<T, B>& v) { sum(on, comm, v, round); });
-        });
+    void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round const& round = {}) {
+        sum_by_best(on, comm, x, round);
     }
 
     /// The same of this rank's part alone, as split_all_gather does for lists, ring for vectors in full: no choice.
@@ -179,8 +167,8 @@ class automatic::adder {
         std::uint64_t terms = 0, blocks = 0;
     };
 
-    // add(the best sum), which is chosen now where it is time.
-    void by_best(B& on, auto& comm, auto const& v, sum_round const& round, auto add) {
+    // By the best sum, which is chosen now where it is time.
+    void sum_by_best(B& on, auto& comm, auto& v, sum_round const& round) {
         auto now = last_;
         if (sums_ % static_cast<std::uint64_t>(how_.every) == 0) {
             session_.start(on, comm, round, v, d_);
@@ -188,7 +176,7 @@ class automatic::adder {
         }
         if (now.ranks != comm.size() || now.best >= detail::sum_count)
             throw shape_error(detail::concat({"auto: this state is not of ", comm.size(), " ranks"}));
-        by(now.best, add);
+        by(now.best, [&](auto& sum) { form_(on, comm, sum, v, round); });
         last_ = now;
         ++sums_;
     }
@@ -265,7 +253,7 @@ class automatic::adder {
     std::uint64_t sums_ = 0;  // so far
     chosen last_;
     session session_;
-    detail::other_form<T, B> other_;
+    detail::either_form<T, B> form_;
     typename detail::adders_of<std::remove_const_t<decltype(detail::exact_sums)>, T, B>::type made_;
 };
 

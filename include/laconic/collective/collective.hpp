@@ -78,24 +78,32 @@ bool sums_terms([[maybe_unused]] S const& sum, bool has_terms = true) {
         return terms && (has_terms || !numbers);
 }
 
-/// Sums by what adds up the other form: of vectors in full as lists of their terms that are not 0, and of lists in
-/// full, without the terms that are 0 then. Reuses its memory.
+/// Sums vectors in full and lists of terms by what adds up either of them: vectors in full as lists of their terms that
+/// are not 0, and lists in full, without the terms that are 0 then. Reuses its memory.
 template <Scalar T, class B = host>
-class other_form {
+class either_form {
   public:
-    /// sum(v) adds up lists.
-    void as_terms(B& on, std::span<T> x, auto sum) {
-        list_.assign_nonzero(on, x);
-        sum(list_);
-        list_.write_out(on, x);
+    template <Communicator C, class S>
+    void operator()(B& on, C& comm, S& sum, std::span<T> x, sum_round const& round) {
+        if constexpr (SumsNumbers<S, T, B, C>)
+            if (!sums_terms<T, B, C>(sum, false)) return sum(on, comm, x, round);
+        if constexpr (SumsTerms<S, T, B, C> && (ChosenSum<S> || !SumsNumbers<S, T, B, C>)) {
+            list_.assign_nonzero(on, x);
+            sum(on, comm, list_, round);
+            list_.write_out(on, x);
+        }
     }
-    /// sum(x) adds up vectors in full.
-    void in_full(B& on, sparse_sum<T, B>& v, auto sum) {
-        full_.resize(v.dimension());
-        std::span<T> const full(full_);
-        v.write_out(on, full);
-        sum(full);
-        v.assign_nonzero(on, full);
+    template <Communicator C, class S>
+    void operator()(B& on, C& comm, S& sum, sparse_sum<T, B>& v, sum_round const& round) {
+        if constexpr (SumsTerms<S, T, B, C>)
+            if (sums_terms<T, B, C>(sum)) return sum(on, comm, v, round);
+        if constexpr (SumsNumbers<S, T, B, C> && (ChosenSum<S> || !SumsTerms<S, T, B, C>)) {
+            full_.resize(v.dimension());
+            std::span<T> const full(full_);
+            v.write_out(on, full);
+            sum(on, comm, full, round);
+            v.assign_nonzero(on, full);
+        }
     }
 
   private:
@@ -195,22 +203,9 @@ class whole_sum {
                             " leaves terms out of the sum: take one that applies the whole sum, such as ring"}));
     }
 
-    /// x <- the sum of all ranks' x. Throws what the collective does, and then x is unspecified.
-    template <Communicator C>
-    void operator()(host& on, C& comm, std::span<T> x, std::uint64_t round) {
-        if constexpr (SumsNumbers<algorithm, T, host, C>)
-            if (!sums_terms<T, host, C>(sum_, false)) return sum_(on, comm, x, round);
-        if constexpr (SumsTerms<algorithm, T, host, C> && (ChosenSum<algorithm> || !SumsNumbers<algorithm, T, host, C>))
-            other_.as_terms(on, x, [&](sparse_sum<T>& v) { sum_(on, comm, v, round); });
-    }
-    /// The same of lists of terms.
-    template <Communicator C>
-    void operator()(host& on, C& comm, sparse_sum<T>& v, std::uint64_t round) {
-        if constexpr (SumsTerms<algorithm, T, host, C>)
-            if (sums_terms<T, host, C>(sum_)) return sum_(on, comm, v, round);
-        if constexpr (SumsNumbers<algorithm, T, host, C> && (ChosenSum<algorithm> || !SumsTerms<algorithm, T, host, C>))
-            other_.in_full(on, v, [&](std::span<T> x) { sum_(on, comm, x, round); });
-    }
+    /// v, in full or a list of terms, <- the sum of all ranks' v. Throws what the collective does, and then v is
+    /// unspecified.
+    void operator()(host& on, Communicator auto& comm, auto&& v, std::uint64_t round) { by_(on, comm, sum_, v, round); }
     /// This rank's part of x, as `partition` cuts it, <- that part of the sum; the rest of x is unspecified then.
     template <Communicator C>
     void reduce_scatter(host& on, C& comm, std::span<T> x, std::uint64_t round) {
@@ -237,7 +232,7 @@ class whole_sum {
   private:
     algorithm sum_;
     sparse_sum<T> list_;
-    other_form<T> other_;
+    either_form<T> by_;
 };
 
 }  // namespace laconic::detail

@@ -9,7 +9,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,10 +22,9 @@ namespace laconic::detail {
 
 /// All memory that MPI may use of an mpi::member: exchanges, and the collective calls that Communicator, Overlapping
 /// and AllReducer describe, each over communicators of their own. Without a deadline broadcasts and all-reduces are
-/// MPI's, and each begins with an envelope from every rank: the length, and in its lowest bit the mark of an error
-/// frame. A rank that leaves sends envelopes with that notice until all leave, so that none waits for it. All else, and
-/// all with a deadline or in a part of the ranks, as MPI cannot abandon a collective, is sent from rank to rank. Reuses
-/// its memory.
+/// MPI's, and before each all ranks gather its length, and whether it is of an error frame: there a rank that has left
+/// is found, so that none waits for it in MPI. All else, and all with a deadline or in a part of the ranks, as MPI
+/// cannot abandon a collective, is sent from rank to rank. Reuses its memory.
 class mpi_end : public mpi_lanes {
   public:
     /// MPI carries at most `longest` bytes in one call; messages from rank to rank go in pieces of at most `piece`
@@ -38,7 +36,7 @@ class mpi_end : public mpi_lanes {
           one_by_one_(longest_wait.count() > 0 || is_part()),
           comm_(all),
           pairs_(all),
-          envelopes_(static_cast<std::size_t>(size())) {
+          lengths_(static_cast<std::size_t>(size())) {
         if (longest < 1 || longest > INT_MAX)
             throw argument_error(concat({longest, " bytes at a time: MPI carries 1 to 2^31 - 1"}));
         if (piece < 1) throw argument_error("pieces of 0 bytes");
@@ -53,15 +51,10 @@ class mpi_end : public mpi_lanes {
         } catch (comm_error const&) {  // MPI itself has failed
         }
     }
-    /// Sends the others the notice that this rank leaves: only is_over() may be called after it. Where the calls are
-    /// MPI's collectives it waits until all leave, else it does not wait.
+    /// Sends the others the notice that this rank leaves: only is_over() may be called after it. Does not wait.
     void leave() {
-        if (std::exchange(left_, true)) return;
         pairs_inbox_.leave();
         mpi_lanes::leave();
-        if (!one_by_one_) do
-                share(gone);
-            while (std::count(envelopes_.begin(), envelopes_.end(), gone) < size());
     }
     /// After leave(): receives what has come. Returns whether all others have left too, and MPI uses nothing of this
     /// any more.
@@ -84,8 +77,8 @@ class mpi_end : public mpi_lanes {
     void broadcast(int root, payload mine) {
         check_root(root);
         if (one_by_one_) return mpi_lanes::broadcast(root, mine);
-        begin_collective(rank() == root ? envelope_of(mine) : 0);
-        auto const envelope = envelopes_[static_cast<std::size_t>(root)];
+        gather_lengths(std::uint64_t{mine.bytes.size()} << 1 | (mine.is_error ? 1 : 0));
+        auto const envelope = lengths_[static_cast<std::size_t>(root)];
         std::size_t const length = envelope >> 1;
         bytes_.resize(std::max(bytes_.size(), length));
         if (rank() == root) std::copy(mine.bytes.begin(), mine.bytes.end(), bytes_.begin());
@@ -93,26 +86,17 @@ class mpi_end : public mpi_lanes {
             check_mpi(MPI_Bcast(bytes_.data() + at, static_cast<int>(std::min(longest_, length - at)), MPI_BYTE, root,
                                 comm_.all),
                       "MPI_Bcast");
-        shown_.assign(envelopes_.size(), {});
-        shown_[static_cast<std::size_t>(root)] = {std::span(bytes_).first(length), (envelope & 1) != 0};
-        show(shown_);
+        show(root, {std::span(bytes_).first(length), (envelope & 1) != 0});
     }
     /// Throws shape_error on all ranks where their lengths differ.
     template <Scalar T>
     void all_reduce(std::span<T> x) {
         require_ready();
-        std::uint64_t const count = x.size();
-        if (one_by_one_) {
-            all_gather({std::as_bytes(std::span(&count, 1))});
-            for (int r = 0; r < size(); ++r)
-                std::memcpy(&envelopes_[static_cast<std::size_t>(r)], from(r).bytes.data(), sizeof count);
-        } else {
-            begin_collective(count);
-        }
-        for (std::size_t r = 0; r < envelopes_.size(); ++r)
-            if (envelopes_[r] != envelopes_[0])
-                throw shape_error(concat({"rank ", wait().name(static_cast<int>(r)), " adds up ", envelopes_[r],
-                                          " numbers, rank ", wait().name(0), " ", envelopes_[0]}));
+        gather_lengths(x.size());
+        for (std::size_t r = 0; r < lengths_.size(); ++r)
+            if (lengths_[r] != lengths_[0])
+                throw shape_error(concat({"rank ", wait().name(static_cast<int>(r)), " adds up ", lengths_[r],
+                                          " numbers, rank ", wait().name(0), " ", lengths_[0]}));
         MPI_Datatype const type = std::same_as<T, float> ? MPI_FLOAT : MPI_DOUBLE;
         for (std::size_t const most = std::max<std::size_t>(longest_ / sizeof(T), 1); !x.empty();) {
             auto const piece = x.first(std::min(most, x.size()));
@@ -147,9 +131,7 @@ class mpi_end : public mpi_lanes {
             auto& s = room_to_send(mine.bytes.size());
             s.bytes.assign(mine.bytes.begin(), mine.bytes.end());
             mpi_pieces::for_each({s.bytes, mine.is_error}, piece(), [&](std::span<std::byte const> piece, int tag) {
-                check_mpi(MPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, to, tag, pairs_.all,
-                                    &s.requests.emplace_back(MPI_REQUEST_NULL)),
-                          "MPI_Isend");
+                start_to_send(piece, to, tag, pairs_.all, s.requests);
             });
         }
         if (from == no_rank) return {};
@@ -157,21 +139,14 @@ class mpi_end : public mpi_lanes {
     }
 
   private:
-    static constexpr std::uint64_t gone = ~std::uint64_t{0};  // the envelope of a rank that leaves
-
-    static std::uint64_t envelope_of(payload c) { return std::uint64_t{c.bytes.size()} << 1 | (c.is_error ? 1 : 0); }
     void check_root(int root) const {
         require_ready();
         if (root < 0 || root >= size()) throw argument_error(concat({"the root is rank ", root, " of ", size()}));
     }
-    void share(std::uint64_t envelope) {
-        check_mpi(MPI_Allgather(&envelope, 1, MPI_UINT64_T, envelopes_.data(), 1, MPI_UINT64_T, comm_.all),
-                  "MPI_Allgather");
-    }
-    // Shares the envelopes; throws where a rank has left.
-    void begin_collective(std::uint64_t envelope) {
-        share(envelope);
-        if (std::count(envelopes_.begin(), envelopes_.end(), gone) > 0) inbox().raise_notice();
+    // Throws where a rank has left.
+    void gather_lengths(std::uint64_t mine) {
+        from_all(*this, mine, "a length",
+                 [&](int r, std::uint64_t theirs) { lengths_[static_cast<std::size_t>(r)] = theirs; });
     }
 
     struct sending {
@@ -203,15 +178,13 @@ class mpi_end : public mpi_lanes {
     bool one_by_one_;
     mpi_duplicate comm_;   // of MPI's collectives
     mpi_duplicate pairs_;  // of exchanges
-    mpi_inbox pairs_inbox_{pairs_.all, wait()};
+    mpi_inbox pairs_inbox_{pairs_, wait()};
     std::vector<std::byte> received_;  // by an exchange
     std::vector<sending> sent_;
     std::vector<std::size_t> waiting_, free_;  // indices into sent_
     std::size_t turn_ = 0;
-    std::vector<std::uint64_t> envelopes_;
+    std::vector<std::uint64_t> lengths_;
     std::vector<std::byte> bytes_, sum_;  // of a broadcast, of an all-reduce
-    std::vector<payload> shown_;
-    bool left_ = false;
 };
 
 /// The ends of an mpi::member, and of all that come from it, that this rank has left and others have not: they share

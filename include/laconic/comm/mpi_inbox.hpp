@@ -63,11 +63,8 @@ class mpi_inbox {
   public:
     /// For one use of `all`; its errors and its waits are those of `how`. Where that gave up, MPI may write here until
     /// the process ends.
-    mpi_inbox(MPI_Comm all, mpi_wait& how) : all_(all), how_(&how) {
-        check_mpi(MPI_Comm_rank(all, &rank_), "MPI_Comm_rank");
-        int size = 0;
-        check_mpi(MPI_Comm_size(all, &size), "MPI_Comm_size");
-        queues_.resize(static_cast<std::size_t>(size));
+    mpi_inbox(mpi_duplicate const& all, mpi_wait& how)
+        : all_(all.all), how_(&how), rank_(all.rank()), queues_(static_cast<std::size_t>(all.size())) {
         how.inboxes.push_back(this);
     }
     mpi_inbox(mpi_inbox const&) = delete;
@@ -117,13 +114,6 @@ class mpi_inbox {
         auto const& q = queues_[static_cast<std::size_t>(rank)];
         how_->fail(q.left->culprit, q.left->why);
     }
-    /// The same for the first rank that left: its notice is here or on its way.
-    [[noreturn]] void raise_notice() {
-        while (left_ == 0) look();
-        int rank = 0;
-        while (!has_left(rank)) ++rank;
-        raise_notice(rank);
-    }
     /// Sends all others the notice that this rank sends nothing more, and why; once.
     void leave() {
         if (!notices_.empty()) return;
@@ -134,10 +124,7 @@ class mpi_inbox {
         std::memcpy(notice_.data(), &first, sizeof first);
         std::copy(why.begin(), why.end(), notice_.begin() + sizeof first);
         for (int r = 0; r < static_cast<int>(queues_.size()); ++r)
-            if (r != rank_)
-                check_mpi(MPI_Isend(notice_.data(), static_cast<int>(notice_.size()), MPI_BYTE, r, mpi_pieces::notice,
-                                    all_, &notices_.emplace_back(MPI_REQUEST_NULL)),
-                          "MPI_Isend");
+            if (r != rank_) start_to_send(std::as_bytes(std::span(notice_)), r, mpi_pieces::notice, all_, notices_);
     }
     /// After leave(): receives what has come, so that no other rank waits for this one to take a message. Returns
     /// whether all others have left and MPI uses nothing of this any more.
@@ -251,7 +238,7 @@ class mpi_inbox {
 
     MPI_Comm all_;
     mpi_wait* how_;
-    int rank_ = 0;
+    int rank_;
     std::vector<incoming> incoming_;
     std::vector<std::size_t> free_;
     std::vector<queue> queues_;  // of each rank

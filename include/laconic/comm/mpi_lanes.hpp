@@ -21,9 +21,7 @@ class mpi_outbox {
 
     void send(std::span<std::byte const> bytes, int to, int tag) {
         to_.push_back(to);
-        check_mpi(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, all_,
-                            &sent_.emplace_back(MPI_REQUEST_NULL)),
-                  "MPI_Isend");
+        start_to_send(bytes, to, tag, all_, sent_);
     }
     /// Sends it in pieces of at most `piece` bytes.
     void send(payload message, int to, std::size_t piece) {
@@ -178,8 +176,12 @@ class mpi_lanes {
   protected:
     mpi_inbox& inbox() { return inbox_; }
     std::size_t piece() const { return piece_; }
-    /// The payloads that from() shows from here on.
-    void show(std::vector<payload> const& all) { current_ = &all; }
+    /// From here on from() shows the payload of this rank alone.
+    void show(int rank, payload theirs) {
+        auto& all = lanes_[0].received;
+        std::fill(all.begin(), all.end(), payload{});
+        all[place(rank)] = theirs;
+    }
 
   private:
     static constexpr std::size_t most_at_once = 500000;  // bytes to one rank at the same time: a switch buffers as much
@@ -230,7 +232,7 @@ class mpi_lanes {
     std::size_t piece_;
     mpi_duplicate comm_;
     int rank_ = comm_.rank(), size_ = comm_.size();
-    mpi_inbox inbox_{comm_.all, wait_};
+    mpi_inbox inbox_{comm_, wait_};
     per_lane<lane> lanes_;
     under_way started_;
     std::vector<payload> const* current_ = nullptr;  // what from() shows, until its lane is started again

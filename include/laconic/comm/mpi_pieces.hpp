@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,13 @@ inline bool mpi_runs() {
     return started != 0 && ended == 0;
 }
 
+/// Starts to send bytes, which must stay as they are until they are received.
+inline void start_to_send(std::span<std::byte const> bytes, int to, int tag, MPI_Comm all,
+                          std::vector<MPI_Request>& requests) {
+    check_mpi(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, all,
+                        &requests.emplace_back(MPI_REQUEST_NULL)),
+              "MPI_Isend");
+}
 /// Whether MPI has completed all of these.
 inline bool are_over(std::vector<MPI_Request>& requests) {
     int over = 0;

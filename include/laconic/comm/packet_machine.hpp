@@ -92,6 +92,31 @@ class round_trip {
     double mean_ = -1, deviation_ = 0;  // below 0: no answer was timed
 };
 
+/// Some of n nodes. Reuses its memory.
+class node_set {
+  public:
+    /// Becomes the empty set, of n nodes or of as many as before.
+    void clear(std::size_t n) {
+        has_.assign(n, false);
+        count_ = 0;
+    }
+    void clear() { clear(has_.size()); }
+    /// Returns whether it was not there.
+    bool add(std::size_t node) {
+        if (has_[node]) return false;
+        ++count_;
+        return has_[node] = true;
+    }
+    bool has(std::size_t node) const { return has_[node]; }
+    std::size_t size() const { return count_; }
+    bool full() const { return count_ == has_.size(); }
+    int first_missing() const { return static_cast<int>(std::find(has_.begin(), has_.end(), false) - has_.begin()); }
+
+  private:
+    std::vector<bool> has_;
+    std::size_t count_ = 0;
+};
+
 /// The packets of one node that wait for an answer, numbered from 0, each to one of several peers. Reuses its memory.
 class unanswered {
   public:

@@ -38,8 +38,7 @@ class omni_aggregator {
             all.resize(n);
             for (auto& t : all) {
                 t.number = 0;
-                t.came = 0;
-                t.seen.assign(p, false);
+                t.seen.clear(p);
                 t.answer.clear();
                 t.answer.reserve(how_.longest_packet<T>());
             }
@@ -51,8 +50,8 @@ class omni_aggregator {
         columns_sent_.assign(how_.slots_each() * p, 0);
         numbers_.resize(how_.slots_each() * p * how_.fused * blocks_.longest());
         sum_.resize(blocks_.longest());
-        left_.assign(p, false);
-        stay_ = how_.workers;
+        left_.clear(p);
+        left_alone_ = false;
         to_answer_ = how_.slots_each() + how_.groups_each();
         gives_up_ = never;
         failed_worker_ = how_.workers;
@@ -71,13 +70,13 @@ class omni_aggregator {
             return false;
         }
         if (h.turn != t.number || over(h.slot, group)) return false;
-        if (t.seen[w]) {
+        if (t.seen.has(w)) {
             send_pending(w, h, t, out);
             return false;
         }
         if (!(group ? store_opening(w, h.slot, sent) : store_blocks(w, h, sent))) return false;
-        t.seen[w] = true;
-        if (++t.came < how_.workers) return true;
+        t.seen.add(w);
+        if (!t.seen.full()) return true;
         if (group)
             write_opened(h.slot);
         else
@@ -85,8 +84,7 @@ class omni_aggregator {
         auto const answer = packet_.finish();
         t.answer.assign(answer.begin(), answer.end());
         ++t.number;
-        t.came = 0;
-        t.seen.assign(t.seen.size(), false);
+        t.seen.clear();
         if (group) open_slots(h.slot);
         if (group || over(h.slot, false)) --to_answer_;
         if (to_answer_ == 0 || failed_worker_ < how_.workers) gives_up_ = now + longest_silence_;
@@ -95,17 +93,12 @@ class omni_aggregator {
     }
 
     /// Worker w is in a later round, so it has left this one.
-    void take_left(std::size_t w) {
-        if (!left_[w]) --stay_;
-        left_[w] = true;
-    }
+    void take_left(std::size_t w) { left_.add(w); }
 
     /// When all was sent and a worker has not sent that it leaves, it is not waited for without end.
-    void wake(double now) {
-        if (now >= gives_up_) stay_ = 0;
-    }
+    void wake(double now) { left_alone_ |= now >= gives_up_; }
     double wakes_at() const { return done() ? never : gives_up_; }
-    bool done() const { return stay_ == 0; }
+    bool done() const { return left_.full() || left_alone_; }
     /// The first worker that is missing in the turn that most workers have taken.
     int waits_for() const {
         turn const* most = nullptr;
@@ -113,16 +106,15 @@ class omni_aggregator {
         for (auto const* all : {&groups_, &slots_})
             for (auto const& t : *all)
                 if (!over(static_cast<std::size_t>(&t - all->data()), all == &groups_) &&
-                    (!most || t.came > most->came))
+                    (!most || t.seen.size() > most->seen.size()))
                     most = &t;
-        return most ? missing(*most) : no_rank;
+        return most ? most->seen.first_missing() : no_rank;
     }
 
   private:
     struct turn {
-        std::uint32_t number = 0;  // the number of the current turn; slots that are not open have 0
-        int came = 0;
-        std::vector<bool> seen;         // the workers that have taken this turn
+        std::uint32_t number = 0;       // the number of the current turn; slots that are not open have 0
+        detail::node_set seen;          // the workers that have taken this turn
         std::vector<std::byte> answer;  // the answer to the turn before
     };
 
@@ -132,9 +124,6 @@ class omni_aggregator {
         auto const first = here_.begin() + static_cast<std::ptrdiff_t>(s * how_.fused);
         return std::all_of(first, first + static_cast<std::ptrdiff_t>(how_.fused),
                            [](auto b) { return b == detail::no_block; });
-    }
-    int missing(turn const& t) const {
-        return static_cast<int>(std::find(t.seen.begin(), t.seen.end(), false) - t.seen.begin());
     }
     std::size_t column(std::size_t s, std::size_t f) const {
         return (s * static_cast<std::size_t>(how_.aggregators) + a_) * how_.fused + f;
@@ -235,7 +224,7 @@ class omni_aggregator {
     // To the worker that asks, and to the one that is missing: if that one takes part in another collective, it finds
     // out.
     void send_pending(std::size_t w, omni_header const& h, turn const& t, auto& out) {
-        int const lacks = missing(t);
+        int const lacks = t.seen.first_missing();
         packet_.begin(head_.with(omni_kind::pending, h.slot, h.turn)).half(static_cast<std::uint32_t>(lacks));
         auto const packet = packet_.finish();
         out(static_cast<int>(w), packet);
@@ -244,9 +233,7 @@ class omni_aggregator {
     bool take_leaving(std::size_t w, auto& out) {
         packet_.begin(head_.with(omni_kind::left, 0));
         out(static_cast<int>(w), packet_.finish());
-        if (left_[w]) return false;
-        take_left(w);
-        return true;
+        return left_.add(w);
     }
 
     omni_stream how_;
@@ -259,8 +246,8 @@ class omni_aggregator {
     std::vector<std::uint32_t> here_, next_;   // of its columns: the current block, the least after it
     std::vector<std::uint32_t> columns_sent_;  // for slots and workers: the columns whose numbers came
     std::vector<T> numbers_, sum_;
-    std::vector<bool> left_;
-    int stay_ = 1;               // the number of workers that have not left
+    detail::node_set left_;
+    bool left_alone_ = false;    // the others send nothing any more
     std::size_t to_answer_ = 0;  // the number of groups and slots whose last turn is not over
     int failed_worker_ = 0;      // the first worker with a number that is not finite; the number of workers if none has
     std::uint64_t error_ = 0;    // the first such coordinate

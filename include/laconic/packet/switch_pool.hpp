@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,11 +32,11 @@ class switch_pool {
         versions_.resize(2 * std::min(how.slot_count, blocks_));
         for (auto& v : versions_) {
             v.sums.resize(4 * std::min(how.block, length_));
-            v.seen.resize(all_);
+            v.seen.clear(all_);
         }
         first_exponents_.resize(std::min(how.slot_count, blocks_));
-        hello_.resize(all_);
-        bye_.resize(all_);
+        hello_.clear(all_);
+        bye_.clear(all_);
         round_of_.resize(all_);
         packet_.resize(how.longest_packet());
     }
@@ -88,38 +87,10 @@ class switch_pool {
     }
 
   private:
-    // A set of workers, as a bitmap and a counter.
-    class workers {
-      public:
-        void resize(std::size_t n) {
-            n_ = n;
-            bits_.assign((n + 63) / 64, 0);
-        }
-        void clear() {
-            std::fill(bits_.begin(), bits_.end(), 0);
-            count_ = 0;
-        }
-        bool has(std::size_t w) const { return (bits_[w / 64] >> (w % 64) & 1) != 0; }
-        void add(std::size_t w) {
-            count_ += !has(w);
-            bits_[w / 64] |= std::uint64_t{1} << (w % 64);
-        }
-        bool empty() const { return count_ == 0; }
-        bool full() const { return count_ == n_; }
-        int first_missing() const {
-            std::size_t i = 0;
-            while (bits_[i] == ~std::uint64_t{0}) ++i;
-            return static_cast<int>(64 * i) + std::countr_one(bits_[i]);
-        }
-
-      private:
-        std::vector<std::uint64_t> bits_;
-        std::size_t n_ = 0, count_ = 0;
-    };
     struct version {
         std::size_t block = 0;  // the block that is here, or is awaited
         std::int16_t exponent = no_exponent;
-        workers seen;
+        node_set seen;
         std::vector<std::byte> sums;
     };
 
@@ -127,11 +98,8 @@ class switch_pool {
         std::size_t const fixed = switch_error::bytes + 8 * switch_items.size();
         if (sent.size() < fixed) return false;
         if (hello_.has(w)) {
-            if (h.round > round_of_[w]) {  // it has its sums, and went on although its byes were lost
-                bool const is_new = hello_.full() && !bye_.has(w);
-                if (is_new) bye_.add(w);
-                return is_new;
-            }
+            if (h.round > round_of_[w])  // it has its sums, and went on although its byes were lost
+                return hello_.full() && bye_.add(w);
             if (hello_.full())
                 welcome(w, out);
             else
@@ -181,7 +149,7 @@ class switch_pool {
                 ask_for_patience(w, b, v.seen, out);
             return false;
         }
-        if (v.seen.empty()) {
+        if (v.seen.size() == 0) {
             v.exponent = h.exponent;
             std::copy(sent.begin(), sent.end(), v.sums.begin());
         } else {
@@ -198,10 +166,8 @@ class switch_pool {
     }
 
     bool take_bye(std::size_t w, auto out) {
-        bool const is_new = !bye_.has(w);
-        bye_.add(w);
         send(static_cast<int>(w), {switch_kind::good_bye, digest_, round_of_[w]}, 0, out);
-        return is_new;
+        return bye_.add(w);
     }
 
     void welcome(std::size_t to, auto out) {
@@ -221,7 +187,7 @@ class switch_pool {
         for (int to = first; to < last; ++to) out(to, std::span<std::byte const>(packet));
     }
     // For block b; b = blocks_ for a hello.
-    void ask_for_patience(std::size_t to, std::size_t b, workers const& seen, auto out) {
+    void ask_for_patience(std::size_t to, std::size_t b, node_set const& seen, auto out) {
         store_half(packet_.data() + switch_header::bytes, static_cast<std::uint32_t>(seen.first_missing()));
         send(static_cast<int>(to), {switch_kind::patience, digest_, round_of_[to], static_cast<std::uint32_t>(b)}, 4,
              out);
@@ -241,7 +207,7 @@ class switch_pool {
     version const* oldest() const {
         version const* found = nullptr;
         for (auto const& v : versions_)
-            if (!v.seen.empty() && !v.seen.full() && (!found || v.block < found->block)) found = &v;
+            if (v.seen.size() > 0 && !v.seen.full() && (!found || v.block < found->block)) found = &v;
         return found;
     }
 
@@ -254,7 +220,7 @@ class switch_pool {
     switch_error error_;
     std::vector<version> versions_;  // those of slot s are 2 s and 2 s + 1
     std::vector<std::int16_t> first_exponents_;
-    workers hello_, bye_;
+    node_set hello_, bye_;
     std::vector<std::uint64_t> round_of_;  // the round of each worker's hello
     std::vector<std::byte> packet_;
 };
