@@ -44,7 +44,6 @@ struct collective_choice {
         : what(load) {
         cost_formulas const seconds(net, load, reading);
         std::apply([&](auto const&... sum) { options = {option{to_string(sum), seconds(sum)}...}; }, exact_sums);
-        auto const quicker = [](option const& a, option const& b) { return a.seconds < b.seconds; };
         best = static_cast<std::size_t>(std::min_element(options.begin(), options.end(), quicker) - options.begin());
     }
     /// The quickest one's.
@@ -53,8 +52,7 @@ struct collective_choice {
     /// "ring: 8 ranks, 400 of 1000 numbers each, 0.5 s; next gathered_sum 0.7 s, ..", by how long they take.
     friend std::string to_string(collective_choice const& c) {
         auto sorted = c.options;
-        std::stable_sort(sorted.begin(), sorted.end(),
-                         [](option const& a, option const& b) { return a.seconds < b.seconds; });
+        std::stable_sort(sorted.begin(), sorted.end(), quicker);
         std::string text = concat({c.name(), ": ", c.what.ranks, " ranks, ", std::llround(c.what.k), " of ",
                                    std::llround(c.what.d), " numbers each, ", rounded(sorted[0].seconds), " s; next "});
         for (std::size_t i = 1; i < sorted.size(); ++i)
@@ -63,6 +61,7 @@ struct collective_choice {
     }
 
   private:
+    static bool quicker(option const& a, option const& b) { return a.seconds < b.seconds; }
     // To three digits, for the eye.
     static std::string rounded(double x) {
         char text[32];

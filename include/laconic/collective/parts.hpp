@@ -107,6 +107,16 @@ class gathered_lists {
     std::vector<kernels::listed_terms<T>> views_;
 };
 
+/// Reads a list of `length` coordinates into `piece`, and appends it to `to`, whose coordinates are counted from
+/// `first` there.
+template <class B, Scalar T>
+void read_and_append(B& on, wire::bit_reader& source, sparse_sum<T, B>& piece, std::size_t length, auto& to,
+                     std::size_t first) {
+    piece.expect(length);
+    read(on, source, piece);
+    to.append(piece, first);
+}
+
 /// Every rank has the part of its own number and gets the others' (Bruck et al., IEEE TPDS 8, 1997): in each step twice
 /// as many as before, ceil(log2 P) steps for any P ranks, each part handed to each rank once. send(sink) writes this
 /// rank's part, and receive(source, p) reads part p. What is received is handed on to the bit as it came, so that a
@@ -207,9 +217,7 @@ void split_and_add(B& on, C& comm, session& talk, Parts const& parts, sparse_sum
         if (r == me) continue;
         talk.receive(comm, static_cast<int>(r), [&](wire::bit_reader& source) {
             receive(source, r);
-            piece.expect(length(me));
-            read(on, source, piece);
-            lists.append(piece, 0);
+            read_and_append(on, source, piece, length(me), lists, 0);
         });
     }
     if (talk.failed()) return;

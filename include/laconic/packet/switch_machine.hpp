@@ -78,9 +78,7 @@ class switch_machine {
         return at;
     }
     bool done() const {
-        bool all = !pool_ || pool_->done();
-        for (auto const& w : workers_) all &= w.done();
-        return all;
+        return (!pool_ || pool_->done()) && all_workers([](auto const& w) { return w.done(); });
     }
     int waits_for() const {
         for (auto const& w : workers_)
@@ -90,9 +88,7 @@ class switch_machine {
 
     /// Whether this worker has all of the sum, although others may still need this node.
     bool has_sum() const {
-        bool all = true;
-        for (auto const& w : workers_) all &= w.has_sum();
-        return all;
+        return all_workers([](auto const& w) { return w.has_sum(); });
     }
     /// To be called on workers that are done: throws the same on each where there is no sum. non_finite_error for a
     /// rank's numbers and agreement_error for ranks that do not agree on the layout, T or the round: then no numbers
@@ -102,9 +98,7 @@ class switch_machine {
         for (auto const& w : workers_) w.verdict().raise(round_);
         for (auto const& w : workers_)
             if (!w.has_sum()) throw_incomplete(w.waits_for());
-        bool finite = true;
-        for (auto const& w : workers_) finite &= w.sum_is_finite();
-        if (finite) return;
+        if (all_workers([](auto const& w) { return w.sum_is_finite(); })) return;
         B on;
         throw error(detail::concat({"round ", round_, ": the ranks' sum is not finite at coordinate ",
                                     first_non_finite(on, std::span<T const>(x_))}));
@@ -112,6 +106,7 @@ class switch_machine {
 
   private:
     bool is_worker() const { return me_ < how_.workers; }
+    bool all_workers(auto such) const { return std::all_of(workers_.begin(), workers_.end(), such); }
     // A switch of this node's own waits for others.
     [[noreturn]] void throw_incomplete(int lacks) const {
         if (lacks == me_ && pool_) lacks = pool_->waits_for();

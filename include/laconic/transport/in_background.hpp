@@ -16,6 +16,27 @@
 
 namespace laconic {
 
+/// A transport by a collective that works while its rank computes: from send() to receive() it runs on a thread of its
+/// own, with a backend of its own, and the rank leaves the communicator alone. While it waits for other ranks,
+/// `threads` lets another rank compute in place of this one, so that one more than at_once may; an engine that waits by
+/// asking again and again, as MPI's do, needs a core for it. Bits and bytes are the collective's. In a descent that is
+/// from descent::send() to descent::receive(). In a reducer a layer's sum is under way from its start() to the next
+/// layer's start() or to finish(), whichever is first, which waits for it; statistics() waits for it, too. So
+/// from the first start() to finish() a rank leaves alone the reducer's communicator and all that are split from the
+/// same. Two steps compute nothing meanwhile: the first of several layers, which are all sent by finish(); and, in a
+/// hierarchy, each, where ranks communicate with their node between the layers.
+template <class X>
+struct in_background {
+    X over{};
+
+    bool operator==(in_background const&) const = default;
+    friend std::string to_string(in_background const& b) {
+        return detail::concat({"in_background(", to_string(b.over), ")"});
+    }
+};
+template <class X>
+in_background(X) -> in_background<X>;
+
 namespace detail {
 
 /// A thread beside its owner's, which runs one function at a time.
@@ -95,39 +116,8 @@ class companion {
     std::thread thread_;
 };
 
-template <class X, class M, Scalar T, class B = host>
-class summed_in_background;
-
-}  // namespace detail
-
-/// A transport by a collective that works while its rank computes: from send() to receive() it runs on a thread of its
-/// own, with a backend of its own, and the rank leaves the communicator alone. While it waits for other ranks,
-/// `threads` lets another rank compute in place of this one, so that one more than at_once may; an engine that waits by
-/// asking again and again, as MPI's do, needs a core for it. Bits and bytes are the collective's. In a descent that is
-/// from descent::send() to descent::receive(). In a reducer a layer's sum is under way from its start() to the next
-/// layer's start() or to finish(), whichever is first, which waits for it; statistics() waits for it, too. So
-/// from the first start() to finish() a rank leaves alone the reducer's communicator and all that are split from the
-/// same. Two steps compute nothing meanwhile: the first of several layers, which are all sent by finish(); and, in a
-/// hierarchy, each, where ranks communicate with their node between the layers.
-template <class X>
-struct in_background {
-    X over{};
-
-    template <class M, class T, class B>
-    using transport = detail::summed_in_background<X, M, T, B>;
-
-    bool operator==(in_background const&) const = default;
-    friend std::string to_string(in_background const& b) {
-        return detail::concat({"in_background(", to_string(b.over), ")"});
-    }
-};
-template <class X>
-in_background(X) -> in_background<X>;
-
-namespace detail {
-
 /// The transport in_background{X}. Memory: d numbers more than summed's, and a thread. Reuses its memory.
-template <class X, class M, Scalar T, class B>
+template <class X, class M, Scalar T, class B = host>
 class summed_in_background : public plain_transport {
   public:
     summed_in_background(in_background<X> const& how, std::size_t d, position_code positions)
@@ -202,6 +192,11 @@ class summed_in_background : public plain_transport {
         work(X const& x, std::size_t d, position_code positions) : means(x, d, positions), numbers(d) {}
     };
     std::unique_ptr<work> work_;
+};
+
+template <class X, class M, class T, class B>
+struct transport_of<in_background<X>, M, T, B> {
+    using type = summed_in_background<X, M, T, B>;
 };
 
 }  // namespace detail

@@ -67,12 +67,8 @@ auto adding_mean(B& on, int ranks, std::span<T> out) {
     return [&on, out, share = T(1) / static_cast<T>(ranks)](int, auto const& m) { add_message(on, out, share, m); };
 }
 
-}  // namespace laconic::detail
-
 /// Four bytes behind a message or an error frame that all ranks gather, by which they see that they take different
 /// steps, or the same step with different settings.
-namespace laconic::detail {
-
 inline constexpr std::size_t tag_length = 4;
 
 /// Thrown on all ranks whose messages have different tags: each must be asked what it has.

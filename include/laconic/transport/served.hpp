@@ -15,13 +15,6 @@
 #include "laconic/transport/rank_messages.hpp"
 #include "laconic/transport/transport.hpp"
 
-namespace laconic::detail {
-
-template <class C, class M, Scalar T, class B = host>
-class served_mean;
-
-}  // namespace laconic::detail
-
 namespace laconic {
 
 /// A transport with a server, as a recursion carries it: rank 0 alone receives the messages, and sends its estimate of
@@ -31,9 +24,6 @@ template <class C, Scalar T = double, class B = host>
 struct served {
     C compressor{};
     memory<T, B> feedback{};
-
-    template <class M, class, class>
-    using transport = detail::served_mean<C, M, T, B>;
 
     friend std::string to_string(served const& s) {
         return detail::concat({"served(", to_string(s.compressor), ", ", to_string(s.feedback), ")"});
@@ -45,7 +35,7 @@ struct served {
 namespace laconic::detail {
 
 /// The transport served{C}. Reuses its memory.
-template <class C, class M, Scalar T, class B>
+template <class C, class M, Scalar T, class B = host>
 class served_mean : public plain_transport {
   public:
     using answer_type = message_of<C, T, B>;
@@ -118,6 +108,11 @@ class served_mean : public plain_transport {
     typename B::template array<T> mean_of_messages_;
     std::uint64_t round_ = 0;
     detail::broken_round broken_;
+};
+
+template <class C, class T, class B, class M, class S, class D>
+struct transport_of<served<C, T, B>, M, S, D> {
+    using type = served_mean<C, M, T, B>;
 };
 
 /// A transport that is chosen at run time returns by server() whether it is served.

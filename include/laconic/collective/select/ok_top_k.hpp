@@ -217,9 +217,7 @@ class ok_top_k::adder {
                 continue;
             }
             session_.receive(comm, static_cast<int>(r), [&](wire::bit_reader& source) {
-                piece_.expect(regions_.length(r));
-                read(on, source, piece_);
-                share_.append(piece_, regions_.first(r));
+                detail::read_and_append(on, source, piece_, regions_.length(r), share_, regions_.first(r));
             });
         }
         std::swap(mine_, share_);
@@ -236,9 +234,7 @@ class ok_top_k::adder {
         };
         auto const receive = [&](wire::bit_reader& source, std::size_t p) {
             if (new_regions()) next_[p] = take_coordinate(source);
-            piece_.expect(length(p));
-            read(on, source, piece_);
-            lists_.append(piece_, first(p));
+            detail::read_and_append(on, source, piece_, length(p), lists_, first(p));
         };
         lists_.clear();
         lists_.append(mine_, first(me));

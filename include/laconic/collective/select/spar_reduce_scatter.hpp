@@ -185,9 +185,7 @@ class spar_reduce_scatter::adder {
             },
             [&](wire::bit_reader& source, std::size_t p) {
                 auto const j = (p + order.ranks() - order.me) % order.ranks();
-                piece_.expect(order.length(j));
-                read(on, source, piece_);
-                held_.append(piece_, order.first(j));
+                detail::read_and_append(on, source, piece_, order.length(j), held_, order.first(j));
             });
     }
 

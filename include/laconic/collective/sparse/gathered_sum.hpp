@@ -40,9 +40,7 @@ class gathered_sum::adder {
         detail::all_gather_by(
             comm, session_, [&](wire::bit_writer& sink) { write(sink, v); },
             [&](wire::bit_reader& source, std::size_t) {
-                theirs_.expect(d_);
-                read(on, source, theirs_);
-                lists_.append(theirs_, 0);
+                detail::read_and_append(on, source, theirs_, d_, lists_, 0);
             });
         session_.finish();
         lists_.add_up(on, (n - me) % n, v);

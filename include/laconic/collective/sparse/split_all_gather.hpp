@@ -56,9 +56,7 @@ class split_all_gather::adder {
         detail::all_gather_by(
             comm, session_, [&](wire::bit_writer& sink) { write(sink, sum_); },
             [&](wire::bit_reader& source, std::size_t p) {
-                piece_.expect(ranges.length(p));
-                read(on, source, piece_);
-                lists_.append(piece_, ranges.first(p));
+                detail::read_and_append(on, source, piece_, ranges.length(p), lists_, ranges.first(p));
             });
         session_.finish();
         v.reset(d_);

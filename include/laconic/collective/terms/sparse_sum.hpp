@@ -66,18 +66,12 @@ class sparse_sum {
         reserve(on, n);
         make_room(kept_at_, std::min(n, k + 1));
         make_room(kept_values_, std::min(n, k + 1));
-        if (chosen_.capacity() >= n) return;
-        spare_values_.resize(n);
-        fill(on, std::span<T>(spare_values_), T(0));
-        select_largest(on, std::span<T const>(spare_values_), n, chosen_);
+        reserve_choice(on, n, [&](std::span<T const> zeros) { select_largest(on, zeros, n, chosen_); });
     }
     /// Makes room for n terms that keep_from may be called with, here and in `on`.
     void reserve_to_drop(B& on, std::size_t n) {
         reserve(on, n);
-        if (chosen_.capacity() >= n) return;
-        spare_values_.resize(n);
-        fill(on, std::span<T>(spare_values_), T(0));
-        select_above(on, std::span<T const>(spare_values_), T(-1), chosen_);
+        reserve_choice(on, n, [&](std::span<T const> zeros) { select_above(on, zeros, T(-1), chosen_); });
     }
     /// The most terms that this list is known to have at any time: its terms, or the number that was announced, if
     /// larger.
@@ -240,6 +234,12 @@ class sparse_sum {
         resize(kept_at_.size());
         copy(on, std::span<coordinate const>(kept_at_), support_to_fill());
         copy(on, std::span<T const>(kept_values_), values_to_fill());
+    }
+    void reserve_choice(B& on, std::size_t n, auto choose_all) {
+        if (chosen_.capacity() >= n) return;
+        spare_values_.resize(n);
+        fill(on, std::span<T>(spare_values_), T(0));
+        choose_all(std::span<T const>(spare_values_));
     }
     static bool make_room(auto& array, std::size_t n) {
         if (array.capacity() >= n) return false;
