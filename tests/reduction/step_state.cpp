@@ -113,6 +113,7 @@ TEST_CASE("ranks of different steps, step sizes or loss scales see it before any
                     detail::agree_on_step(comm, round, options, how);
             } catch (detail::tags_differ const&) {
                 ++seen;
+            } catch (compression_error const&) {  // the step is dropped
             }
         });
         CHECK(seen != 1);
