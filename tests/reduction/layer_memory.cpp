@@ -70,7 +70,7 @@ TEST_CASE("the digest is of the estimate and the mean shift") {
 
 TEST_CASE("a list takes terms up to its length, refuses more without any of them, and is added term by term") {
     using list = detail::term_list<float>;
-    term<float> const terms[] = {{0, 1}, {2, 2}, {2, 4}};
+    messages::term<float> const terms[] = {{0, 1}, {2, 2}, {2, 4}};
     auto const first_of = [&](std::size_t n) { return list::view{std::span(terms).first(n)}; };
     auto const three = first_of(3);
     list all(5);

@@ -125,10 +125,10 @@ class term_list {
     /// As add_terms() takes them.
     struct view {
         static constexpr bool in_order = false;
-        std::span<term<T> const> all;
+        std::span<messages::term<T> const> all;
 
         std::size_t size() const { return all.size(); }
-        term<T> operator[](std::size_t j) const { return all[j]; }
+        messages::term<T> operator[](std::size_t j) const { return all[j]; }
     };
 
     explicit term_list(std::size_t most) : most_(most) { terms_.reserve(most); }
@@ -144,7 +144,7 @@ class term_list {
 
   private:
     std::size_t most_;
-    std::vector<term<T>> terms_;
+    std::vector<messages::term<T>> terms_;
 };
 
 /// Tells, before a layer's state changes, whether its estimate can be written.
