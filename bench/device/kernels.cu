@@ -164,10 +164,6 @@ void measure_updates(device& on, table& row, in x, out y) {
         "multiply", [&] { multiply(on, -1.0f, y); }, y, y);
     row(
         "compensate", [&] { compensate(on, 1.0f, std::span<float const>(y), h, 1.0f, e, y); }, y, h, e, y);
-    row(
-        "subtract_last", [&] { subtract_last(on, y, h, w); }, y, h, y, w);
-    row(
-        "gather_momentum", [&] { gather_momentum(on, 0.9f, false, y, x, h, w); }, y, x, h, y, w);
     copy(on, x, y);
     row(
         "complete_and_remember", [&] { complete_and_remember(on, y, 0.5f, z); }, y, z, y, z);
@@ -201,8 +197,6 @@ void measure_reductions(device& on, table& row, in x) {
     std::span<double const> const wide(doubles);
     row(
         "sum_of_squares, of doubles in units", [&] { sum_of_squares(on, wide, 2.0); }, wide);
-    row(
-        "sums_by_sign", [&] { sums_by_sign(on, x); }, x);
     row(
         "rounding_variance", [&] { rounding_variance(on, x, 0.25f); }, x);
     std::vector<std::uint32_t> counts(kernels::magnitude_bins::count);

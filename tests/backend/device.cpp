@@ -79,7 +79,6 @@ TEST_CASE("kernels wait as often as documented, and allocate in their first call
         {"first_non_finite", 1, [&] { first_non_finite(on, in); }},
         {"sum_of_magnitudes", 1, [&] { sum_of_magnitudes(on, in); }},
         {"sum_of_squares", 1, [&] { sum_of_squares(on, in); }},
-        {"sums_by_sign", 1, [&] { sums_by_sign(on, in); }},
         {"rounding_variance", 1, [&] { rounding_variance(on, in, 0.25f); }},
         {"round_buckets_to_levels", 1,
          [&] { round_buckets_to_levels(on, in, block, p_norm::two, 4, key{4}, std::span(steps), std::span(codes)); }},

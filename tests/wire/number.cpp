@@ -29,21 +29,6 @@ TEST_CASE_TEMPLATE("numbers in full, of which only finite ones are read", T, flo
     }
 }
 
-TEST_CASE_TEMPLATE("several magnitudes are read, and a negative one is refused", T, float, double) {
-    std::vector<T> const numbers{0, T(1.5), std::numeric_limits<T>::max()};
-    std::vector<T> back(3);
-    bit_writer sink;
-    put_numbers(sink, numbers);
-    bit_reader source(sink.finish());
-    take_magnitudes(source, back, "width");
-    source.finish();
-    CHECK(back == numbers);
-    bit_writer negative;
-    put_numbers(negative, std::vector<T>{1, -1, 1});
-    bit_reader refused(negative.finish());
-    CHECK_THROWS_WITH_AS(take_magnitudes(refused, back, "width"), doctest::Contains("a negative width"), wire_error);
-}
-
 TEST_CASE_TEMPLATE("many numbers are the same bits as one after another, and finite", T, float, double) {
     std::vector<T> const x{T(1), T(-0.0), std::numeric_limits<T>::max(), std::numeric_limits<T>::denorm_min(), T(-7)};
     for (unsigned const before : {0u, 5u}) {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 #include "laconic/backend/scales.hpp"
 #include "laconic/backend/short_format.hpp"
@@ -43,7 +42,6 @@ concept Backend = std::movable<B> && Scalar<T> &&
     { sum_of_numbers(on, x, 1.0, 0.0) } -> std::same_as<double>;
     { sum_of_squares_in_floats(on, std::span<float const>{}) } -> std::same_as<double>;
     { largest_magnitude(on, x) } -> std::same_as<T>;
-    { sums_by_sign(on, x) } -> std::same_as<std::pair<double, double>>;
     { first_non_finite(on, x) } -> std::same_as<std::size_t>;
     // select
     select_largest(on, x, k, at);
@@ -93,8 +91,6 @@ concept Backend = std::movable<B> && Scalar<T> &&
     clip_magnitudes(on, a, y);
     scatter(on, x, std::span<coordinate const>{}, k, y);
     { compensate(on, a, x, x, a, x, y) } -> std::same_as<bool>;
-    subtract_last(on, y, x, y);
-    gather_momentum(on, a, true, y, x, x, y);
     complete_and_remember(on, y, a, y);
     scaled_distances(on, a, x, x, y);
 };

@@ -24,18 +24,15 @@ class last_gradient {
         next_.resize(dimension);
         estimate_.resize(dimension);
     }
-    /// g <- g - last g, or g as it is in a round in full. One pass.
-    void compensate(B& on, round_context const& now, std::span<T> g) {
-        if (detail::sends_in_full(now, p_))
-            kernels::assign(on, std::span<T const>(g), next_);
-        else
-            subtract_last(on, g, std::span<T const>(last_), std::span<T>(next_));
-    }
-    /// The same for scale x g; returns whether all of it is finite.
+    /// g <- g - last g, or g as it is in a round in full.
+    void compensate(B& on, round_context const& now, std::span<T> g) { make_delta(on, now, T(1), g); }
+    /// The same for scale x g; returns whether all of it is finite. Two passes, one more for a scale that is not 1.
     bool make_delta(B& on, round_context const& now, T scale, std::span<T> g) {
+        using kernels::compensate;
         if (scale != 1) multiply(on, scale, g);
-        compensate(on, now, g);
-        return first_non_finite(on, std::span<T const>(g)) == g.size();
+        std::span<T const> const all(g), last(last_);
+        kernels::assign(on, all, next_);
+        return compensate(on, T(1), all, detail::sends_in_full(now, p_) ? last.first(0) : last, T(0), last.first(0), g);
     }
     void update(B&, std::span<T const>, auto const&) { std::swap(last_, next_); }
     /// mean <- mean + last estimate, or mean as it is in a round in full. One pass.

@@ -32,16 +32,21 @@ class momentum_correction {
         residual_.resize(dimension);
     }
 
-    /// Replaces g by delta, and computes the next u. One pass: reads g, u and v, writes g and the next u.
-    void compensate(B& on, round_context const&, std::span<T> g) {
-        gather_momentum(on, static_cast<T>(factor_), nesterov_, g, std::span<T const>(momentum_),
-                        std::span<T const>(residual_), std::span<T>(next_));
-    }
-    /// The same for scale x g; returns whether all of it is finite.
-    bool make_delta(B& on, round_context const& now, T scale, std::span<T> g) {
+    /// Replaces g by delta, and computes the next u.
+    void compensate(B& on, round_context const& now, std::span<T> g) { make_delta(on, now, T(1), g); }
+    /// The same for scale x g; returns whether all of it is finite. Two passes, of Nesterov's momentum three; one more
+    /// for a scale that is not 1.
+    bool make_delta(B& on, round_context const&, T scale, std::span<T> g) {
         if (scale != 1) multiply(on, scale, g);
-        compensate(on, now, g);
-        return first_non_finite(on, std::span<T const>(g)) == g.size();
+        auto const add = [&](T a, std::span<T const> x, T b, std::span<T const> y, std::span<T> sum) {
+            using kernels::compensate;
+            return compensate(on, a, x, std::span<T const>(), b, y, sum);
+        };
+        auto const m = static_cast<T>(factor_);
+        add(nesterov_ ? m : T(1), g, m, momentum_, next_);
+        if (!nesterov_) return add(T(1), next_, T(1), residual_, g);
+        add(T(1), g, T(1), next_, g);
+        return add(T(1), g, T(1), residual_, g);
     }
 
     void update(B& on, std::span<T const> delta, auto const& m) {

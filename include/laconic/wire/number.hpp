@@ -80,11 +80,4 @@ void take_numbers(bit_reader& source, Array&& numbers) {
     for (T& v : numbers) v = take_number<T>(source);
 }
 
-/// Fills an array with such numbers; throws wire_error at the first that is negative or not finite.
-template <class Array>
-void take_magnitudes(bit_reader& source, Array& numbers, char const* what) {
-    static_assert(!kernels::OutOfReach<Array>, "a device's messages are read by way of the host (wire/by_host.hpp)");
-    for (auto& v : numbers) v = take_magnitude<std::remove_reference_t<decltype(v)>>(source, what);
-}
-
 }  // namespace laconic::wire

@@ -142,10 +142,8 @@ consteval bool require_user_message() {
 }
 template <class C, class T, class B>
 consteval bool require_if_named() {
-    if constexpr (NamesMessage<C, T, B>)
-        return require_user_message<typename C::template message<T, B>, B>();
-    else
-        return false;
+    if constexpr (NamesMessage<C, T, B>) require_user_message<typename C::template message<T, B>, B>();
+    return NamesMessage<C, T, B>;
 }
 template <class C, class T, class B>
 consteval long long kind_named() {
@@ -162,17 +160,11 @@ consteval bool kinds_differ() {
             if (kinds[i] >= 0 && kinds[i] == kinds[j]) return false;
     return true;
 }
-template <class B, class C>
-consteval bool require_named() {
-    constexpr bool for_double = require_if_named<C, double, B>(), for_float = require_if_named<C, float, B>();
-    static_assert(for_double || for_float,
-                  "user_messages<C>: C names no message; it needs template <laconic::Scalar T, class B> using message, "
-                  "as a compressor has it");
-    return true;
-}
 template <class B, class... C>
 consteval bool require_user_messages() {
-    (require_named<B, C>(), ...);
+    static_assert(((require_if_named<C, double, B>() + require_if_named<C, float, B>() > 0) && ...),
+                  "user_messages<C>: C names no message; it needs template <laconic::Scalar T, class B> using message, "
+                  "as a compressor has it");
     static_assert(kinds_differ<float, B, C...>() && kinds_differ<double, B, C...>(),
                   "user_messages<C...>: two of them have the same user_kind");
     return true;
@@ -197,20 +189,6 @@ void take_parameters(wire::bit_reader const& whole, wire::stage const& s, M& m) 
     source.finish();
 }
 
-template <class W, class M>
-void write_user_shape(W& sink, M const& m) {
-    constexpr auto what = static_cast<wire::message_kind>(M::user_kind);
-    wire::bit_writer parameters;
-    if constexpr (WritesParameters<M>) write_parameters(parameters, m);
-    auto const bytes = parameters.finish();
-    if (bytes.size() > wire::longest_parameters)
-        throw argument_error(concat({name_of_user_kind(what), " writes ", bytes.size(),
-                                     " bytes of parameters, where at most ", wire::longest_parameters, " may be"}));
-    put_kind(sink, what);
-    put_whole(sink, bytes.size());
-    for (std::byte const b : bytes) sink.put(std::to_integer<std::uint64_t>(b), 8);
-}
-
 }  // namespace laconic::detail
 
 namespace laconic::wire {
@@ -220,7 +198,19 @@ namespace laconic::wire {
 template <BitSink W, detail::DeclaresUserKind M>
 void write_shape(W& sink, M const& m) {
     static_assert(detail::require_user_kind<M>());
-    if constexpr (detail::IsWrittenWithShape<M>) detail::write_user_shape(sink, m);
+    if constexpr (detail::IsWrittenWithShape<M>) {
+        constexpr auto what = static_cast<message_kind>(M::user_kind);
+        bit_writer parameters;
+        if constexpr (detail::WritesParameters<M>) write_parameters(parameters, m);
+        auto const bytes = parameters.finish();
+        if (bytes.size() > longest_parameters)
+            throw argument_error(
+                detail::concat({detail::name_of_user_kind(what), " writes ", bytes.size(),
+                                " bytes of parameters, where at most ", longest_parameters, " may be"}));
+        put_kind(sink, what);
+        put_whole(sink, bytes.size());
+        for (std::byte const b : bytes) sink.put(std::to_integer<std::uint64_t>(b), 8);
+    }
 }
 
 }  // namespace laconic::wire

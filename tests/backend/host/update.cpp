@@ -81,21 +81,6 @@ TEST_CASE_TEMPLATE("each pass is its formula", T, float, double) {
         CHECK(compensate(on, T(2), in(g), in(x), T(1), in(y), out(g)));
         CHECK(g == ramp<T>(d, 170, 25));
 
-        g = x;
-        std::vector<T> next(d);
-        subtract_last(on, out(g), in(y), out(next));
-        CHECK(g == ramp<T>(d, 6, -1));
-        CHECK(next == x);
-
-        g = x;
-        gather_momentum(on, T(2), false, out(g), in(y), in(x), out(next));
-        CHECK(next == ramp<T>(d, -9, 8));
-        CHECK(g == ramp<T>(d, -8, 10));
-        g = x;
-        gather_momentum(on, T(2), true, out(g), in(y), in(x), out(next));
-        CHECK(next == ramp<T>(d, -8, 10));
-        CHECK(g == ramp<T>(d, -6, 14));
-
         auto m = x, h = y;
         complete_and_remember(on, out(m), T(4), out(h));
         CHECK(m == ramp<T>(d, -4, 5));

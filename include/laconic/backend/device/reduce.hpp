@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <utility>
 
 #include "laconic/backend/device/sum.hpp"
 
@@ -69,10 +68,6 @@ LACONIC_HOST_DEVICE T from_ordered_bits(bits_of<T> bits) {
     constexpr auto sign = bits_of<T>{1} << (std::numeric_limits<bits_of<T>>::digits - 1);
     return std::bit_cast<T>(static_cast<bits_of<T>>((bits & sign) != 0 ? bits ^ sign : ~bits));
 }
-
-struct sums_of_signs {
-    double below, others;
-};
 
 // Doubles' squares that leave their range.
 template <Scalar T>
@@ -179,18 +174,6 @@ T largest_magnitude(device& on, std::span<T const> x) {
     find_largest(on, x, x.size(), result);
     auto const bits = fetched(on, result.data());
     return bits < infinite_bits<T> ? std::bit_cast<T>(bits) : std::numeric_limits<T>::quiet_NaN();
-}
-
-/// Two passes, for which it waits once.
-template <Scalar T>
-std::pair<double, double> sums_by_sign(device& on, std::span<T const> x) {
-    using namespace detail::on_device;
-    if (x.empty()) return {0, 0};
-    auto* const sums = on.scratch<sums_of_signs>(scratch_for::result, 1).data();
-    add_buckets_up(on, x, x.size(), magnitude_below_zero{}, &sums->below);
-    add_buckets_up(on, x, x.size(), number_not_below_zero{}, &sums->others);
-    auto const found = fetched(on, sums);
-    return {found.below, found.others};
 }
 
 template <Scalar T>

@@ -45,29 +45,6 @@ bool compensate(device& on, T a, std::span<T const> g, std::span<T const> h, T b
 }
 
 template <Scalar T>
-void subtract_last(device& on, std::span<T> g, std::span<T const> last, std::span<T> next) {
-    LACONIC_EXPECTS(g.size() == last.size() && g.size() == next.size());
-    detail::on_device::for_each_index(on, g.size(), [=] LACONIC_DEVICE(std::size_t i) {
-        T const now = g[i];
-        g[i] = now - last[i];
-        next[i] = now;
-    });
-}
-
-template <Scalar T>
-void gather_momentum(device& on, T a, bool nesterov, std::span<T> g, std::span<T const> u, std::span<T const> v,
-                     std::span<T> next) {
-    LACONIC_EXPECTS(g.size() == u.size() && g.size() == v.size() && g.size() == next.size());
-    using namespace detail::on_device;
-    for_each_index(on, g.size(), [=] LACONIC_DEVICE(std::size_t i) {
-        T const now = g[i], before = u[i], residual = v[i];
-        T const momentum = nesterov ? product(a, before + now) : product(a, before) + now;
-        next[i] = momentum;
-        g[i] = (nesterov ? now + momentum : momentum) + residual;
-    });
-}
-
-template <Scalar T>
 void complete_and_remember(device& on, std::span<T> m, T a, std::span<T> h) {
     LACONIC_EXPECTS(m.size() == h.size());
     using namespace detail::on_device;

@@ -111,40 +111,6 @@ bool compensate(basic_host<A>&, T a, std::span<T const> g, std::span<T const> h,
     return pass(std::false_type{}, std::false_type{});
 }
 
-/// (g, last) <- (g - last, g), the old g to `next`, which becomes the last. 2 + 2.
-template <class A, Scalar T>
-void subtract_last(basic_host<A>&, std::span<T> g, std::span<T const> last, std::span<T> next) {
-    LACONIC_EXPECTS(g.size() == last.size() && g.size() == next.size());
-    detail::each_pack<A>(g, std::array{last}, [&]<class V>(std::type_identity<V>, std::size_t i) {
-        auto const now = V::load(g.data() + i), before = V::load(last.data() + i);
-        now.store(next.data() + i);
-        (now - before).store(g.data() + i);
-    });
-}
-
-/// next <- a u + g, g <- next + v; with Nesterov's momentum next <- a (u + g), g <- g + next + v. What momentum has
-/// gathered, and the residual with it. 3 + 2.
-template <class A, Scalar T>
-void gather_momentum(basic_host<A>&, T a, bool nesterov, std::span<T> g, std::span<T const> u, std::span<T const> v,
-                     std::span<T> next) {
-    LACONIC_EXPECTS(g.size() == u.size() && g.size() == v.size() && g.size() == next.size());
-    auto const pass = [&](auto ahead) {
-        detail::each_pack<A>(g, std::array{u, v}, [&]<class V>(std::type_identity<V>, std::size_t i) {
-            auto const now = V::load(g.data() + i), before = V::load(u.data() + i);
-            auto momentum = before, delta = now;
-            if constexpr (ahead) {
-                momentum = settled((before + now) * V::all(a));
-                delta = now + momentum;
-            } else {
-                delta = momentum = settled(before * V::all(a)) + now;
-            }
-            momentum.store(next.data() + i);
-            (delta + V::load(v.data() + i)).store(g.data() + i);
-        });
-    };
-    nesterov ? pass(std::true_type{}) : pass(std::false_type{});
-}
-
 /// (m, h) <- (m + h, h + a m): the messages' mean becomes an estimate, and is remembered. 2 + 2.
 template <class A, Scalar T>
 void complete_and_remember(basic_host<A>&, std::span<T> m, T a, std::span<T> h) {

@@ -148,21 +148,6 @@ bool compensate(reference&, T a, std::span<T const> g, std::span<T const> h, T b
     return finite;
 }
 template <Scalar T>
-void subtract_last(reference&, std::span<T> g, std::span<T const> last, std::span<T> next) {
-    for (std::size_t i = 0; i < g.size(); ++i) {
-        next[i] = g[i];
-        g[i] -= last[i];
-    }
-}
-template <Scalar T>
-void gather_momentum(reference&, T a, bool nesterov, std::span<T> g, std::span<T const> u, std::span<T const> v,
-                     std::span<T> next) {
-    for (std::size_t i = 0; i < g.size(); ++i) {
-        next[i] = nesterov ? detail::rounded_product(a, u[i] + g[i]) : detail::rounded_product(a, u[i]) + g[i];
-        g[i] = (nesterov ? g[i] + next[i] : next[i]) + v[i];
-    }
-}
-template <Scalar T>
 void complete_and_remember(reference&, std::span<T> m, T a, std::span<T> h) {
     for (std::size_t i = 0; i < m.size(); ++i) {
         T const sent = m[i];
