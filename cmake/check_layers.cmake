@@ -48,7 +48,7 @@ set(standard
     "deque: deque"
     "exception: current_exception exception exception_ptr make_exception_ptr rethrow_exception uncaught_exceptions"
     "fstream: ifstream ofstream"
-    "functional: function greater identity invoke less minus multiplies plus"
+    "functional: function greater identity invoke less minus multiplies plus reference_wrapper"
     "initializer_list: initializer_list"
     "istream: istream"
     "iterator: back_inserter distance next prev"

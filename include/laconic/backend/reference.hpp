@@ -3,7 +3,5 @@
 
 /// The definition of each kernel's result, whole.
 #include "laconic/backend/backend.hpp"
-#include "laconic/backend/reference/arithmetic.hpp"
-#include "laconic/backend/reference/memory.hpp"
 #include "laconic/backend/reference/round.hpp"
 #include "laconic/backend/reference/select.hpp"

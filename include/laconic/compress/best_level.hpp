@@ -109,7 +109,7 @@ struct best_level {
             return m;
         };
         compress_at(choose(on, x, m.work, [&](std::size_t level) {
-            return cost(sizes([&] { return by_formula<T>(level, x.size()); },
+            return cost(sizes([&] { return levels<C>::template bits<T>(compressor, level, x.size()); },
                               [&]() -> auto const& { return counted(on, compress_at(level)); }));
         }));
     }
@@ -118,7 +118,9 @@ struct best_level {
     template <class B, Scalar T>
     std::size_t level_for(B& on, std::span<T const> x,
                           memory_for<T, B>& work) const requires std::same_as<Sizes, formula_sizes> {
-        return choose(on, x, work, [&](std::size_t level) { return cost(by_formula<T>(level, x.size())); });
+        return choose(on, x, work, [&](std::size_t level) {
+            return cost(levels<C>::template bits<T>(compressor, level, x.size()));
+        });
     }
 
     /// The least ratio of the worth of the chosen level to that of the best one, for vectors of d numbers.
@@ -155,10 +157,6 @@ struct best_level {
             return m.work.counted;
         }
     }
-    template <Scalar T>
-    double by_formula(std::size_t level, std::size_t d) const {
-        return levels<C>::template bits<T>(compressor, level, d);
-    }
     template <class B, Scalar T, class Price>
     std::size_t choose(B& on, std::span<T const> x, memory_for<T, B>& work, Price price) const {
         auto const count = levels<C>::count(compressor, x.size());
@@ -188,9 +186,8 @@ struct best_level {
         std::span<double const> kept;
         detail::histogram* magnitudes;
 
-        vector_known first_levels(std::size_t n) const { return {d, kept.empty() ? kept : kept.first(n), magnitudes}; }
-        vector_known levels_after(std::size_t n) const {
-            return {d, kept.empty() ? kept : kept.subspan(n), magnitudes};
+        vector_known levels_from(std::size_t first, std::size_t n) const {
+            return {d, kept.empty() ? kept : kept.subspan(first, n), magnitudes};
         }
     };
     // The best level of each part of one_of separately, as the price of a higher level rises within one part only.
@@ -199,7 +196,8 @@ struct best_level {
         if constexpr (detail::has_two_families<Part>) {
             auto const n = levels<decltype(c.first)>::count(c.first, x.d);
             auto const later = [&](std::size_t level) { return price(n + level); };
-            auto const known = x.first_levels(n), rest = x.levels_after(n);
+            auto const known = x.levels_from(0, n),
+                       rest = x.levels_from(n, levels<decltype(c.second)>::count(c.second, x.d));
             auto const a = best_in(c.first, known, price), b = best_in(c.second, rest, later);
             return kept_in(c.second, rest, b) / later(b) > kept_in(c.first, known, a) / price(a) ? n + b : a;
         } else {

@@ -81,12 +81,12 @@ concept SomeCompressor = Compressor<C, float> || Compressor<C, double>;
 // what needs no backend, the second also the rest, for messages of T on B.
 template <class C>
 consteval bool require_members() {
-    static_assert(
-        requires { typename message_of<C>; } || requires { typename message_of<C, float>; },
-        "C is not a compressor: it needs a type of message, such as template <laconic::Scalar T, class B> "
-        "using message = laconic::full_vector<T, B>;");
-    if constexpr (
-        requires { typename message_of<C>; } || requires { typename message_of<C, float>; }) {
+    constexpr bool has_message = requires { typename message_of<C>; }
+    || requires { typename message_of<C, float>; };
+    static_assert(has_message,
+                  "C is not a compressor: it needs a type of message, such as template <laconic::Scalar T, class B> "
+                  "using message = laconic::full_vector<T, B>;");
+    if constexpr (has_message) {
         static_assert(
             requires(C const& c, std::size_t d) { c.check(d); },
             "C is not a compressor: it needs void check(std::size_t d) const, which throws argument_error "

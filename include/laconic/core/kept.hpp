@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <type_traits>
 
 #include "laconic/core/contract.hpp"
@@ -20,23 +21,13 @@ concept Handle = std::copyable<T> && requires {
 template <class T>
 class kept {
   public:
-    explicit kept(T& of) : of_(&of) {}
-    T& operator*() const { return *of_; }
-    T* operator->() const { return of_; }
-
-  private:
-    T* of_;
-};
-template <class T>
-requires Handle<std::remove_const_t<T>>
-class kept<T> {
-  public:
     explicit kept(T& of) : of_(of) {}
     T& operator*() const { return of_; }
-    T* operator->() const { return &of_; }
+    T* operator->() const { return &**this; }
 
   private:
-    mutable std::remove_const_t<T> of_;  // a pointer to const does not make what it points at const either
+    // mutable: a pointer to const does not make what it points at const either.
+    mutable std::conditional_t<Handle<std::remove_const_t<T>>, std::remove_const_t<T>, std::reference_wrapper<T>> of_;
 };
 
 /// The member of an aggregate that refers to a T: a reference; of a handle, a copy.
