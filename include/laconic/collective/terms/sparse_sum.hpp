@@ -167,14 +167,15 @@ class sparse_sum {
     /// others.
     void append(kernels::listed_terms<T> terms, std::size_t first) {
         auto const [at, values] = terms;
-        LACONIC_EXPECTS(at.size() == values.size());
         auto const before = size();
         auto const shift = static_cast<coordinate>(first);
+        LACONIC_EXPECTS(at.size() == values.size());
+        LACONIC_EXPECTS(at.empty() ||
+                        (static_cast<coordinate>(at.back() + shift) < dimension() &&
+                         (before == 0 || static_cast<coordinate>(at.front() + shift) > support().back())));
         message_.support.insert(message_.support.end(), at.begin(), at.end());
         for (std::size_t j = before; shift != 0 && j < size(); ++j) message_.support[j] += shift;
         message_.payload.values.insert(message_.payload.values.end(), values.begin(), values.end());
-        LACONIC_EXPECTS(at.empty() ||
-                        (support().back() < dimension() && (before == 0 || support()[before] > support()[before - 1])));
     }
     /// Appends all terms of a part of this vector that starts at `first`, above the others.
     void append(sparse_sum const& part, std::size_t first) { append(part.listed(), first); }
