@@ -17,86 +17,61 @@ namespace laconic {
 /// infinity with one level TernGrad, any p with one level DIANA's Quant_p (Mishchenko et al., arXiv:1901.09269). Of
 /// buckets of b values, omega = min(N b / (4 levels^2), M / levels), and M - 1 for one level, where N bounds |x|_p^2 /
 /// |x|_2^2 and M bounds |x|_p |x|_1 / |x|_2^2: N = b, 1, 1 and M = b, sqrt b, (1 + sqrt b) / 2 for p = 1, 2, infinity.
-struct quantize {
+///
+/// Damped, each bucket's grid is shrunk by the factor that makes its error least: share = |x|^2 / E|Q(x)|^2 of that
+/// bucket, which its sender computes, and which costs no bits. Then E|C(x) - x|^2 = (1 - share) |x|^2 for each bucket,
+/// and share >= 1 / (1 + omega): contractive with that delta. (scaled_down{quantize} divides by 1 + omega(d), as if
+/// every x were the worst, and so keeps less of all others.)
+template <bool Damped>
+struct quantizer {
     int levels = 1;
     std::size_t bucket = 0;
     p_norm p = p_norm::two;
 
     static constexpr void description(auto&& describe) {
-        describe("quantize", "random rounding to levels of each bucket's norm; unbiased",
-                 "QSGD, TernGrad: Alistarh et al., Wen et al., NeurIPS 2017",
-                 field("levels", &quantize::levels).between(1, 32767).written(), field("bucket", &quantize::bucket),
-                 field("p", &quantize::p).by_name(), detail::decided_field<false>("damped"));
+        describe("quantize",
+                 Damped ? "the same with the least error; contractive"
+                        : "random rounding to levels of each bucket's norm; unbiased",
+                 Damped ? "" : "QSGD, TernGrad: Alistarh et al., Wen et al., NeurIPS 2017",
+                 field("levels", &quantizer::levels).between(1, 32767).written(), field("bucket", &quantizer::bucket),
+                 field("p", &quantizer::p).by_name(), detail::decided_field<Damped>("damped"));
     }
 
     template <Scalar T, class B>
     using message = messages::quantized<T, B>;
 
     void check(std::size_t) const { detail::check_fields(*this); }
+    /// Damped, the first call makes room for codes of either width, as the level may change from one message to the
+    /// next.
     void blank(auto&, std::size_t d, key, auto& m) const {
         messages::check_dimension(d);
+        if (Damped && m.codes.capacity() < d) m.codes.resize(d);
+        if (Damped && m.wide_codes.capacity() < d) m.wide_codes.resize(d);
         m.levels = levels;  // which sizes the codes
         detail::begin_buckets(m, bucket, d);
     }
     /// Throws argument_error where the norm of a bucket is not finite in T. It passes over x in memory once where
-    /// buckets fit the first cache, else once for the codes and as often as norm_of for the norms.
+    /// buckets fit the first cache, else once for the codes and as often as norm_of for the norms; damped, once more.
     void operator()(auto& on, auto x, key from, auto& m) const {
         blank(on, x.size(), from, m);
         bool const finite = m.with_codes(m, [&](auto& codes) {
             return round_buckets_to_levels(on, x, m.bucket, p, levels, from, std::span(m.steps), std::span(codes));
         });
         if (!finite) throw argument_error("quantize: the norm of a bucket is not finite");
+        if constexpr (Damped) damp_steps(on, x, m.bucket, std::span(m.steps));
     }
 
-    double omega(std::size_t d) const {
+    double omega(std::size_t d) const requires(!Damped) {
         double const b = static_cast<double>(detail::longest_bucket(bucket, d)), s = levels;
         double const n = p == p_norm::one ? b : 1, m = detail::norm_ratio(p, b);
         return std::min(n * b / (4 * s * s), levels == 1 ? m - 1 : m / s);
     }
+    double delta(std::size_t d) const requires Damped { return 1 / (1 + quantizer<false>{levels, bucket, p}.omega(d)); }
 
-    bool operator==(quantize const&) const = default;
+    bool operator==(quantizer const&) const = default;
 };
-
-/// quantize, with each bucket's grid shrunk by the factor that makes its error least: share = |x|^2 / E|Q(x)|^2 of that
-/// bucket, which its sender computes, and which costs no bits. Then E|C(x) - x|^2 = (1 - share) |x|^2 for each bucket,
-/// and share >= 1 / (1 + omega) of quantize: contractive with that delta. (scaled_down{quantize} divides by 1 +
-/// omega(d), as if every x were the worst, and so keeps less of all others.)
-struct damped_quantize {
-    int levels = 1;
-    std::size_t bucket = 0;
-    p_norm p = p_norm::two;
-
-    static constexpr void description(auto&& describe) {
-        describe("quantize", "the same with the least error; contractive", "",
-                 field("levels", &damped_quantize::levels).between(1, 32767).written(),
-                 field("bucket", &damped_quantize::bucket), field("p", &damped_quantize::p).by_name(),
-                 detail::decided_field<true>("damped"));
-    }
-
-    template <Scalar T, class B>
-    using message = messages::quantized<T, B>;
-
-    void check(std::size_t d) const { plain().check(d); }
-    /// The first call makes room for codes of either width, as the level may change from one message to the next.
-    void blank(auto& on, std::size_t d, key from, auto& m) const {
-        messages::check_dimension(d);
-        if (m.codes.capacity() < d) m.codes.resize(d);
-        if (m.wide_codes.capacity() < d) m.wide_codes.resize(d);
-        plain().blank(on, d, from, m);
-    }
-    /// Throws argument_error where the norm of a bucket is not finite in T.
-    void operator()(auto& on, auto x, key from, auto& m) const {
-        blank(on, x.size(), from, m);
-        plain()(on, x, from, m);
-        damp_steps(on, x, m.bucket, std::span(m.steps));
-    }
-    double delta(std::size_t d) const { return 1 / (1 + plain().omega(d)); }
-
-    bool operator==(damped_quantize const&) const = default;
-
-  private:
-    quantize plain() const { return {levels, bucket, p}; }
-};
+using quantize = quantizer<false>;
+using damped_quantize = quantizer<true>;
 
 /// Rounds to 2^bits numbers, equally far apart, from the least to the largest value of each bucket of consecutive
 /// values (bucket = 0: one bucket): min-max quantization, bits in 1 .. 8. The least value is exact, the largest up to
