@@ -116,10 +116,10 @@ std::string text_of(std::string const& piece, Rest const& rest) {
     return std::same_as<Rest, identity> ? piece : concat({piece, " | ", to_string(rest)});
 }
 
-// blank() of a sparsifier whose support is listed, and may have any number of places.
-void blank_listed(auto& on, auto const& c, std::size_t d, key from, auto& m) {
+// blank() of a sparsifier whose support is listed, and has places for `most` numbers at most.
+void blank_listed(auto& on, auto const& c, std::size_t d, key from, auto& m, std::size_t most) {
     begin_message(m, d, c, from);
-    m.make_room(on, d);
+    m.make_room(on, most);
     m.support.resize(0);
     m.expect_payload(on);
 }

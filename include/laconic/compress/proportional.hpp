@@ -72,7 +72,7 @@ struct proportional {
         detail::check_some("proportional", k, d);
         rest.check(d);
     }
-    void blank(auto& on, std::size_t d, key from, auto& m) const { detail::blank_listed(on, *this, d, from, m); }
+    void blank(auto& on, std::size_t d, key from, auto& m) const { detail::blank_listed(on, *this, d, from, m, d); }
     /// Throws argument_error where a number is not finite, or the bound to which the drawn numbers are raised is not.
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key from, auto& m) const {

@@ -38,7 +38,7 @@ struct threshold {
             throw shape_error(detail::concat({"threshold: ", bound.size(), " bounds for d = ", d}));
         rest.check(d);
     }
-    void blank(auto& on, std::size_t d, key from, auto& m) const { detail::blank_listed(on, *this, d, from, m); }
+    void blank(auto& on, std::size_t d, key from, auto& m) const { detail::blank_listed(on, *this, d, from, m, d); }
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
         begin_message(m, x.size(), *this, from);
@@ -88,7 +88,7 @@ struct zero_blocks {
         detail::check_fields(*this);
         rest.check(d);
     }
-    void blank(auto& on, std::size_t d, key from, auto& m) const { detail::blank_listed(on, *this, d, from, m); }
+    void blank(auto& on, std::size_t d, key from, auto& m) const { detail::blank_listed(on, *this, d, from, m, d); }
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
         begin_message(m, x.size(), *this, from);

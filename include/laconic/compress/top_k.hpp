@@ -78,10 +78,7 @@ struct about_top_k {
         for (std::size_t const n : {least_of(d), most_of(d)}) rest.check(n);
     }
     void blank(auto& on, std::size_t d, key from, auto& m) const {
-        begin_message(m, d, *this, from);
-        m.make_room(on, most_of(d));
-        m.support.resize(0);
-        m.expect_payload(on);
+        detail::blank_listed(on, *this, d, from, m, most_of(d));
     }
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
