@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "laconic/compress/buckets.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/message/bucketed.hpp"
 
 /// The quantizers that round to a grid of each bucket's own: one that its norm spans, or its range.
-namespace laconic {
+namespace laconic::detail {
 
 /// Rounds randomly to the grid {-levels, .., levels} x |x|_p / levels, with one norm per bucket of consecutive values
 /// (bucket = 0: one bucket). levels is in 1 .. 32767. Unbiased. p = 2 is QSGD (Alistarh et al., NeurIPS 2017), p =
@@ -69,9 +70,15 @@ struct quantizer {
     double delta(std::size_t d) const requires Damped { return 1 / (1 + quantizer<false>{levels, bucket, p}.omega(d)); }
 
     bool operator==(quantizer const&) const = default;
+    friend std::string to_string(quantizer const& c) { return laconic::to_string<quantizer>(c); }
 };
-using quantize = quantizer<false>;
-using damped_quantize = quantizer<true>;
+
+}  // namespace laconic::detail
+
+namespace laconic {
+
+using quantize = detail::quantizer<false>;
+using damped_quantize = detail::quantizer<true>;
 
 /// Rounds to 2^bits numbers, equally far apart, from the least to the largest value of each bucket of consecutive
 /// values (bucket = 0: one bucket): min-max quantization, bits in 1 .. 8. The least value is exact, the largest up to
