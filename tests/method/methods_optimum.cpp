@@ -39,7 +39,7 @@ struct course_to_optimum {
     double within;  // of |x - x*|^2
 };
 
-TEST_CASE("methods that reach the optimum, of workers that differ or that agree") {
+TEST_CASE("methods that reach the optimum, of workers that differ or that agree" * doctest::test_suite("slow")) {
     auto const differing = ridges(4, 6, 3), wide = ridges(5, 12, 11), apart = pulling_apart(), one_point = agreeing();
     auto const sums = agreeing_sums(), rows = agreeing_rows(), biased = as_task(beznosikov(), vec(3, 1.0));
     auto const one = ridges(1, 8, 2);

@@ -81,7 +81,7 @@ double largest(Eigen::MatrixXd const& m) {
 }
 
 TEST_CASE("the largest eigenvalue of matrices small and large, of full and of low rank") {
-    for (Eigen::Index n : {1, 2, 3, 10, 63, 64, 65, 66, 200, 500})
+    for (Eigen::Index n : {1, 2, 3, 10, 63, 64, 65, 66, 200})
         for (Eigen::Index rank : {Eigen::Index{1}, n / 2 + 1, n}) {
             CAPTURE(n);
             CAPTURE(rank);

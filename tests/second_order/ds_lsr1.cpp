@@ -309,7 +309,7 @@ ds_lsr1<X> by(curvature_transport how, std::size_t m, double gamma = 0) {
     return {.memory = m, .curvature = how, .gamma = gamma};
 }
 
-TEST_CASE("T3.8: the steps are the same by every way to share the pairs") {
+TEST_CASE("T3.8: the steps are the same by every way to share the pairs" * doctest::test_suite("slow")) {
     auto const f = ionosphere();
     if (!f) return;
     for (std::size_t const m : {4u, 8u, 16u}) {
