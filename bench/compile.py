@@ -27,7 +27,7 @@ int main() {
     std::vector<double> const x{3, -1, 4, -1, 5};
     std::vector<double> y(5);
     host on;
-    auto m = message_of<top_k<>, double, host>();
+    top_k<>::message<double, host> m;
     top_k{2}(on, std::span<double const>(x), key{1}, m);
     add_message(on, std::span<double>(y), 1.0, m);
     std::printf("%g\\n", y[4]);
