@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,17 +65,11 @@ struct failure {
     /// What make() returns, or no_message() with what it throws, of rank `own` in this round; or what
     /// raise() has thrown in it.
     static failure of_making(int own, std::uint64_t round, auto make) {
-        failure f;
         try {
-            f = make();
-        } catch (raised_base const& e) {
-            return e.get();
-        } catch (std::exception const& e) {
-            f = no_message(e.what());
+            return make().by(own, round);
         } catch (...) {
-            f = no_message("an exception that is no std::exception");
+            return thrown_in_making(own, round);
         }
-        return std::move(f).by(own, round);
     }
     /// What was thrown on rank `own`: argument_error and theory_error are of what that rank was given.
     [[gnu::cold, gnu::noinline]] static failure of(std::exception_ptr thrown, int own) {
@@ -86,8 +81,8 @@ struct failure {
         };
         try {
             std::rethrow_exception(thrown);
-        } catch (raised_base const& e) {
-            return e.get();
+        } catch (raised const& e) {
+            return *e.why;
         } catch (argument_error const& e) {
             return given(failure_kind::argument, e);
         } catch (theory_error const& e) {
@@ -180,15 +175,23 @@ struct failure {
 
   private:
     // What raise() throws is also this, from which of() has the failure as it was.
-    struct raised_base {
-        virtual failure get() const = 0;
-
-      protected:
-        ~raised_base() = default;
+    struct raised {
+        std::shared_ptr<failure const> why;
     };
     template <class E>
-    struct raised_error;
+    struct raised_error final : E, raised {
+        raised_error(E const& e, failure const& f) : E(e), raised{std::make_shared<failure>(f)} {}
+    };
 
+    [[gnu::cold, gnu::noinline]] static failure thrown_in_making(int own, std::uint64_t round) try {
+        throw;
+    } catch (raised const& e) {
+        return *e.why;
+    } catch (std::exception const& e) {
+        return no_message(e.what()).by(own, round);
+    } catch (...) {
+        return no_message("an exception that is no std::exception").by(own, round);
+    }
     static std::string_view as_text(std::span<std::byte const> bytes) {
         return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
     }
@@ -197,14 +200,6 @@ struct failure {
     key() const {
         return {kind <= failure_kind::theory ? failure_kind::none : kind, rank, kind, other, round, where, vector, why};
     }
-};
-
-template <class E>
-struct failure::raised_error final : E, failure::raised_base {
-    failure raised;
-
-    raised_error(E const& e, failure const& f) : E(e), raised(f) {}
-    failure get() const override { return raised; }
 };
 
 [[gnu::cold, gnu::noinline]] inline void failure::raise() const {
