@@ -234,14 +234,16 @@ inline void check_partners(int ranks, int to, int from) {
     return concat({text, ": no rank can go on"});
 }
 
+[[gnu::cold, gnu::noinline]] inline void raise_wrong_length(int r, std::size_t bytes, std::size_t length,
+                                                          std::string_view what) {
+    throw comm_error(r, concat({"rank ", r, " sent ", bytes, " bytes in place of ", what, ", of ", length,
+                                " bytes: all ranks must make the same calls in the same order"}));
+}
 /// What rank r has sent in the last collective call, which must have so many bytes. Throws comm_error where it has not;
 /// `what` names it, as in "its weight".
-[[gnu::noinline]] std::span<std::byte const> bytes_from(Communicator auto const& comm, int r, std::size_t length,
-                                                        std::string_view what) {
+std::span<std::byte const> bytes_from(Communicator auto const& comm, int r, std::size_t length, std::string_view what) {
     auto const bytes = comm.from(r).bytes;
-    if (bytes.size() != length)
-        throw comm_error(r, concat({"rank ", r, " sent ", bytes.size(), " bytes in place of ", what, ", of ", length,
-                                    " bytes: all ranks must make the same calls in the same order"}));
+    if (bytes.size() != length) raise_wrong_length(r, bytes.size(), length, what);
     return bytes;
 }
 /// The same as a value of S.
