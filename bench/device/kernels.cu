@@ -2,6 +2,7 @@
 #include "kernels.hpp"
 
 #include "laconic/backend/device.hpp"
+#include "laconic/message/message.hpp"
 
 #include <thrust/functional.h>
 #include <thrust/sort.h>
@@ -37,7 +38,7 @@ struct chosen_terms {
     float const* values;
     std::size_t n;
     std::size_t size() const { return n; }
-    constexpr term<float> operator[](std::size_t j) const { return {at[j], values[j]}; }
+    constexpr messages::term<float> operator[](std::size_t j) const { return {at[j], values[j]}; }
 };
 
 struct place_and_magnitude {

@@ -13,6 +13,7 @@
 
 #include "laconic/backend/scales.hpp"
 #include "laconic/backend/short_format.hpp"
+#include "laconic/message/message.hpp"
 #include "support/both.hpp"
 #include "support/lists_of_terms.hpp"
 #include "support/test.hpp"

@@ -50,7 +50,7 @@ void add_equal(device& on, std::span<coordinate const> sorted, T const* numbers,
     auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
     list_indices(on, sorted.size(), is_first_of_its_kind{sorted.data()}, first, count);
     std::size_t const different = sorted.empty() ? 0 : fetched(on, count);
-    resize_both(at, values, different);
+    detail::resize_both(at, values, different);
     for_each_index(on, different, [=, sum_at = at.data(), sums = values.data()] LACONIC_DEVICE(std::size_t j) {
         std::size_t const i = first[j];
         sum_at[j] = sorted[i];
@@ -127,8 +127,8 @@ void part_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen
     LACONIC_EXPECTS(chosen.size() <= v.at.size());
     using namespace detail::on_device;
     std::size_t const n = v.at.size(), k = chosen.size();
-    resize_both(kept_at, kept, k);
-    resize_both(left_at, left, n - k);
+    detail::resize_both(kept_at, kept, k);
+    detail::resize_both(left_at, left, n - k);
     for_each_index(on, n,
                    [=, to_at = kept_at.data(), to = kept.data(), rest_at = left_at.data(),
                     rest = left.data()] LACONIC_DEVICE(std::size_t i) {
