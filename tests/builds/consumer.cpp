@@ -45,6 +45,7 @@ int main() {
     descends(ef21{top_k{0.05}});
     described(top_k{0.1} | natural{});
     described(quantize{4});
+    described(rand_k{0.1});
     described(fp16{});
     described(top_k{0.1} | bf16{});
     described(scaled_sign{});

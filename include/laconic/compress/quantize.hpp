@@ -11,7 +11,7 @@
 #include "laconic/message/bucketed.hpp"
 
 /// The quantizers that round to a grid of each bucket's own: one that its norm spans, or its range.
-namespace laconic::detail {
+namespace laconic {
 
 /// Rounds randomly to the grid {-levels, .., levels} x |x|_p / levels, with one norm per bucket of consecutive values
 /// (bucket = 0: one bucket). levels is in 1 .. 32767. Unbiased. p = 2 is QSGD (Alistarh et al., NeurIPS 2017), p =
@@ -73,12 +73,8 @@ struct quantizer {
     friend std::string to_string(quantizer const& c) { return laconic::to_string<quantizer>(c); }
 };
 
-}  // namespace laconic::detail
-
-namespace laconic {
-
-using quantize = detail::quantizer<false>;
-using damped_quantize = detail::quantizer<true>;
+using quantize = quantizer<false>;
+using damped_quantize = quantizer<true>;
 
 /// Rounds to 2^bits numbers, equally far apart, from the least to the largest value of each bucket of consecutive
 /// values (bucket = 0: one bucket): min-max quantization, bits in 1 .. 8. The least value is exact, the largest up to

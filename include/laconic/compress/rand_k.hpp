@@ -11,7 +11,8 @@
 
 /// The sparsifiers of which both ends draw from the key what travels, so that it costs no bits. All are unbiased with
 /// an unbiased rest.
-namespace laconic::detail {
+// A namespace of its own: else argument-dependent lookup would find all of detail for calls with these compressors.
+namespace laconic::detail::drawing {
 
 /// What they have in common. Of Self, for vectors of d numbers,
 ///   check_own(d)         throws argument_error where its own parameters do not suit;
@@ -61,14 +62,14 @@ struct drawn {
     Self<Rest> const& self() const { return static_cast<Self<Rest> const&>(*this); }
 };
 
-}  // namespace laconic::detail
+}  // namespace laconic::detail::drawing
 
 namespace laconic {
 
 /// Keeps k coordinates, every set of k equally likely, scaled by d / k. E|C(x) - x|^2 = (d / k - 1) |x|^2 exactly; with
 /// an unbiased rest, omega = (d / k) (1 + omega of the rest) - 1.
 template <class Rest = identity>
-struct rand_k : detail::drawn<rand_k, Rest> {
+struct rand_k : detail::drawing::drawn<rand_k, Rest> {
     portion k;
 
     constexpr rand_k(portion k_ = 1, Rest rest_ = {}) : rand_k::drawn{rest_}, k(k_) {}  // NOLINT: a number of places
@@ -99,7 +100,7 @@ struct rand_k : detail::drawn<rand_k, Rest> {
 /// exactly, whatever the blocks' lengths; with an unbiased rest, omega = (blocks / k) (1 + omega of the rest) - 1. IBCD
 /// and ISEGA use it ("99% of ... is a waste", arXiv:1901.09437).
 template <class Rest = identity>
-struct rand_block : detail::drawn<rand_block, Rest, messages::blocks> {
+struct rand_block : detail::drawing::drawn<rand_block, Rest, messages::blocks> {
     portion k;
     std::size_t block;
 
@@ -132,7 +133,7 @@ struct rand_block : detail::drawn<rand_block, Rest, messages::blocks> {
 /// 1) |x|^2 exactly; with an unbiased rest, omega = (1 + the largest omega of the rest for 1 .. d values) / p - 1,
 /// found in d steps. p is in [2^-32, 1].
 template <class Rest = identity>
-struct bernoulli : detail::drawn<bernoulli, Rest> {
+struct bernoulli : detail::drawing::drawn<bernoulli, Rest> {
     double p;
 
     constexpr bernoulli(double p_ = 0.5, Rest rest_ = {}) : bernoulli::drawn{rest_}, p(p_) {}  // NOLINT: a probability
@@ -156,7 +157,7 @@ struct bernoulli : detail::drawn<bernoulli, Rest> {
 /// All or nothing: sends the whole vector, scaled by 1 / p, with probability p, and nothing otherwise. E|C(x) - x|^2 =
 /// (1 / p - 1) |x|^2 exactly; with an unbiased rest, omega = (1 + omega of the rest) / p - 1. p is in [2^-32, 1].
 template <class Rest = identity>
-struct lazy : detail::drawn<lazy, Rest> {
+struct lazy : detail::drawing::drawn<lazy, Rest> {
     double p;
 
     constexpr lazy(double p_ = 0.5, Rest rest_ = {}) : lazy::drawn{rest_}, p(p_) {}  // NOLINT: a probability
