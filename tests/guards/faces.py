@@ -121,6 +121,8 @@ def declaration(tokens, i):
 
 def names_in(head):
     """A list of one name, of several where variables are declared together, or of none."""
+    if head[:1] == ['using'] and '=' not in head and head[1] != 'namespace':
+        return [name for name, after in zip(head, head[1:] + [',']) if after == ',']
     others = [name for comma, name, after in zip(head, head[1:], head[2:]) if comma == ',' and after in '={']
     return [name for name in (first_name_in(head), *others) if name]
 
@@ -131,7 +133,7 @@ def first_name_in(head):
     if head[0] == 'concept':
         return head[1]
     if head[0] == 'using':
-        return head[head.index('=') - 1] if '=' in head else head[-1]
+        return head[head.index('=') - 1]
     before = head[:min((head.index(t) for t in '(={[' if t in head), default=len(head))]
     for j, t in enumerate(before):
         if t in TYPES:
@@ -178,14 +180,15 @@ inline void with_body<int>::member() {}
 bool operator<(forward a, forward b) { return false; }
 namespace detail { struct hidden {}; int hidden_too() { return 1; } }
 namespace short_name = other;
-using other::taken;
+using other::taken, other::taken_too;
 }
 namespace laconic::detail { struct hidden {}; }
 namespace other { struct elsewhere {}; }
 void global();
 """
 NAMES = {
-    'forward', 'with_body', 'Idea', 'function', 'variable', 'first', 'second', 'braced', 'alias', 'kind', 'with_attribute', 'taken'
+    'forward', 'with_body', 'Idea', 'function', 'variable', 'first', 'second', 'braced', 'alias', 'kind', 'with_attribute', 'taken',
+    'taken_too'
 }
 
 
