@@ -10,5 +10,5 @@
 
 TEST_CASE("a constant of 1000 numbers takes 64 bits") {
     laconic::messages::constant<double, laconic::host> const m{1000, 5};
-    CHECK(laconic::bits(m) == 64);
+    CHECK(laconic::wire::bits(m) == 64);
 }
