@@ -107,7 +107,8 @@ def main():
     how.command = [how.cxx, *how.flags.split(), f"-I{INCLUDE}", *(f"-isystem{i}" for i in how.include)]
 
     headers = sorted(str(h.relative_to(INCLUDE / "laconic")) for h in (INCLUDE / "laconic").rglob("*.hpp"))
-    headers = [h for h in headers if not h.startswith(("comm/mpi", "backend/device")) and any(n in h for n in how.names or [""])]
+    other = ("comm/mpi", "comm/nccl", "backend/device", "backend/host/impl/")  # which need MPI, CUDA or another processor
+    headers = [h for h in headers if not h.startswith(other) and any(n in h for n in how.names or [""])]
     todo = [("nothing", ""), ("the standard headers alone", "#include <algorithm>\n#include <span>\n#include <string>\n#include <vector>\n")]
     example = readme_example()
     todo += [("`Eigen/Core`, `xsimd.hpp` and `regex`", BASELINE), ("`laconic.hpp`", include("laconic.hpp")),
