@@ -139,7 +139,9 @@ class mpi {
                 if (!was_there) MPI_Init_thread(&c, &v, MPI_THREAD_SERIALIZED, &given);
             }
             ~environment() {
-                if (!was_there) MPI_Finalize();
+                if (was_there) return;
+                MPI_Barrier(MPI_COMM_WORLD);  // mpiexec of Open MPI 4.1 may hang if one aborts while another finalizes
+                MPI_Finalize();
             }
         } const running(argc, argv);
         std::optional<member> comm;  // outlives the exception: the job ends before a wait for the others
