@@ -11,7 +11,6 @@ headers that a compiler without MPI can read. --include is for Eigen and xsimd w
 import argparse
 import os
 import pathlib
-import re
 import resource
 import subprocess
 import tempfile
@@ -57,13 +56,12 @@ LOOPS = ["comm/threads.hpp", "compress/top_k.hpp", "reducer.hpp"]
 NODES = LOOP.replace("        laconic::reducer", """        auto inside = comm.split(comm.rank() / 2, 0), across = comm.split(comm.rank() % 2, 0);
         laconic::reducer""").replace("comm, gradient)", "laconic::hierarchy{inside, across}, gradient)")
 
-# What the README's example uses of laconic.hpp.
+# What the first objective uses of laconic.hpp.
 EXAMPLE = ["comm/metered.hpp", "comm/threads.hpp", "compress/natural.hpp", "compress/rand_k.hpp", "method/diana.hpp", "run.hpp"]
 
 
-def readme_example():
-    text = (INCLUDE.parent / "README.md").read_text()
-    return next(block for block in re.findall(r"```cpp\n(.*?)```", text, re.DOTALL) if "int main()" in block)
+def first_objective():
+    return (INCLUDE.parent / "examples" / "first_objective.cpp").read_text()
 
 
 def compiled_example(text):
@@ -110,15 +108,15 @@ def main():
     other = ("comm/mpi", "comm/nccl", "backend/device", "backend/host/impl/")  # which need MPI, CUDA or another processor
     headers = [h for h in headers if not h.startswith(other) and any(n in h for n in how.names or [""])]
     todo = [("nothing", ""), ("the standard headers alone", "#include <algorithm>\n#include <span>\n#include <string>\n#include <vector>\n")]
-    example = readme_example()
+    example = first_objective()
     todo += [("`Eigen/Core`, `xsimd.hpp` and `regex`", BASELINE), ("`laconic.hpp`", include("laconic.hpp")),
              ("`all.hpp`", include("all.hpp")),
              ("a compressor, `laconic.hpp`", include("laconic.hpp") + PROGRAM),
              (f"a compressor, {len(FEW)} headers", include(*FEW) + PROGRAM),
-             ("the README's example, `laconic.hpp`", example),
-             (f"the README's example, {len(EXAMPLE)} headers",
+             ("the first objective, `laconic.hpp`", example),
+             (f"the first objective, {len(EXAMPLE)} headers",
               example.replace("#include <laconic/laconic.hpp>\n", include(*EXAMPLE) + "#include <vector>\n")),
-             ("the README's example, `laconic::compiled`", compiled_example(example)),
+             ("the first objective, `laconic::compiled`", compiled_example(example)),
              (f"a loop with a reducer, {len(LOOPS)} headers", include(*LOOPS) + LOOP),
              (f"the same over a hierarchy, {len(LOOPS) + 1} headers", include(*LOOPS, "hierarchy.hpp") + NODES)]
     headers = [h for h in headers if h not in ("laconic.hpp", "all.hpp")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The programs in README.md and docs/ are those in examples/, line for line, so that what newcomers copy is what is tested.
+# The programs in docs/ are those in examples/, line for line, so that what newcomers copy is what is tested.
 cmake_minimum_required(VERSION 3.25)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
 
@@ -38,7 +38,9 @@ function(shows_parts page example)
     endforeach()
 endfunction()
 
-shows(README.md examples/first.cpp)
+shows(docs/first.md examples/first_loop.cpp)
+shows(docs/first.md examples/first_sum.cpp)
+shows(docs/first.md examples/first_objective.cpp)
 shows(docs/reducer.md examples/checkpoint.cpp)
 shows(docs/reducer.md examples/own_mpi_init.cpp)
 shows(docs/compressors.md examples/own_compressors.cpp)

@@ -3,7 +3,7 @@
 # tests/builds/consumer.sh
 # Compiles consumer.cpp with the flags that users have, and fails where the compiler warns. CXX names the compiler; where
 # clang++ is, that compiles it once, too. Two sources, which have every compressor and every collective, are compiled
-# without RTTI. Where clang++ is, it also compiles all headers with libc++, and examples/first.cpp, which is run.
+# without RTTI. Where clang++ is, it also compiles all headers with libc++, and examples/first_objective.cpp, which is run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 compile() { # compile COMPILER SOURCE FLAG...
@@ -41,7 +41,7 @@ if command -v clang++ >/dev/null; then
         clang++ -std=c++20 -stdlib=libc++ -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion -Werror \
             -I include -I cmake/compiled -isystem "${EIGEN:-/usr/include/eigen3}" "$@"
     }
-    libcxx -O1 -pthread examples/first.cpp -o "$folder/first"
+    libcxx -O1 -pthread examples/first_objective.cpp -o "$folder/first"
     for source in cmake/compiled/compressors_double.cpp cmake/compiled/reductions.cpp; do libcxx -fsyntax-only "$source"; done
     printf '#include <laconic/all.hpp>\n' | libcxx -fsyntax-only -x c++ -
     output=$("$folder/first")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tests/builds/elsewhere.sh [FOLDER]
-# Compiles print_digests.cpp and the README's program for other processors with Debian's cross compilers, runs them in qemu, and
-# fails unless they print what digests.txt and the README expect: 64-bit ARM with NEON; s390x, which is big-endian and has no
+# Compiles print_digests.cpp and examples/first_objective.cpp for other processors with Debian's cross compilers, runs them in qemu, and
+# fails unless they print what digests.txt and docs/first.md expect: 64-bit ARM with NEON; s390x, which is big-endian and has no
 # vectors. Needs g++-aarch64-linux-gnu, g++-s390x-linux-gnu and qemu-user-static. TARGETS names others, such as riscv64;
 # EIGEN and XSIMD the folders of these headers, where they are not Debian's.
 set -euo pipefail
@@ -17,7 +17,7 @@ ln -sfn "${XSIMD:-/usr/include}/xsimd" "$work/include/xsimd"
 for source in tests/builds/print_digests cmake/compiled/compressors_{float,double}; do
     printf '#include "%s.cpp"\n' "$PWD/$source"
 done > "$work/print_digests.cpp"
-sources=("$work/print_digests.cpp" examples/first.cpp)
+sources=("$work/print_digests.cpp" examples/first_objective.cpp)
 read -ra targets <<< "${TARGETS:-aarch64 s390x}"
 
 # Products are contracted as by -O2, as these processors have the instruction. The larger heap is that of cmake/dev.cmake.

@@ -258,8 +258,10 @@ elseif(CASE STREQUAL "versions")
               "conanfile.py|xsimd/[>=${XSIMD_LEAST}.0 <${xsimd_end}]"
               "README.md|Eigen (${EIGEN_LEAST} or ${EIGEN_MOST})"
               "README.md|xsimd (${XSIMD_LEAST} to ${XSIMD_MOST})"
-              "README.md|requires(\"laconic/${VERSION}\")"
-              "README.md|laconic@${VERSION}"
+              "docs/install.md|Eigen (${EIGEN_LEAST} or ${EIGEN_MOST})"
+              "docs/install.md|xsimd (${XSIMD_LEAST} to ${XSIMD_MOST})"
+              "docs/install.md|requires(\"laconic/${VERSION}\")"
+              "docs/install.md|laconic@${VERSION}"
               "packaging/README.md|laconic@${VERSION}"
     )
         string(REPLACE "|" ";" pair "${pair}")

@@ -14,8 +14,8 @@
 
 namespace laconic {
 
-/// Which ranks exchange with each other where there is no server: an undirected connected graph over the ranks 0 ..
-/// size() - 1. Where it is bipartite each rank is a head or a tail, and heads have only tails as neighbours.
+/// Which ranks exchange with each other where there is no server: an undirected connected graph over the ranks from
+/// 0 on. Where it is bipartite each rank is a head or a tail, and heads have only tails as neighbours.
 class graph {
   public:
     using edge = std::pair<int, int>;

@@ -99,8 +99,8 @@ void add_message(B& on, std::span<T> out, T w, M const& m) {
 
 /// A message: a value that can be added to a vector. Satisfied iff it has the dimension() of that vector and
 /// add_message(on, out, w, m) adds w times its numbers to out; a message that has terms() needs no add_message of its
-/// own. One that also has for_backend<B>, its type on another backend, and fields(m), a tuple of references to all its
-/// contents, can be copied by copy_message. The library's messages without others inside have resize(n), which makes
+/// own. One that also has the template for_backend, its type on another backend, and fields(m), a tuple of references to
+/// all its contents, can be copied by copy_message. The library's messages without others inside have resize(n), which makes
 /// room for n numbers once all else is set.
 template <class M, class T, class B>
 concept Message = std::movable<M> && std::default_initializable<M> && std::equality_comparable<M> &&

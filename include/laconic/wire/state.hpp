@@ -16,7 +16,7 @@
 #include "laconic/wire/byte_order.hpp"
 
 /// The state of a run, which lets it go on later, bit for bit. A part that has state has a member
-///     template <class Archive> void state(Archive& archive) { archive(count_), archive.vectors(velocity_); }
+///     void state(auto& archive) { archive(count_), archive.vectors(velocity_); }
 /// which passes all of it to the archive:
 ///   archive(...)                 numbers, other parts, and arrays of numbers that have their length already;
 ///   archive.between(a, b, n)     a number that is at least a and at most b;

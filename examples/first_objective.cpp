@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Four workers minimise the mean of their objectives by DIANA.
 #include <cstdio>
 #include <laconic/laconic.hpp>
 #include <numeric>
