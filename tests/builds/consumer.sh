@@ -4,6 +4,7 @@
 # Compiles consumer.cpp with the flags that users have, and fails where the compiler warns. CXX names the compiler; where
 # clang++ is, that compiles it once, too. Two sources, which have every compressor and every collective, are compiled
 # without RTTI. Where clang++ is, it also compiles all headers with libc++, and examples/first_objective.cpp, which is run.
+# So is the same program with the single header, for which xsimd is absent with clang++.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 compile() { # compile COMPILER SOURCE FLAG...
@@ -29,14 +30,36 @@ else
 fi
 printf '%s\n' "${builds[@]}" | xargs -P "${JOBS:-$(nproc)}" -L 1 bash -euc 'compile "$@"' compile
 
+folder=$(mktemp -d)
+trap 'rm -r "$folder"' EXIT
+runs() { # runs PROGRAM HOW
+    local output
+    output=$("$1")
+    [[ $output == 'x = 1.500000000 ..., 150.0 bytes a round' ]] || { printf '%s it prints: %s\n' "$2" "$output"; exit 1; }
+    printf 'no warning, and the same result, %s\n' "$2"
+}
+
+# All that laconic.hpp reaches as one file.
+if command -v python3 >/dev/null; then
+    python3 cmake/single_header.py include laconic/laconic.hpp "$folder/laconic-single.hpp"
+    sed 's|<laconic/laconic.hpp>|"laconic-single.hpp"|' examples/first_objective.cpp >"$folder/first.cpp"
+    single() { # single COMPILER FLAG...
+        "$1" -std=c++20 "${@:2}" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror \
+            -isystem "${EIGEN:-/usr/include/eigen3}" -pthread "$folder/first.cpp" -o "$folder/single"
+        runs "$folder/single" "with the single header and $*"
+    }
+    single "$cxx"
+    ! command -v clang++ >/dev/null || single clang++ -DLACONIC_SCALAR
+else
+    printf 'skipped: the single header needs python3\n'
+fi
+
 # The other standard library: the umbrella compiles, links and runs, and so does what a user's program instantiates.
 if command -v clang++ >/dev/null; then
     if ! printf '#include <version>\nint main() {}\n' | clang++ -std=c++20 -stdlib=libc++ -x c++ -o /dev/null - 2>/dev/null; then
         printf 'clang++ has no libc++: cmake/install-deps.sh installs it\n'
         exit 1
     fi
-    folder=$(mktemp -d)
-    trap 'rm -r "$folder"' EXIT
     libcxx() { # libcxx FLAG...
         clang++ -std=c++20 -stdlib=libc++ -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion -Werror \
             -I include -I cmake/compiled -isystem "${EIGEN:-/usr/include/eigen3}" "$@"
@@ -44,7 +67,5 @@ if command -v clang++ >/dev/null; then
     libcxx -O1 -pthread examples/first_objective.cpp -o "$folder/first"
     for source in cmake/compiled/compressors_double.cpp cmake/compiled/reductions.cpp; do libcxx -fsyntax-only "$source"; done
     printf '#include <laconic/all.hpp>\n' | libcxx -fsyntax-only -x c++ -
-    output=$("$folder/first")
-    [[ $output == 'x = 1.500000000 ..., 150.0 bytes a round' ]] || { printf 'with libc++ it prints: %s\n' "$output"; exit 1; }
-    printf 'no warning with clang++ -stdlib=libc++, and the same result\n'
+    runs "$folder/first" 'with clang++ -stdlib=libc++'
 fi
