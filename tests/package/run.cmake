@@ -263,6 +263,9 @@ elseif(CASE STREQUAL "versions")
               "docs/install.md|requires(\"laconic/${VERSION}\")"
               "docs/install.md|laconic@${VERSION}"
               "packaging/README.md|laconic@${VERSION}"
+              "CHANGELOG.md|${VERSION}"
+              "CITATION.cff|version: ${VERSION}"
+              "CONTRIBUTING.md|laconic-${VERSION}.tar.gz"
     )
         string(REPLACE "|" ";" pair "${pair}")
         list(GET pair 0 file)
