@@ -31,7 +31,7 @@ TEST_CASE("pi and others, by hand") {
 
 TEST_CASE_TEMPLATE("normal numbers are off by at most half a unit of the last digit", C, fp16, bf16, float8_e4m3,
                    float8_e5m2) {
-    auto const layout = C::template message<double, host>::layout;
+    auto const layout = C::template message<double, host>::format::layout;
     double const unit = std::ldexp(1.0, -layout.mantissa - 1);
     vec x;
     for (std::uint64_t i = 0; i < 5000; ++i)

@@ -55,8 +55,8 @@ TEST_CASE_TEMPLATE("every code up to the largest exponent is a finite power of t
     using these = powers<T, host>;
     these m;
     for (unsigned sign = 0; sign < 2; ++sign)
-        for (unsigned e = 0; e <= these::largest_exponent; ++e)
-            m.codes.push_back(static_cast<std::uint16_t>(sign << these::exponent_width | e));
+        for (unsigned e = 0; e < power_of_two::exponents<T>; ++e)
+            m.codes.push_back(static_cast<std::uint16_t>(sign << (these::code_width - 1) | e));
     auto const t = m.terms();
     for (std::size_t j = 0; j < t.size(); ++j) {
         int e = 0;
@@ -64,7 +64,7 @@ TEST_CASE_TEMPLATE("every code up to the largest exponent is a finite power of t
         REQUIRE(std::isfinite(v));
         REQUIRE((v == 0 || std::abs(std::frexp(v, &e)) == T(0.5)));
     }
-    m.codes = {static_cast<std::uint16_t>(these::largest_exponent + 1)};
+    m.codes = {static_cast<std::uint16_t>(power_of_two::exponents<T>)};
     CHECK_FALSE(std::isfinite(m.terms()[0].value));
 }
 

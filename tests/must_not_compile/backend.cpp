@@ -7,7 +7,7 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/message/bucketed.hpp"
-#include "laconic/message/copy_message.hpp"
+#include "laconic/message/message.hpp"
 #include "laconic/message/plain.hpp"
 #include "laconic/run.hpp"
 #include "laconic/wire/number.hpp"

@@ -10,7 +10,7 @@ template <kernels::short_format F>
 int accepted() {
     int n = 0;
     short_floats<F, double, host> const blank{{0}};
-    unsigned const width = static_cast<unsigned>(blank.layout.width());
+    unsigned const width = blank.code_width;
     for (std::uint64_t code = 0; code >> width == 0; ++code) {
         try {
             n += by_hand::read_into(blank, {{code, width}}).codes[0] == code;

@@ -11,7 +11,7 @@
 
 #include "laconic/compress/compressor.hpp"
 #include "laconic/compress/identity_or.hpp"
-#include "laconic/core/round_context.hpp"
+#include "laconic/core/key.hpp"
 
 namespace laconic {
 

@@ -8,7 +8,7 @@
 
 #include "laconic/any/holder.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/message/copy_message.hpp"
+#include "laconic/message/message.hpp"
 #include "laconic/wire/message.hpp"
 
 /// Compressors that are chosen at run time: the same values behind one type. They cost a virtual call a message; the

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/backend/scales.hpp"
 #include "laconic/backend/short_format.hpp"
 
 namespace laconic::kernels {

@@ -12,7 +12,7 @@
 
 #include "laconic/compress/levels.hpp"
 #include "laconic/core/cost.hpp"
-#include "laconic/message/copy_message.hpp"
+#include "laconic/message/message.hpp"
 #include "laconic/message/wrappers.hpp"
 
 namespace laconic {

@@ -69,8 +69,8 @@ struct two_way_cost {
 /// arrive whole is sent again, and so 1 / (1 - loss)^bits times on average. Throws argument_error for another loss, and
 /// where `once` has a loss already.
 inline message_cost lossy_cost(message_cost once, double loss) {
-    if (!(loss >= 0 && loss < 1)) throw argument_error(detail::concat({"a loss of ", loss, ": it is in [0, 1)"}));
-    if (once.loss > 0) throw argument_error(detail::concat({"a loss of ", to_string(once), ": it has one already"}));
+    if (!(loss >= 0 && loss < 1)) throw argument_error({"a loss of ", loss, ": it is in [0, 1)"});
+    if (once.loss > 0) throw argument_error({"a loss of ", to_string(once), ": it has one already"});
     once.loss = loss;
     return once;
 }

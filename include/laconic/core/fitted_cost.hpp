@@ -19,10 +19,10 @@ namespace detail {
 inline void check_timings(std::span<timing const> timings) {
     for (auto const& t : timings) {
         if (!(t.bits > 0 && std::isfinite(t.bits)))
-            throw argument_error(concat({"a timed message of ", t.bits, " bits: it is a finite number above 0"}));
+            throw argument_error({"a timed message of ", t.bits, " bits: it is a finite number above 0"});
         if (!(t.seconds > 0 && std::isfinite(t.seconds)))
-            throw argument_error(concat(
-                {"a message of ", t.bits, " bits timed at ", t.seconds, " seconds: it is a finite number above 0"}));
+            throw argument_error(
+                {"a message of ", t.bits, " bits timed at ", t.seconds, " seconds: it is a finite number above 0"});
     }
     if (std::none_of(timings.begin(), timings.end(), [&](auto const& t) { return t.bits != timings[0].bits; }))
         throw argument_error(

@@ -50,10 +50,9 @@ struct portion {
     /// Throws argument_error where the value is negative, NaN, above 1 and no integer, or more than d.
     void check(std::size_t d) const {
         if (!(value >= 0) || (value >= 1 && value != std::floor(value)))
-            throw argument_error(
-                detail::concat({"k = ", to_string(*this), " is neither a count nor a fraction below 1"}));
+            throw argument_error({"k = ", to_string(*this), " is neither a count nor a fraction below 1"});
         if (value >= 1 && value > static_cast<double>(d))
-            throw argument_error(detail::concat({"k = ", to_string(*this), " is above the dimension d = ", d}));
+            throw argument_error({"k = ", to_string(*this), " is above the dimension d = ", d});
     }
 
     bool operator==(portion const&) const = default;
@@ -67,8 +66,8 @@ namespace laconic::messages {
 /// Throws argument_error for a length that vectors in memory may not have.
 inline void check_dimension(std::uint64_t d) {
     if (d > detail::largest_dimension)
-        throw argument_error(detail::concat({"more than 2^32 - 1 dimensions: ", d,
-                                             "; split the vector, so that each part has at most 2^32 - 1 numbers"}));
+        throw argument_error({"more than 2^32 - 1 dimensions: ", d,
+                              "; split the vector, so that each part has at most 2^32 - 1 numbers"});
 }
 
 }  // namespace laconic::messages

@@ -15,13 +15,6 @@
 
 namespace laconic::detail {
 
-/// The shortest decimal number that reads back as x: 0.1, 100, 1e-12.
-inline std::string shortest(double x) {
-    char text[32];
-    auto const r = std::to_chars(text, text + sizeof text, x);
-    return {text, r.ptr};
-}
-
 /// A string or a number that concat() writes. It refers to the string, which must live until then.
 class text_piece {
   public:
@@ -35,22 +28,18 @@ class text_piece {
 
     [[gnu::cold, gnu::noinline]] void add_to(std::string& text) const {
         char digits[32];
+        auto const add = [&](auto x) { text.append(digits, std::to_chars(digits, digits + sizeof digits, x).ptr); };
         switch (is_) {
             case kind::text:
-                text.append(text_, size_);
-                break;
+                return void(text.append(text_, size_));
             case kind::one:
-                text.push_back(one_);
-                break;
+                return text.push_back(one_);
             case kind::natural:
-                text.append(digits, std::to_chars(digits, digits + sizeof digits, natural_).ptr);
-                break;
+                return add(natural_);
             case kind::whole:
-                text.append(digits, std::to_chars(digits, digits + sizeof digits, whole_).ptr);
-                break;
+                return add(whole_);
             case kind::real:
-                text.append(digits, std::to_chars(digits, digits + sizeof digits, real_).ptr);
-                break;
+                return add(real_);
         }
     }
 
@@ -69,13 +58,16 @@ class text_piece {
 /// The argument of concat(), as a named type: nvcc does not deduce a braced list in a fully dependent context.
 using text_pieces = std::initializer_list<text_piece>;
 
-/// Joins the pieces: strings, and numbers in decimal (real ones as shortest() writes them). It is compiled once, where
-/// each + between strings would be compiled anew.
+/// Joins the pieces: strings, and numbers in decimal (real ones as the shortest that reads back as the same). It is
+/// compiled once, where each + between strings would be compiled anew.
 [[gnu::cold, gnu::noinline]] inline std::string concat(text_pieces all) {
     std::string text;
     for (auto const& piece : all) piece.add_to(text);
     return text;
 }
+
+/// The shortest decimal number that reads back as x: 0.1, 100, 1e-12.
+inline std::string shortest(double x) { return concat({x}); }
 
 /// The text with a backslash before each of the characters `marks` and before each backslash, so that texts that are
 /// joined by marks differ where the lists of texts do.

@@ -7,7 +7,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/core/round_context.hpp"
+#include "laconic/core/key.hpp"
 #include "laconic/message/plain.hpp"
 
 namespace laconic {

@@ -37,52 +37,53 @@ struct full_vector {
     bool operator==(full_vector const&) const = default;
 };
 
-/// Signed powers of two and zeros: code j is the sign bit above the exponent field of T; an exponent field of 0 means
+/// Signed powers of two and zeros: a code is the sign bit above the exponent field of T; an exponent field of 0 means
 /// zero.
-template <Scalar T, class B>
-struct powers {
-    using value_type = T;
-    template <class Other>
-    using for_backend = powers<T, Other>;
-    static constexpr bool single = std::same_as<T, float>;
-    static constexpr unsigned exponent_width = single ? 8 : 11;
-    static constexpr unsigned code_width = exponent_width + 1;
-    static constexpr unsigned largest_exponent = (1u << exponent_width) - 2;
-
-    typename B::template array<std::uint16_t> codes;
-
-    struct decoded {
-        std::uint16_t const* codes;
-        constexpr T operator()(std::size_t j) const {
-            using bits = detail::bits_of<T>;
-            bits const sign = codes[j] >> exponent_width, exponent = codes[j] & ((1u << exponent_width) - 1);
-            constexpr int width = int{sizeof(T) * 8};
-            return std::bit_cast<T>(sign << (width - 1) | exponent << (width - 1 - int{exponent_width}));
-        }
-    };
-    using terms_type = terms_in_order<decoded>;
-
-    static auto fields(auto& m) { return std::tie(m.codes); }
-    void resize(std::size_t n) { codes.resize(n); }
-    std::size_t dimension() const { return codes.size(); }
-    terms_type terms() const& { return {{codes.data()}, codes.size()}; }
-    void terms() const&& = delete;
-    bool operator==(powers const&) const = default;
+struct power_of_two {
+    template <Scalar T>
+    static constexpr unsigned width = sizeof(T) == 4 ? 9 : 12;
+    template <Scalar T>
+    static constexpr unsigned exponents = (1u << (width<T> - 1)) - 1;
+    template <Scalar T>
+    static constexpr bool is_finite(unsigned code) {
+        return (code & exponents<T>) < exponents<T>;
+    }
+    template <Scalar T>
+    static constexpr T value(unsigned code) {
+        detail::bits_of<T> const sign = code >> (width<T> - 1), exponent = code & exponents<T>;
+        return std::bit_cast<T>(sign << (8 * sizeof(T) - 1) | exponent << (8 * sizeof(T) - width<T>));
+    }
 };
 
-/// Numbers of a short format, each as its code.
-template <kernels::short_format F, Scalar T, class B>
-struct short_floats {
-    using value_type = T;
-    template <class Other>
-    using for_backend = short_floats<F, T, Other>;
+/// Numbers of a short format.
+template <kernels::short_format F>
+struct short_number {
     static constexpr kernels::short_layout layout = kernels::layout_of(F);
+    template <Scalar T>
+    static constexpr auto width = static_cast<unsigned>(layout.width());
+    template <Scalar T>
+    static constexpr bool is_finite(std::uint16_t code) {
+        return layout.is_finite(code);
+    }
+    template <Scalar T>
+    static constexpr T value(std::uint16_t code) {
+        return kernels::short_value<T>(layout, code);
+    }
+};
 
+/// Numbers each as its code of `code_width` bits in such a format.
+template <class Format, Scalar T, class B>
+struct coded {
+    using value_type = T;
+    using format = Format;
+    template <class Other>
+    using for_backend = coded<Format, T, Other>;
+    static constexpr unsigned code_width = Format::template width<T>;
     typename B::template array<std::uint16_t> codes;
 
     struct decoded {
         std::uint16_t const* codes;
-        constexpr T operator()(std::size_t j) const { return kernels::short_value<T>(layout, codes[j]); }
+        constexpr T operator()(std::size_t j) const { return Format::template value<T>(codes[j]); }
     };
     using terms_type = terms_in_order<decoded>;
 
@@ -91,8 +92,12 @@ struct short_floats {
     std::size_t dimension() const { return codes.size(); }
     terms_type terms() const& { return {{codes.data()}, codes.size()}; }
     void terms() const&& = delete;
-    bool operator==(short_floats const&) const = default;
+    bool operator==(coded const&) const = default;
 };
+template <Scalar T, class B>
+using powers = coded<power_of_two, T, B>;
+template <kernels::short_format F, Scalar T, class B>
+using short_floats = coded<short_number<F>, T, B>;
 
 /// A matrix, row after row, as the product of `rank` columns with the transpose of as many others; each factor stores
 /// its columns one after another. Number (i, j) of rows x cols() is sum_c left_{c rows + i} right_{c cols() + j}, in

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <type_traits>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/message/plain.hpp"
 
 namespace laconic::messages {

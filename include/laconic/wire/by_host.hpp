@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/message/copy_message.hpp"
 #include "laconic/wire/message.hpp"
 
 namespace laconic::wire {

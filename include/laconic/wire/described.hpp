@@ -39,8 +39,7 @@ struct unpacked {
     template <Scalar T>
     void add_to(std::span<T> out, T w = 1) const {
         if (out.size() != dimension)
-            throw shape_error(
-                detail::concat({"a message about ", dimension, " numbers cannot be added to ", out.size()}));
+            throw shape_error({"a message about ", dimension, " numbers cannot be added to ", out.size()});
         for (std::size_t j = 0; j < values.size(); ++j) out[dense ? j : at[j]] += w * static_cast<T>(values[j]);
     }
 };
@@ -68,8 +67,8 @@ class unpacker {
         });
         for (wire::stage const& s : stages_)
             if (wire::is_user_kind(s.what) && !(names_kind<C, T, B>(s.what) || ...))
-                source_->refuse(concat({name_of_user_kind(s.what), ", of which this reader was given no message of ",
-                                        (sizeof(T) == 4 ? "float" : "double")}));
+                source_->refuse({name_of_user_kind(s.what), ", of which this reader was given no message of ",
+                                 (sizeof(T) == 4 ? "float" : "double")});
         unpacked result;
         result.dimension = dimension;
         next_stage(dimension, result);
@@ -103,7 +102,7 @@ class unpacker {
     }
     /// Throws wire_error unless n numbers of so many bits are left.
     void expect(std::uint64_t n, std::uint64_t bits) {
-        if (bits > 0 && n > source_->left() / bits) source_->refuse(concat({"it ends too early for ", n, " numbers"}));
+        if (bits > 0 && n > source_->left() / bits) source_->refuse({"it ends too early for ", n, " numbers"});
     }
     /// Takes n times so many bytes of the memory, or steps of the work, that is left; throws wire_error where it is
     /// less.
@@ -124,8 +123,7 @@ class unpacker {
                  [[maybe_unused]] unpacked& out) {
         if constexpr (NamesUserMessage<U, T, B>) {
             if (!names_kind<U, T, B>(s.what)) return;
-            if (n > largest_dimension)
-                source_->refuse(concat({name_of_user_kind(s.what), " of more than 2^32 - 1 numbers"}));
+            if (n > largest_dimension) source_->refuse({name_of_user_kind(s.what), " of more than 2^32 - 1 numbers"});
             spend(1, s.first);
             typename U::template message<T, B> m;
             take_parameters(*source_, s, m);
@@ -134,12 +132,11 @@ class unpacker {
             B on;
             read(on, *source_, m);
             if (m.dimension() != n)
-                source_->refuse(
-                    concat({name_of_user_kind(s.what), " of ", m.dimension(), " numbers, where ", n, " are due"}));
+                source_->refuse({name_of_user_kind(s.what), " of ", m.dimension(), " numbers, where ", n, " are due"});
             add(on, m, out);
             for (double const v : out.values)
                 if (!std::isfinite(v))
-                    source_->refuse(concat({name_of_user_kind(s.what), " with a number that is not finite"}));
+                    source_->refuse({name_of_user_kind(s.what), " with a number that is not finite"});
         }
     }
 
@@ -200,7 +197,7 @@ unpacked read_description(std::span<std::byte const> bytes, reading_limits limit
     wire::bit_reader source(bytes);
     if (source.take(32) != described_magic) source.refuse("this is no message: it does not begin with \"lacn\"");
     if (auto const version = source.take(8); version != wire::wire_version)
-        source.refuse(concat({"version ", version, ", where only 1 is known"}));
+        source.refuse({"version ", version, ", where only 1 is known"});
     auto const flags = source.take(8);
     if (flags > (flag_checksum | flag_double)) source.refuse("unknown flags");
     if ((flags & flag_checksum) != 0) {
@@ -213,10 +210,10 @@ unpacked read_description(std::span<std::byte const> bytes, reading_limits limit
     }
     auto const dimension = take_whole(source, wire::longest_support);
     if (dimension > limits.dimension)
-        source.refuse(concat({"dimension ", dimension, ", where the limit is ", limits.dimension}));
+        source.refuse({"dimension ", dimension, ", where the limit is ", limits.dimension});
     auto const bits = take_whole(source, std::uint64_t{1} << 60);
     if (bits > source.left() || source.left() - bits >= 8)
-        source.refuse(concat({bits, " bits are announced, ", source.left(), " are left"}));
+        source.refuse({bits, " bits are announced, ", source.left(), " are left"});
     auto const end = source.at() + bits;
     unpacked result;
     if ((flags & flag_double) != 0)

@@ -49,7 +49,7 @@ inline std::uint64_t take_whole(bit_reader& source, std::uint64_t most) {
         n |= (byte & 127) << shift;
         if (byte < 128) {
             if (byte == 0 && shift > 0) source.refuse("a number that is not in its shortest form");
-            if (n > most) source.refuse(detail::concat({n, " where at most ", most, " may be"}));
+            if (n > most) source.refuse({n, " where at most ", most, " may be"});
             return n;
         }
     }

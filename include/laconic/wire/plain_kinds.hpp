@@ -28,42 +28,30 @@ struct plain_kind : leaf_kind<plain_kind> {
 template <Scalar T, class B>
 inline constexpr plain_kind kind_of<messages::full_vector<T, B>>{};
 
-/// Powers of two: 9 (float) or 12 (double) bits for each number, the exponent field, then the sign above it.
-struct powers_kind : leaf_kind<powers_kind> {
-    static constexpr message_kind number{3};
+/// Numbers as codes. Powers of two: 9 (float) or 12 (double) bits for each number, the exponent field, then the sign
+/// above it. Of a short format: codes of 16 or 8 bits.
+template <class Format, std::uint8_t Number>
+struct coded_kind : leaf_kind<coded_kind<Format, Number>> {
+    static constexpr message_kind number{Number};
     template <Scalar T, class B>
-    using message = messages::powers<T, B>;
+    using message = messages::coded<Format, T, B>;
 
     static void put(auto& sink, auto const& m) { put_codes(sink, m.codes, m.code_width); }
     template <class M>
     static void take(auto&, auto& source, M& m) {
-        auto const is_finite = [](unsigned code) {
-            return (code & ((1u << M::exponent_width) - 1)) <= M::largest_exponent;
+        auto const is_finite = [](std::uint16_t code) {
+            return Format::template is_finite<typename M::value_type>(code);
         };
-        take_codes(source, m.codes, m.code_width, is_finite, "an exponent that is not finite");
+        take_codes(source, m.codes, m.code_width, is_finite, "a number that is not finite");
     }
     static reading_bounds per_number(auto const& m) { return {m.code_width, sizeof(std::uint16_t)}; }
     static double as_paper(auto const& m) { return m.code_width * static_cast<double>(m.codes.size()); }
 };
+using powers_kind = coded_kind<messages::power_of_two, 3>;
+template <kernels::short_format F>
+using short_kind = coded_kind<messages::short_number<F>, 7 + static_cast<std::uint8_t>(F)>;
 template <Scalar T, class B>
 inline constexpr powers_kind kind_of<messages::powers<T, B>>{};
-
-/// Numbers of a short format: codes of 16 or 8 bits.
-template <kernels::short_format F>
-struct short_kind : leaf_kind<short_kind<F>> {
-    static constexpr message_kind number{7 + static_cast<std::uint8_t>(F)};
-    static constexpr auto width = static_cast<unsigned>(kernels::layout_of(F).width());
-    template <Scalar T, class B>
-    using message = messages::short_floats<F, T, B>;
-
-    static void put(auto& sink, auto const& m) { put_codes(sink, m.codes, width); }
-    static void take(auto&, auto& source, auto& m) {
-        auto const is_finite = [](std::uint16_t code) { return kernels::layout_of(F).is_finite(code); };
-        take_codes(source, m.codes, width, is_finite, "a number that is not finite");
-    }
-    static reading_bounds per_number(auto const&) { return {width, sizeof(std::uint16_t)}; }
-    static double as_paper(auto const& m) { return width * static_cast<double>(m.codes.size()); }
-};
 template <kernels::short_format F, Scalar T, class B>
 inline constexpr short_kind<F> kind_of<messages::short_floats<F, T, B>>{};
 
@@ -81,7 +69,7 @@ struct low_rank_kind : leaf_kind<low_rank_kind> {
     static void take(auto&, auto& source, M& m) {
         using T = typename M::value_type;
         if (m.rows * m.cols() != m.count)
-            source.refuse(detail::concat(detail::text_pieces{m.count, " numbers are no matrix of ", m.rows, " rows"}));
+            source.refuse(detail::text_pieces{m.count, " numbers are no matrix of ", m.rows, " rows"});
         T largest[] = {0, 0};
         for (auto* const factor : {&m.left, &m.right}) {
             take_numbers(source, *factor);

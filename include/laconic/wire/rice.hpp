@@ -179,7 +179,7 @@ inline std::uint64_t take_rice(bit_reader& source, std::uint64_t most, unsigned 
 }
 inline unsigned take_rice_parameter(bit_reader& source) {
     auto const r = static_cast<unsigned>(source.take(detail::rice_parameter_width));
-    if (r > detail::largest_rice_parameter) source.refuse(detail::concat({"a Rice parameter of ", r}));
+    if (r > detail::largest_rice_parameter) source.refuse({"a Rice parameter of ", r});
     return r;
 }
 

@@ -81,7 +81,7 @@ concept HasKind = !std::same_as<std::remove_cvref_t<decltype(kind_of<M>)>, no_ki
 /// Reads an integer from `least` to `most`.
 inline std::uint64_t take_between(bit_reader& source, std::uint64_t least, std::uint64_t most) {
     auto const n = take_whole(source, most);
-    if (n < least) source.refuse(detail::concat({n, " where at least ", least, " must be"}));
+    if (n < least) source.refuse({n, " where at least ", least, " must be"});
     return n;
 }
 
@@ -143,8 +143,7 @@ std::pair<stage, follow> take_stage(bit_reader& source, Kinds) {
         described.template take_parameters<T>(source, s);
     });
     if (known) return {s, next};
-    if (!is_user_kind(s.what))
-        source.refuse(detail::concat({"an unknown kind of message: ", static_cast<int>(s.what)}));
+    if (!is_user_kind(s.what)) source.refuse({"an unknown kind of message: ", static_cast<int>(s.what)});
     s.first = take_whole(source, longest_parameters);
     s.second = source.at();
     for (auto left = s.first; left > 0; --left) source.take(8);
@@ -156,9 +155,8 @@ template <Scalar T, class Kinds, class Spend>
 void take_stages(bit_reader& source, Kinds kinds, std::size_t depth, std::uint64_t length, std::vector<stage>& stages,
                  Spend& spend) {
     for (auto next = follow::one_shape; next == follow::one_shape; ++depth) {
-        if (depth == deepest_stage)
-            source.refuse(detail::concat({"more than ", deepest_stage, " stages in each other"}));
-        if (stages.size() == most_stages) source.refuse(detail::concat({"more than ", most_stages, " stages"}));
+        if (depth == deepest_stage) source.refuse({"more than ", deepest_stage, " stages in each other"});
+        if (stages.size() == most_stages) source.refuse({"more than ", most_stages, " stages"});
         if (stages.size() == stages.capacity()) {
             auto const capacity = std::max(2 * stages.size(), deepest_stage);
             spend(capacity);

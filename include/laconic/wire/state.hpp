@@ -141,9 +141,8 @@ class state_reader {
         : state_reader(bytes) {
         dimension_ = dimension;
         if (owner_ != what)
-            throw shape_error(
-                detail::concat({"this is the state of another run:\n", detail::lines_without(owner_, what, "saved: "),
-                                detail::lines_without(what, owner_, "here: ")}));
+            throw shape_error({"this is the state of another run:\n", detail::lines_without(owner_, what, "saved: "),
+                               detail::lines_without(what, owner_, "here: ")});
     }
     /// For parts whose arrays are those of the backend `on`, which must outlive this.
     state_reader(std::span<std::byte const> bytes, std::string const& what, std::optional<std::size_t> dimension,

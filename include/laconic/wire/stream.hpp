@@ -92,12 +92,11 @@ class bit_writer {
 
     /// Pads to a whole byte and returns all that was written; valid until the next put or clear.
     std::span<std::byte const> finish() {
-        make_room();
-        detail::store_word(bytes_.data() + size_, pending_);
-        size_ += (held_ + 7) / 8;
+        auto const all = so_far();
+        size_ = all.size();
         pending_ = 0;
         held_ = 0;
-        return {bytes_.data(), size_};
+        return all;
     }
 
     /// Pads to a whole byte and appends n bytes, for the caller to fill before the next put.
@@ -262,6 +261,7 @@ class bit_reader {
     [[noreturn, gnu::cold, gnu::noinline]] void refuse(std::string_view why) const {
         throw wire_error(bit_, std::string(why));
     }
+    [[noreturn]] void refuse(detail::text_pieces why) const { refuse(detail::concat(why)); }
 
   private:
     [[noreturn, gnu::cold, gnu::noinline]] void refuse(char const* before, std::uint64_t n, char const* after) const {

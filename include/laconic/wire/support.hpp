@@ -176,7 +176,7 @@ void read_support(bit_reader& source, std::uint64_t length, std::span<Index> sup
     }
     std::uint64_t next = 0;  // the least coordinate that may come
     auto const place = [&](Index& i, std::uint64_t gap) {
-        if (gap >= length - next) source.refuse(detail::concat({"coordinate ", next + gap, " of ", length}));
+        if (gap >= length - next) source.refuse({"coordinate ", next + gap, " of ", length});
         i = static_cast<Index>(next + gap);
         next += gap + 1;
     };
@@ -184,7 +184,7 @@ void read_support(bit_reader& source, std::uint64_t length, std::span<Index> sup
         case static_cast<std::uint64_t>(support_code::raw):
             for (Index& i : support) {
                 std::uint64_t const at = source.take(detail::width_of(length));
-                if (at < next) source.refuse(detail::concat({"coordinate ", at, " does not ascend"}));
+                if (at < next) source.refuse({"coordinate ", at, " does not ascend"});
                 place(i, at - next);
             }
             break;
@@ -193,8 +193,7 @@ void read_support(bit_reader& source, std::uint64_t length, std::span<Index> sup
             for (std::uint64_t first = 0; first < length; first += 64) {
                 auto word = source.take(static_cast<unsigned>(std::min<std::uint64_t>(64, length - first)));
                 auto const ones = static_cast<std::size_t>(std::popcount(word)), room = support.size() - at;
-                if (ones > room)
-                    source.refuse(detail::concat({"the bitmap has more than ", support.size(), " bits set"}));
+                if (ones > room) source.refuse({"the bitmap has more than ", support.size(), " bits set"});
                 auto* to = support.data() + at;
                 at += ones;
                 auto const take_one = [&] {
@@ -206,8 +205,7 @@ void read_support(bit_reader& source, std::uint64_t length, std::span<Index> sup
                         for (int l = 0; l < 8; ++l) take_one();
                 while (word != 0) take_one();
             }
-            if (at != support.size())
-                source.refuse(detail::concat({"the bitmap has fewer than ", support.size(), " bits set"}));
+            if (at != support.size()) source.refuse({"the bitmap has fewer than ", support.size(), " bits set"});
             break;
         }
         case static_cast<std::uint64_t>(support_code::rice): {
@@ -221,7 +219,7 @@ void read_support(bit_reader& source, std::uint64_t length, std::span<Index> sup
         case static_cast<std::uint64_t>(support_code::packed):
             for (std::size_t first = 0; first < support.size(); first += detail::gaps_in_group) {
                 auto const width = static_cast<unsigned>(source.take(detail::gap_width_width));
-                if (width > detail::width_of(length)) source.refuse(detail::concat({"gaps of ", width, " bits"}));
+                if (width > detail::width_of(length)) source.refuse({"gaps of ", width, " bits"});
                 auto const group = support.subspan(first, std::min(detail::gaps_in_group, support.size() - first));
                 if (!detail::read_group(source, length, width, group, next))
                     for (Index& i : group) place(i, source.take(width));
@@ -232,8 +230,7 @@ void read_support(bit_reader& source, std::uint64_t length, std::span<Index> sup
             for (std::size_t j = 0; j < support.size();) {
                 std::uint64_t const gap = take_rice(source, length, r) + (j == 0 ? 0 : 1);
                 std::uint64_t const more = take_rice(source, support.size(), s);
-                if (more >= support.size() - j)
-                    source.refuse(detail::concat({"a run beyond the ", support.size(), " coordinates"}));
+                if (more >= support.size() - j) source.refuse({"a run beyond the ", support.size(), " coordinates"});
                 place(support[j++], gap);
                 auto const run = support.subspan(j, static_cast<std::size_t>(std::min(more, length - next)));
                 for (std::size_t n = 0; n < run.size(); ++n) run[n] = static_cast<Index>(next + n);

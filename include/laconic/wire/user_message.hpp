@@ -184,8 +184,7 @@ void take_parameters(wire::bit_reader const& whole, wire::stage const& s, M& m) 
     source.skip(s.second);
     if constexpr (ReadsParameters<M>) read_parameters(source, m);
     if (source.left() >= 8)
-        source.refuse(
-            concat({source.left(), " bits of the parameters of ", name_of_user_kind(s.what), " are left over"}));
+        source.refuse({source.left(), " bits of the parameters of ", name_of_user_kind(s.what), " are left over"});
     source.finish();
 }
 
@@ -204,9 +203,8 @@ void write_shape(W& sink, M const& m) {
         if constexpr (detail::WritesParameters<M>) write_parameters(parameters, m);
         auto const bytes = parameters.finish();
         if (bytes.size() > longest_parameters)
-            throw argument_error(
-                detail::concat({detail::name_of_user_kind(what), " writes ", bytes.size(),
-                                " bytes of parameters, where at most ", longest_parameters, " may be"}));
+            throw argument_error({detail::name_of_user_kind(what), " writes ", bytes.size(),
+                                  " bytes of parameters, where at most ", longest_parameters, " may be"});
         put_kind(sink, what);
         put_whole(sink, bytes.size());
         for (std::byte const b : bytes) sink.put(std::to_integer<std::uint64_t>(b), 8);

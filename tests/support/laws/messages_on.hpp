@@ -4,7 +4,7 @@
 #include "laconic/any/parse.hpp"
 #include "laconic/backend/host.hpp"
 #include "laconic/core/error.hpp"
-#include "laconic/message/copy_message.hpp"
+#include "laconic/message/message.hpp"
 #include "laconic/wire/message.hpp"
 #include "support/both.hpp"
 #include "support/laws/messages.hpp"
@@ -28,7 +28,8 @@ std::vector<T> decoded(B& on, M const& m) {
 template <class T, class B>
 class compressor_pair {
   public:
-    explicit compressor_pair(std::string const& text) : here_(parse_compressor<T>(text)), there_(parse_compressor<T, B>(text)) {}
+    explicit compressor_pair(std::string const& text)
+        : here_(parse_compressor<T>(text)), there_(parse_compressor<T, B>(text)) {}
 
     // False where x is refused, by both compressors or by every reader of their messages.
     bool agree(std::vector<T> const& x, key from) {

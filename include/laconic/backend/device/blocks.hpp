@@ -8,7 +8,6 @@
 #include <limits>
 #include <span>
 
-#include "laconic/backend/device/reduce.hpp"
 #include "laconic/backend/device/select.hpp"
 
 /// Blocks of consecutive coordinates, of which the last may be shorter; and how what is found at places is taken from

@@ -173,8 +173,8 @@ bool pack_signs_and_two_means(device& on, std::span<T const> x, std::size_t buck
     clear_bytes(on, negative.data(), negative.size_bytes());
     auto const failed = no_failures(on);
     pack_signs(on, x, words);
-    add_buckets_up(on, x, bucket, magnitude_below_zero{}, sums);
-    add_buckets_up(on, x, bucket, number_not_below_zero{}, sums + buckets);
+    add_buckets_up(on, x, bucket, magnitude_of_sign<true>{}, sums);
+    add_buckets_up(on, x, bucket, magnitude_of_sign<false>{}, sums + buckets);
     for_each_bucket<std::uint32_t>(
         on, x.size(), bucket, [=] LACONIC_DEVICE(std::uint32_t & found, std::size_t i) { found += x[i] < 0; },
         [=] LACONIC_DEVICE(std::uint32_t found, std::size_t b) {
@@ -262,7 +262,7 @@ std::span<double const> squares_of_blocks(device& on, std::span<T const> x, std:
     LACONIC_EXPECTS(unit > 0);
     using namespace detail::on_device;
     auto const sums = on.scratch<double>(scratch_for::numbers, pieces_in(x.size(), block));
-    add_buckets_up(on, x, block, square_about{{}, unit, 0}, sums.data());
+    add_buckets_up(on, x, block, number_about<true>{{}, unit, 0}, sums.data());
     return on_host(on, std::span<double const>(sums));
 }
 

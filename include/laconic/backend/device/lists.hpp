@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/backend/device/system.hpp"  // first: it refuses compilers that Thrust would not
+#include "laconic/backend/device/passes.hpp"  // first: it refuses compilers that Thrust would not
 
 #include <thrust/sort.h>
 
@@ -9,7 +9,6 @@
 #include <span>
 
 #include "laconic/backend/array.hpp"
-#include "laconic/backend/device/passes.hpp"
 
 /// Lists of terms. Of two lists each term finds its place by itself, by bisection. Contracts stand at the host's forms.
 namespace laconic::detail::on_device {
@@ -47,8 +46,7 @@ template <Scalar T>
 void add_equal(device& on, std::span<coordinate const> sorted, T const* numbers, kernels::device_array<coordinate>& at,
                kernels::device_array<T>& values) {
     auto* const first = on.scratch<coordinate>(scratch_for::counts, sorted.size()).data();
-    auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
-    list_indices(on, sorted.size(), is_first_of_its_kind{sorted.data()}, first, count);
+    auto* const count = list_indices(on, sorted.size(), is_first_of_its_kind{sorted.data()}, first);
     std::size_t const different = sorted.empty() ? 0 : fetched(on, count);
     detail::resize_both(at, values, different);
     for_each_index(on, different, [=, sum_at = at.data(), sums = values.data()] LACONIC_DEVICE(std::size_t j) {
@@ -158,10 +156,8 @@ void list_without(device& on, listed_terms<T> v, std::span<coordinate const> oth
     using namespace detail::on_device;
     std::size_t const n = v.at.size();
     auto* const list = on.scratch<coordinate>(scratch_for::marks, n).data();
-    auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
-    list_indices(
-        on, n, [=] LACONIC_DEVICE(coordinate i) { return !is_at(v.at[i], other, place_of(v.at[i], other)); }, list,
-        count);
+    auto* const count = list_indices(
+        on, n, [=] LACONIC_DEVICE(coordinate i) { return !is_at(v.at[i], other, place_of(v.at[i], other)); }, list);
     std::size_t const different = n == 0 ? 0 : fetched(on, count);
     take_list(on, v, std::span<coordinate const>(list, different), at, values);
 }
@@ -176,8 +172,7 @@ void reserve_for_lists(device& on, std::size_t each) {
     auto* const first = on.scratch<coordinate>(scratch_for::counts, n).data();
     on.scratch<T>(scratch_for::numbers, n);
     clear_bytes(on, places.data(), places.size_bytes());
-    list_indices(on, n, is_first_of_its_kind{places.data()}, first,
-                 on.scratch<coordinate>(scratch_for::result, 1).data());
+    list_indices(on, n, is_first_of_its_kind{places.data()}, first);
 }
 template <Scalar T>
 void reserve_to_sum(device& on, std::size_t, std::size_t terms) {

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/backend/device/system.hpp"  // first: it refuses compilers that Thrust would not
+#include "laconic/backend/device/array.hpp"  // first: it refuses compilers that Thrust would not
 
 #include <thrust/execution_policy.h>
 #include <thrust/fill.h>
 
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <type_traits>
 #include <vector>
 
 #include "laconic/backend/arguments.hpp"
-#include "laconic/backend/device/array.hpp"
 
 namespace laconic::detail::on_device {
 
@@ -74,8 +72,8 @@ class device {
     device() = default;
 #if defined(LACONIC_ON_CUDA)
     explicit device(cudaStream_t stream) : stream_(stream) {}
-    cudaStream_t stream() const { return stream_; }
 #endif
+    detail::on_device::stream_type stream() const { return stream_; }
 
     /// Whether there is a GPU. Without CUDA the processor is the device.
     static bool is_there() {
@@ -130,9 +128,7 @@ class device {
     detail::on_device::arena arena_;
     std::array<device_array<std::byte>, static_cast<std::size_t>(detail::on_device::scratch_for::kinds)> scratch_;
     std::vector<std::byte> host_scratch_;
-#if defined(LACONIC_ON_CUDA)
-    cudaStream_t stream_ = nullptr;
-#endif
+    detail::on_device::stream_type stream_ = nullptr;
 };
 
 }  // namespace laconic::kernels
@@ -145,26 +141,11 @@ using kernels::device;
 
 namespace laconic::detail::on_device {
 
-// Copies between any two places, in the order of the stream.
 inline void copy_bytes(device& on, void const* from, void* to, std::size_t bytes) {
-    if (bytes == 0) return;
-#if defined(LACONIC_ON_CUDA)
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.stream()));
-#else
-    static_cast<void>(on);
-    [[maybe_unused]] memory_open const now;
-    std::memcpy(to, from, bytes);
-#endif
+    if (bytes > 0) copy_bytes(on.stream(), from, to, bytes);
 }
 inline void clear_bytes(device& on, void* to, std::size_t bytes) {
-    if (bytes == 0) return;
-#if defined(LACONIC_ON_CUDA)
-    check(cudaMemsetAsync(to, 0, bytes, on.stream()));
-#else
-    static_cast<void>(on);
-    [[maybe_unused]] memory_open const now;
-    std::memset(to, 0, bytes);
-#endif
+    if (bytes > 0) clear_bytes(on.stream(), to, bytes);
 }
 
 // The value at an address of the device. Waits.

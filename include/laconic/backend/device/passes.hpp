@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/backend/device/system.hpp"  // first: it refuses compilers that Thrust would not
+#include "laconic/backend/device/memory.hpp"  // first: it refuses compilers that Thrust would not
 
 #include <thrust/copy.h>
 #include <thrust/for_each.h>
@@ -19,7 +19,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "laconic/backend/device/memory.hpp"
 #include "laconic/backend/scales.hpp"
 #include "laconic/backend/settle.hpp"
 
@@ -156,9 +155,11 @@ struct predicate {
     LACONIC_DEVICE bool operator()(coordinate i) const { return f(i); }
 };
 
-/// Writes all i < n with chosen(i), ascending, to `to`, and how many they are to `count`; both on the device.
+/// Writes all i < n with chosen(i), ascending, to `to`, and returns where on the device how many they are will stand:
+/// in scratch memory for that use.
 template <class F>
-void list_indices(device& on, std::size_t n, F f, coordinate* to, coordinate* count) {
+coordinate* list_indices(device& on, std::size_t n, F f, coordinate* to, scratch_for use = scratch_for::result) {
+    auto* const count = on.scratch<coordinate>(use, 1).data();
     predicate<F> const chosen{f};
     thrust::counting_iterator<coordinate> const first(0);
 #if defined(LACONIC_ON_CUDA)
@@ -167,8 +168,8 @@ void list_indices(device& on, std::size_t n, F f, coordinate* to, coordinate* co
 #    else
     using length = int;
     if (n > std::numeric_limits<length>::max())
-        throw argument_error(concat({"CUB ", CUB_VERSION, " lists what is chosen of fewer than 2^31 numbers, not of ",
-                                     n, ": compile this with CUDA 12.9 or newer"}));
+        throw argument_error({"CUB ", CUB_VERSION, " lists what is chosen of fewer than 2^31 numbers, not of ", n,
+                              ": compile this with CUDA 12.9 or newer"});
 #    endif
     std::size_t bytes = 0;
     auto const select = [&](void* room) {
@@ -182,6 +183,7 @@ void list_indices(device& on, std::size_t n, F f, coordinate* to, coordinate* co
         *count = static_cast<coordinate>(end - to);
     });
 #endif
+    return count;
 }
 
 /// sums_i = number(0) + .. + number(i - 1) for i < n <= 2^27.
@@ -207,9 +209,7 @@ template <class F>
 void list_indices(device& on, std::size_t n, F chosen, kernels::device_array<coordinate>& to) {
     to.resize_to_overwrite(0);
     to.reserve(n);  // once: a later list may be longer
-    auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
-    list_indices(on, n, chosen, to.data(), count);
-    to.resize_to_overwrite(fetched(on, count));
+    to.resize_to_overwrite(fetched(on, list_indices(on, n, chosen, to.data())));
 }
 
 }  // namespace laconic::detail::on_device

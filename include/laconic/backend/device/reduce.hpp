@@ -128,7 +128,7 @@ void find_norms(device& on, std::span<T const> x, std::size_t bucket, p_norm p, 
     if (p == p_norm::one) add_buckets_up(on, x, bucket, magnitude{}, sums.data());
     if (p == p_norm::two) {
         if constexpr (sizeof(T) == 4) {
-            add_buckets_up<float>(on, x, bucket, square_in_floats{}, sums.data());
+            add_buckets_up<float>(on, x, bucket, square{}, sums.data());
             add_buckets_up(on, x, bucket, square_out_of_floats{sums.data()}, again.data());
         } else {
             add_buckets_up(on, x, bucket, square{}, sums.data());
@@ -153,17 +153,17 @@ double sum_of_squares(device& on, std::span<T const> x) {
 }
 
 inline double sum_of_squares_in_floats(device& on, std::span<float const> x) {
-    return detail::on_device::ordered_sum<float>(on, x, detail::on_device::square_in_floats{});
+    return detail::on_device::ordered_sum<float>(on, x, detail::on_device::square{});
 }
 
 template <Scalar T>
 double sum_of_squares(device& on, std::span<T const> x, double scale, double centre = 0) {
-    return detail::on_device::ordered_sum(on, x, detail::on_device::square_about{{}, scale, centre});
+    return detail::on_device::ordered_sum(on, x, detail::on_device::number_about<true>{{}, scale, centre});
 }
 
 template <Scalar T>
 double sum_of_numbers(device& on, std::span<T const> x, double scale, double centre) {
-    return detail::on_device::ordered_sum(on, x, detail::on_device::number_about{{}, scale, centre});
+    return detail::on_device::ordered_sum(on, x, detail::on_device::number_about<false>{{}, scale, centre});
 }
 
 template <Scalar T>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/backend/device/system.hpp"  // first: it refuses compilers that Thrust would not
+#include "laconic/backend/device/passes.hpp"  // first: it refuses compilers that Thrust would not
 
 #include <thrust/sort.h>
 
@@ -12,8 +12,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-
-#include "laconic/backend/device/passes.hpp"
 
 /// Coordinates drawn by chance. Contracts stand at the host's forms.
 namespace laconic::detail::on_device {
@@ -106,15 +104,13 @@ inline void sample(device& on, key from, std::size_t d, std::size_t k, device_ar
     using namespace detail::on_device;
     out.resize_anew(k);
     if (k == 0) return;
-    auto* const count = on.scratch<coordinate>(scratch_for::result, 1).data();
     if (k < d / worth_a_bitmap) {
         std::size_t const entries = std::bit_ceil(2 * k);
         auto* const table = on.scratch<coordinate>(scratch_for::marks, entries).data();
         for_each_index(on, entries, [=] LACONIC_DEVICE(std::size_t i) { table[i] = hash_table::empty; });
         add_different(on, hash_table{table, entries - 1}, from, d, k);
         list_indices(
-            on, entries, [=] LACONIC_DEVICE(coordinate slot) { return table[slot] != hash_table::empty; }, out.data(),
-            count);
+            on, entries, [=] LACONIC_DEVICE(coordinate slot) { return table[slot] != hash_table::empty; }, out.data());
         for_each_index(on, k, [=, at = out.data()] LACONIC_DEVICE(std::size_t j) { at[j] = table[at[j]]; });
         on.call_thrust([&](auto const& how) { thrust::sort(how, out.begin(), out.end()); });
         return;
@@ -123,7 +119,7 @@ inline void sample(device& on, key from, std::size_t d, std::size_t k, device_ar
     auto* const marks = on.scratch<std::uint32_t>(scratch_for::marks, words).data();
     clear_bytes(on, marks, words * sizeof *marks);
     add_different(on, bitmap{marks}, from, d, std::min(k, d - k));
-    list_indices(on, d, is_marked{marks, k <= d / 2}, out.data(), count);
+    list_indices(on, d, is_marked{marks, k <= d / 2}, out.data());
 }
 
 /// Waits for how many are drawn.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/backend/device/system.hpp"  // first: it refuses compilers that Thrust would not
+#include "laconic/backend/device/kth_largest.hpp"  // first: it refuses compilers that Thrust would not
 
 #include <thrust/functional.h>
 #include <thrust/sort.h>
@@ -13,7 +13,6 @@
 #include <limits>
 #include <span>
 
-#include "laconic/backend/device/kth_largest.hpp"
 #include "laconic/backend/device/reduce.hpp"
 
 /// Which coordinates of a vector travel. All write ascending coordinates; those whose number is not known before wait
@@ -167,7 +166,6 @@ void select_about(device& on, std::span<T const> x, std::size_t least, std::size
     // The lowest threshold that leaves no more than `most` is the grid's next one above the magnitude after these.
     auto const* const t = find_cutoff(on, x, most + 1, true);
     auto* const counts = on.scratch<counts_above<T>>(scratch_for::counts, 1).data();
-    auto* const count = on.scratch<coordinate>(scratch_for::sums, 1).data();
     clear_bytes(on, counts, sizeof *counts);
     for_each_bucket<counts_above<T>>(
         on, x.size(), x.size(),
@@ -187,7 +185,7 @@ void select_about(device& on, std::span<T const> x, std::size_t least, std::size
     auto const free = free_bits<T>(first);
     list_indices(
         on, x.size(), [=] LACONIC_DEVICE(coordinate i) { return magnitude_bits(x[i]) > (t->magnitude | free); },
-        out.data(), count);
+        out.data(), scratch_for::sums);
 }
 
 /// Does not wait.

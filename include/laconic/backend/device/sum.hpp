@@ -77,27 +77,24 @@ struct number : of_all_buckets {
 struct magnitude : of_all_buckets {
     LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return std::abs(v); }
 };
-struct magnitude_below_zero : of_all_buckets {
-    LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return v < 0 ? -v : 0; }
-};
-struct number_not_below_zero : of_all_buckets {
-    LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return v < 0 ? 0 : v; }
+template <bool below_zero>
+struct magnitude_of_sign : of_all_buckets {
+    LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const {
+        return (v < 0) == below_zero ? std::abs(v) : 0;
+    }
 };
 struct square : of_all_buckets {
-    LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return product(v, v); }
+    template <Scalar Sum>
+    LACONIC_HOST_DEVICE Sum operator()(Sum v, std::size_t) const {
+        return product(v, v);
+    }
 };
-struct square_in_floats : of_all_buckets {
-    LACONIC_HOST_DEVICE float operator()(float v, std::size_t) const { return product(v, v); }
-};
+template <bool squared>
 struct number_about : of_all_buckets {
-    double scale, centre;
-    LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return v / scale - centre; }
-};
-struct square_about : of_all_buckets {
     double scale, centre;
     LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const {
         double const away = v / scale - centre;
-        return product(away, away);
+        return squared ? product(away, away) : away;
     }
 };
 

@@ -137,48 +137,49 @@ auto with_own_errors(F f) {
 }
 
 #if defined(LACONIC_ON_CUDA)
-
+using stream_type = cudaStream_t;
 inline void* allocate(std::size_t bytes) {
     void* p = nullptr;
     check(cudaMalloc(&p, bytes));
     return p;
 }
 inline void release(void* p) noexcept { cudaFree(p); }
-
-// What belongs to no stream waits for all that was started on the device before, and for its own end.
-inline void wait_for_all() {
-    ++interrupted.waits;
-    check(cudaDeviceSynchronize());
+inline void finish_all() { check(cudaDeviceSynchronize()); }
+// Copies between any two places, and zeros, in the order of the stream.
+inline void copy_bytes(stream_type in, void const* from, void* to, std::size_t bytes) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, in));
 }
-inline void clear_and_wait(void* to, std::size_t bytes) {
-    wait_for_all();
-    check(cudaMemset(to, 0, bytes));
-    check(cudaDeviceSynchronize());
-}
-inline void copy_and_wait(void const* from, void* to, std::size_t bytes) {
-    wait_for_all();
-    check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
-    check(cudaDeviceSynchronize());
-}
-
+inline void clear_bytes(stream_type in, void* to, std::size_t bytes) { check(cudaMemsetAsync(to, 0, bytes, in)); }
 #else
-
+using stream_type = void*;  // there are none
 #    if !defined(LACONIC_DEVICE_MEMORY)
 inline void* allocate(std::size_t bytes) { return ::operator new(bytes); }
 inline void release(void* p) noexcept { ::operator delete(p); }
 #    endif
-inline void wait_for_all() { ++interrupted.waits; }
-inline void clear_and_wait(void* to, std::size_t bytes) {
-    wait_for_all();
-    [[maybe_unused]] memory_open const now;
-    std::memset(to, 0, bytes);
-}
-inline void copy_and_wait(void const* from, void* to, std::size_t bytes) {
-    wait_for_all();
+inline void finish_all() {}
+inline void copy_bytes(stream_type, void const* from, void* to, std::size_t bytes) {
     [[maybe_unused]] memory_open const now;
     std::memcpy(to, from, bytes);
 }
-
+inline void clear_bytes(stream_type, void* to, std::size_t bytes) {
+    [[maybe_unused]] memory_open const now;
+    std::memset(to, 0, bytes);
+}
 #endif
+// What belongs to no stream waits for all that was started on the device before, and for its own end.
+inline void wait_for_all() {
+    ++interrupted.waits;
+    finish_all();
+}
+inline void clear_and_wait(void* to, std::size_t bytes) {
+    wait_for_all();
+    clear_bytes(nullptr, to, bytes);
+    finish_all();
+}
+inline void copy_and_wait(void const* from, void* to, std::size_t bytes) {
+    wait_for_all();
+    copy_bytes(nullptr, from, to, bytes);
+    finish_all();
+}
 
 }  // namespace laconic::detail::on_device

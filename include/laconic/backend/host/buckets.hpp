@@ -23,10 +23,7 @@ template <class A, Scalar T>
 void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T step, int most, std::uint64_t first,
                     std::span<std::uint8_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && step >= 0 && most >= 1 && most <= 255);
-    if (!(step > 0)) {
-        std::fill(codes.begin(), codes.end(), std::uint8_t{0});
-        return;
-    }
+    if (!(step > 0)) return std::fill(codes.begin(), codes.end(), std::uint8_t{0});
     constexpr auto n = rounded_together;
     auto const exactly = [least, step, most](T v, std::uint32_t chance) {
         T const on_grid = std::min((v - least) / step, T(most)), below = std::floor(on_grid);
@@ -63,10 +60,7 @@ template <class A, Scalar T>
 void round_to_nearest_in_range(basic_host<A>&, std::span<T const> x, T least, T step, int most,
                                std::span<std::uint8_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && step >= 0 && most >= 1 && most <= 255);
-    if (!(step > 0)) {
-        std::fill(codes.begin(), codes.end(), std::uint8_t{0});
-        return;
-    }
+    if (!(step > 0)) return std::fill(codes.begin(), codes.end(), std::uint8_t{0});
     constexpr auto n = rounded_together;
     // In half steps, rounded down: the odd ones go up.
     auto const nearest = [least, step, most](T const* v, std::uint8_t* out, std::size_t count) {

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/sum_of_lists.hpp"
 
 /// Sparse vectors as two arrays, their ascending coordinates, none twice, and the values there: what the sums of sparse

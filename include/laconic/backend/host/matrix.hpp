@@ -11,7 +11,6 @@
 
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/update.hpp"
-#include "laconic/backend/scales.hpp"
 
 /// Products of a matrix X, whose numbers stand row after row, with a few columns, which stand one after another. Sums
 /// are in double, in the order of sum_order.hpp.

@@ -128,23 +128,14 @@ void add_product(Pack& sum, Pack v, Pack w) {
 }
 
 // To a sum, x_i / scale - centre, or its square.
+template <bool squared>
 struct add_about {
     static constexpr bool adds_for_zeros = true;
     double scale, centre;
-
-    template <class Pack>
-    [[gnu::always_inline]] void operator()(Pack& sum, Pack v) const {
-        sum += v / Pack::all(scale) - Pack::all(centre);
-    }
-};
-struct add_square_about {
-    static constexpr bool adds_for_zeros = true;
-    double scale, centre;
-
     template <class Pack>
     [[gnu::always_inline]] void operator()(Pack& sum, Pack v) const {
         auto const away = v / Pack::all(scale) - Pack::all(centre);
-        sum += settled(away * away);
+        sum += squared ? settled(away * away) : away;
     }
 };
 
@@ -181,13 +172,13 @@ double sum_of_squares_in_floats(basic_host<A>&, std::span<float const> x) {
 /// sum (x_i / scale - centre)^2, for vectors whose squares are out of a double's range, and for deviations. scale > 0.
 template <class A, Scalar T>
 double sum_of_squares(basic_host<A>&, std::span<T const> x, double scale, double centre = 0) {
-    return detail::ordered_sum<A>(detail::add_square_about{scale, centre}, x);
+    return detail::ordered_sum<A>(detail::add_about<true>{scale, centre}, x);
 }
 
 /// sum (x_i / scale - centre). scale > 0.
 template <class A, Scalar T>
 double sum_of_numbers(basic_host<A>&, std::span<T const> x, double scale, double centre) {
-    return detail::ordered_sum<A>(detail::add_about{scale, centre}, x);
+    return detail::ordered_sum<A>(detail::add_about<false>{scale, centre}, x);
 }
 
 /// The least and the largest number, zeros as +0; both NaN where a number is not finite. x has a number.

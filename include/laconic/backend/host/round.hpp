@@ -100,10 +100,7 @@ template <class A, Scalar T>
 void round_to_halvings(random_windows<A>& draws, std::span<T const> x, T top, int levels, std::uint64_t first,
                        std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && top >= 0 && levels >= 1 && levels <= 32767);
-    if (!(top > 0)) {
-        std::fill(codes.begin(), codes.end(), std::int16_t{0});
-        return;
-    }
+    if (!(top > 0)) return std::fill(codes.begin(), codes.end(), std::int16_t{0});
     constexpr auto n = rounded_together;
     constexpr int mantissa = std::numeric_limits<T>::digits - 1;
     using bits = std::make_signed_t<detail::bits_of<T>>;

@@ -9,7 +9,6 @@
 #include <span>
 
 #include "laconic/backend/host/impl/caches.hpp"
-#include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/impl/rounded_together.hpp"
 #include "laconic/backend/host/philox.hpp"
 

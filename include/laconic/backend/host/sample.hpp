@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "laconic/backend/host/impl/positions.hpp"
-#include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/host/philox.hpp"
 
 namespace laconic::detail {

@@ -12,10 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "laconic/backend/host/impl/positions.hpp"
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/select_largest.hpp"
-#include "laconic/backend/scales.hpp"
 
 /// Which coordinates of a vector travel. All write ascending coordinates.
 namespace laconic::detail {

@@ -9,7 +9,6 @@
 #include <span>
 
 #include "laconic/backend/reference/arithmetic.hpp"
-#include "laconic/backend/scales.hpp"
 #include "laconic/backend/short_format.hpp"
 
 namespace laconic::detail {

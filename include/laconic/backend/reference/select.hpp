@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "laconic/backend/reference/arithmetic.hpp"
-#include "laconic/backend/scales.hpp"
 
 /// Which coordinates of a vector travel, and lists of terms.
 namespace laconic::kernels {
