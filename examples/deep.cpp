@@ -30,7 +30,7 @@
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/objective/idx.hpp"
 #include "laconic/objective/perceptron.hpp"
-#include "laconic/optim/momentum.hpp"
+#include "laconic/optim/step.hpp"
 #include "laconic/run.hpp"
 #include "output.hpp"
 #include "program.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps are those by hand, go on from a saved state, and keep their bounds; Step takes a user's own functions.
-// Also tests adam.hpp and momentum.hpp.
+// Also tests adam.hpp.
 #include "laconic/optim/step.hpp"
 
 #include "support/everything.hpp"

@@ -9,9 +9,7 @@
 #include <span>
 #include <string>
 
-#include "laconic/compress/compressor.hpp"
 #include "laconic/compress/identity_or.hpp"
-#include "laconic/core/key.hpp"
 
 namespace laconic {
 
@@ -32,10 +30,8 @@ concept Level = std::movable<L> && requires(L& level, B& on, C& compressor, roun
 
 /// Leaves the compressor as it was given.
 struct fixed_level {
-    template <class B, class C, Scalar T>
-    void tune(B&, C&, round_context const&, std::span<T const>, std::span<T const>) const {}
-    template <class B, Scalar T, class M>
-    void update(B&, std::span<T const>, M const&) const {}
+    void tune(auto&, auto&, round_context const&, auto, auto) const {}
+    void update(auto&, auto, auto const&) const {}
     friend std::string to_string(fixed_level) { return "fixed"; }
 };
 
@@ -44,12 +40,11 @@ struct fixed_level {
 struct synchronise {
     double p = 1;
 
-    template <class B, class C, Scalar T>
-    void tune(B&, identity_or<C>& compressor, round_context const& now, std::span<T const>, std::span<T const>) const {
+    template <class C>
+    void tune(auto&, identity_or<C>& compressor, round_context const& now, auto, auto) const {
         compressor.in_full = detail::sends_in_full(now, p);
     }
-    template <class B, Scalar T, class M>
-    void update(B&, std::span<T const>, M const&) const {}
+    void update(auto&, auto, auto const&) const {}
     friend std::string to_string(synchronise l) { return detail::concat({"synchronise(", l.p, ")"}); }
 };
 
@@ -74,8 +69,7 @@ struct warm_up {
     void tune(B&, C& compressor, round_context const& now, std::span<T const>, std::span<T const> delta) const {
         compressor.k = at(now.round, delta.size());
     }
-    template <class B, Scalar T, class M>
-    void update(B&, std::span<T const>, M const&) const {}
+    void update(auto&, auto, auto const&) const {}
     friend std::string to_string(warm_up const& l) {
         return detail::concat({"warm_up(", to_string(l.k), ", rounds=", l.rounds, ")"});
     }

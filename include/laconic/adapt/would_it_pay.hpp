@@ -15,9 +15,6 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/clock.hpp"
 #include "laconic/core/cost.hpp"
-#include "laconic/core/error.hpp"
-#include "laconic/core/key.hpp"
-#include "laconic/core/text.hpp"
 #include "laconic/wire/message.hpp"
 
 namespace laconic {
@@ -148,8 +145,8 @@ message_speed speed_of_messages(C const& compressor, std::size_t d, pay_measurem
         compressor.check(n);
         compressor.check(shorter);
     } catch (argument_error const& e) {
-        throw argument_error(concat({to_string(compressor), " suits vectors of ", d, " numbers and not the ", n,
-                                     " and ", shorter, " that are measured: ", e.what()}));
+        throw argument_error({to_string(compressor), " suits vectors of ", d, " numbers and not the ", n, " and ",
+                              shorter, " that are measured: ", e.what()});
     }
     auto const whole = time_one_message<T, B>(compressor, n, how, clock);
     pay_measurement once = how;
@@ -193,9 +190,8 @@ template <Scalar T = float, Compressor<T> C = top_k<>, Clock Now = monotonic_clo
 payoff would_it_pay(message_cost const& link, std::size_t d, int workers, C const& compressor = C{0.01},
                     pay_measurement const& how = {}, Now clock = {}) {
     if (d < 1) throw argument_error("would_it_pay: a vector of 0 numbers");
-    if (workers < 1) throw argument_error(detail::concat({workers, " workers: at least one is needed"}));
-    if (!(how.seconds >= 0))
-        throw argument_error(detail::concat({"would_it_pay: ", how.seconds, " seconds to measure"}));
+    if (workers < 1) throw argument_error({workers, " workers: at least one is needed"});
+    if (!(how.seconds >= 0)) throw argument_error({"would_it_pay: ", how.seconds, " seconds to measure"});
     if (how.longest < 2) throw argument_error("would_it_pay: a vector of 2 numbers or more is measured");
     compressor.check(d);
     payoff p;

@@ -14,7 +14,6 @@
 #include "laconic/adapt/message_sizes.hpp"
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/cost.hpp"
-#include "laconic/compress/levels.hpp"
 #include "laconic/compress/one_of.hpp"
 
 /// What the texts of best_level and cat say: a family, a cost, and how sizes are counted.
@@ -56,8 +55,8 @@ inline void read_item(grammar::arguments& a, grammar::item const& i, level_famil
         f.c = read(0, levels<top_blocks<>>::family_text{}).c;
     else
         a.refuse(i.position,
-                 "a level can be chosen for top_k, top_k | scaled_sign, top_blocks(block=...), proportional and "
-                 "quantize, which are written without their own");
+                 {"a level can be chosen for top_k, top_k | scaled_sign, top_blocks(block=...), proportional and "
+                  "quantize, which are written without their own"});
 }
 
 /// Another family, of which each vector uses the better one: top_k | scaled_sign beside top_k.
@@ -69,7 +68,8 @@ struct second_family {
 inline constexpr char const* no_pair = "only top_k goes with another, top_k | scaled_sign; in C++ one_of takes any two";
 inline void read_item(grammar::arguments& a, grammar::item const& i, second_family& f) {
     auto const& calls = i.calls;
-    if (calls.size() != 2 || calls[0].name != "top_k" || calls[1].name != "scaled_sign") a.refuse(i.position, no_pair);
+    if (calls.size() != 2 || calls[0].name != "top_k" || calls[1].name != "scaled_sign")
+        a.refuse(i.position, {no_pair});
     level_family read;
     read_item(a, i, read);
     f.c = std::get<top_k<scaled_sign>>(read.c);

@@ -41,8 +41,7 @@ struct call {
     std::vector<item> items;
 };
 
-namespace detail {
-
+/// Reads one text.
 class reader {
   public:
     explicit reader(std::string_view text) : text_(text) {}
@@ -53,9 +52,10 @@ class reader {
         if (at_ < text_.size()) refuse("this is left over");
         return result;
     }
-    [[noreturn]] void refuse(std::string const& why) const { throw parse_error(std::string(text_), at_ + 1, why); }
 
   private:
+    [[noreturn]] void refuse(char const* why) const { throw parse_error(std::string(text_), at_ + 1, why); }
+
     static constexpr int deepest = 32;
 
     pipe calls() {
@@ -125,10 +125,8 @@ class reader {
     int depth_ = 0;
 };
 
-}  // namespace detail
-
 /// Reads a pipe of calls; throws parse_error with the place.
-inline pipe read_pipe(std::string_view text) { return detail::reader(text).all(); }
+inline pipe read_pipe(std::string_view text) { return reader(text).all(); }
 
 /// Reads the whole of a word as a finite number; returns false where it is none.
 inline bool read_number(std::string_view word, double& value) {
@@ -143,8 +141,6 @@ inline std::string list(std::vector<std::string> const& names) {
         text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
     return text;
 }
-
-namespace detail {
 
 // The number of letters that must be inserted, removed or changed to turn a into b (Levenshtein); '-' counts as '_' and
 // capitals as small letters.
@@ -163,8 +159,6 @@ inline std::size_t edits_between(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-}  // namespace detail
-
 /// The error for an unknown name: there is no such `what`, the nearest name where a third of its letters or fewer
 /// differ, and all valid names.
 inline std::string no_such(std::string const& what, std::string const& name, std::vector<std::string> const& names) {
@@ -173,13 +167,11 @@ inline std::string no_such(std::string const& what, std::string const& name, std
     for (auto const& known : names) {
         auto const longer = std::max(name.size(), known.size());
         if (longer > 3 * known.size()) continue;  // too long to be compared
-        if (auto const n = detail::edits_between(name, known); n <= longer / 3 && n < fewest)
-            fewest = n, nearest = known;
+        if (auto const n = edits_between(name, known); n <= longer / 3 && n < fewest) fewest = n, nearest = known;
     }
-    return laconic::detail::concat(
-        {"there is no ", what, " '", name,
-         (nearest.empty() ? "'" : laconic::detail::concat({"' (did you mean ", nearest, "?)"})), "; there are ",
-         list(names)});
+    return detail::concat({"there is no ", what, " '", name,
+                           (nearest.empty() ? "'" : detail::concat({"' (did you mean ", nearest, "?)"})),
+                           "; there are ", list(names)});
 }
 
 /// The arguments of one call, taken one by one by name or position; finish() refuses those that are left over.
@@ -202,8 +194,7 @@ class arguments {
     /// number.
     item const& needed(std::string const& name, bool by_position = true, char const* article = "") {
         if (auto const* const i = find(name, by_position)) return *i;
-        refuse(from_->position,
-               laconic::detail::concat({from_->name, " needs ", article, name, ": ", from_->name, "(", name, "=...)"}));
+        refuse(from_->position, {from_->name, " needs ", article, name, ": ", from_->name, "(", name, "=...)"});
     }
 
     bool all_taken() const { return std::find(used_.begin(), used_.end(), char(false)) == used_.end(); }
@@ -211,17 +202,14 @@ class arguments {
     /// Whether an argument is one word alone.
     static bool is_word(item const& i) { return i.calls.size() == 1 && !i.calls[0].parentheses; }
 
-    [[noreturn]] void refuse(std::size_t position, std::string const& why) const {
-        throw parse_error(std::string(text_), position + 1, why);
+    [[noreturn]] void refuse(std::size_t position, detail::text_pieces why) const {
+        throw parse_error(std::string(text_), position + 1, detail::concat(why));
     }
     /// Throws parse_error where an argument was not taken; the error lists the valid ones.
     void finish() const {
+        auto const known = known_.empty() ? "no arguments" : list(known_) + "; this is none of them";
         for (std::size_t i = 0; i < used_.size(); ++i)
-            if (!used_[i])
-                refuse(from_->items[i].position,
-                       from_->name + (known_.empty() ? " takes no arguments"
-                                                     : laconic::detail::concat(
-                                                           {" takes ", list(known_), "; this is none of them"})));
+            if (!used_[i]) refuse(from_->items[i].position, {from_->name, " takes ", known});
     }
     call const& from() const { return *from_; }
     std::string_view text() const { return text_; }

@@ -9,7 +9,6 @@
 
 #include "laconic/any/objective.hpp"
 #include "laconic/any/transport.hpp"
-#include "laconic/collective/terms/sparse_sum.hpp"
 #include "laconic/recursion.hpp"
 
 /// Recursions that are chosen at run time: each part behind a face, so that all methods are one type, and one loop is

@@ -38,8 +38,6 @@ concept Registered = requires {
 template <class V>
 V make(std::string_view text, pipe const& calls);
 
-namespace detail {
-
 // read_item(a, i, value) beside a type reads an argument of that type.
 template <class F>
 concept ReadFromItem = requires(arguments& a, item const& i, F& value) {
@@ -49,7 +47,7 @@ concept ReadFromItem = requires(arguments& a, item const& i, F& value) {
 // A list of described values, whose fields follow one another.
 template <class F>
 constexpr bool is_list = false;
-template <laconic::detail::Described E>
+template <detail::Described E>
 constexpr bool is_list<std::vector<E>> = true;
 
 // What stands before the name of what is needed: "a compressor", where that is what it is, but "k" and "once".
@@ -62,12 +60,12 @@ char const* article(std::string_view name) {
 }
 
 // The value of a number, from least to most; `most` is the largest double where there is no end.
-inline double number_in(arguments const& a, item const& i, laconic::detail::field_facts const& f, bool whole,
-                        double least, double most) {
+inline double number_in(arguments const& a, item const& i, detail::field_facts const& f, bool whole, double least,
+                        double most) {
     double value = 0;
     bool const is = a.is_word(i) && read_number(i.word, value);
     bool const in_range = value >= least && value <= most;
-    auto const refuse = [&](laconic::detail::text_pieces why) { a.refuse(i.position, laconic::detail::concat(why)); };
+    auto const refuse = [&](detail::text_pieces why) { a.refuse(i.position, why); };
     if (whole && !(is && in_range && value == std::floor(value)))
         refuse({f.name, " is a whole number from ", least, " to ", most});
     if (!is) refuse({f.name, " is a number"});
@@ -76,61 +74,55 @@ inline double number_in(arguments const& a, item const& i, laconic::detail::fiel
     return value;
 }
 
-}  // namespace detail
-
-template <laconic::detail::Described V>
+template <detail::Described V>
 void read_fields(arguments& a, V& v);
 
 /// Reads an argument as the value of a field. Throws parse_error with the place.
 template <class F>
-void read_value(arguments& a, item const& i, laconic::detail::field_facts const& f, F& value) {
+void read_value(arguments& a, item const& i, detail::field_facts const& f, F& value) {
     if constexpr (Registered<F>) {
         value = make<F>(a.text(), i.calls);
-    } else if constexpr (detail::ReadFromItem<F>) {
+    } else if constexpr (ReadFromItem<F>) {
         read_item(a, i, value);
-    } else if constexpr (laconic::detail::Described<F>) {
-        auto const name = laconic::detail::name_of_type<F>();
+    } else if constexpr (detail::Described<F>) {
+        auto const name = detail::name_of_type<F>();
         arguments inside(a.text(), i.calls[0]);
-        if (i.calls.size() > 1 || i.calls[0].name != name)
-            a.refuse(i.position, laconic::detail::concat({f.name, " is ", name}));
+        if (i.calls.size() > 1 || i.calls[0].name != name) a.refuse(i.position, {f.name, " is ", name});
         read_fields(inside, value);
         inside.finish();
-    } else if constexpr (laconic::detail::is_optional<F>) {
+    } else if constexpr (detail::is_optional<F>) {
         read_value(a, i, f, value.emplace());
     } else if constexpr (std::same_as<F, bool>) {
-        if (i.word != "yes" && i.word != "no") a.refuse(i.position, laconic::detail::concat({f.name, " is yes or no"}));
+        if (i.word != "yes" && i.word != "no") a.refuse(i.position, {f.name, " is yes or no"});
         value = i.word == "yes";
-    } else if constexpr (laconic::detail::HasWords<F>) {
+    } else if constexpr (detail::HasWords<F>) {
         auto const words = words_of(F{});
         auto const w = a.is_word(i) ? std::find(words.begin(), words.end(), i.word) : words.end();
-        if (w == words.end())
-            a.refuse(i.position, laconic::detail::concat({f.name, " is ", list({words.begin(), words.end()})}));
+        if (w == words.end()) a.refuse(i.position, {f.name, " is ", list({words.begin(), words.end()})});
         value = static_cast<F>(w - words.begin());
     } else if constexpr (std::integral<F>) {
         double const largest = std::min(0x1p53, static_cast<double>(std::numeric_limits<F>::max()));
-        value = static_cast<F>(detail::number_in(a, i, f, true, std::max(f.least, 0.0), std::min(f.most, largest)));
+        value = static_cast<F>(number_in(a, i, f, true, std::max(f.least, 0.0), std::min(f.most, largest)));
     } else {
-        value = F(detail::number_in(a, i, f, false, f.least, f.most));
+        value = F(number_in(a, i, f, false, f.least, f.most));
     }
 }
 
 /// Takes one field from the arguments of a call; where it is absent, `value` keeps its default. A list takes all that
 /// are left. Throws parse_error with the place.
 template <class F>
-void read_field(arguments& a, laconic::detail::field_facts const& f, F& value) {
-    if constexpr (detail::is_list<F>) {
+void read_field(arguments& a, detail::field_facts const& f, F& value) {
+    if constexpr (is_list<F>) {
         while (!a.all_taken()) read_fields(a, value.emplace_back());
     } else {
         std::string const name(f.name);
         bool const by_position = !f.named && !std::same_as<F, bool>;
-        auto const* const i =
-            f.required ? &a.needed(name, by_position, detail::article<F>(name)) : a.find(name, by_position);
+        auto const* const i = f.required ? &a.needed(name, by_position, article<F>(name)) : a.find(name, by_position);
         if constexpr (std::is_const_v<F>) {  // the type decides it
             std::remove_const_t<F> read{};
             if (i) read_value(a, *i, f, read);
             if (read != value)
-                a.refuse(i ? i->position : a.from().position,
-                         laconic::detail::concat({name, " is ", laconic::detail::text_of_field(value), " here"}));
+                a.refuse(i ? i->position : a.from().position, {name, " is ", detail::text_of_field(value), " here"});
         } else if (i) {
             read_value(a, *i, f, value);
         }
@@ -139,12 +131,12 @@ void read_field(arguments& a, laconic::detail::field_facts const& f, F& value) {
 
 /// Takes the fields of v from the arguments of a call; those that are absent stay as they are. Throws parse_error with
 /// the place.
-template <laconic::detail::Described V>
+template <detail::Described V>
 void read_fields(arguments& a, V& v) {
-    laconic::detail::for_each_field(v, [&](auto const& f, auto& value) { read_field(a, f.facts, value); });
+    detail::for_each_field(v, [&](auto const& f, auto& value) { read_field(a, f.facts, value); });
 }
 /// The same for a V by default.
-template <laconic::detail::Described V>
+template <detail::Described V>
 V read_fields(arguments& a) {
     V v{};
     read_fields(a, v);
@@ -158,22 +150,20 @@ struct entry {
     /// Takes the arguments of a call, and what follows it in its pipe where it begins one.
     V (*make)(arguments&, V const* rest);
 };
-template <class V, laconic::detail::Described X>
+template <class V, detail::Described X>
 entry<V> entry_of() {
-    return {laconic::detail::listed<X>(), laconic::detail::BeginsPipe<X>, [](arguments& a, V const* rest) {
+    return {detail::listed<X>(), detail::BeginsPipe<X>, [](arguments& a, V const* rest) {
                 auto const x = read_fields<X>(a);
-                if constexpr (laconic::detail::BeginsPipe<X>)
+                if constexpr (detail::BeginsPipe<X>)
                     if (rest) return V(x.with(*rest));
                 return V(x);
             }};
 }
-template <class V, class... X>
-std::vector<entry<V>> entries_of(laconic::detail::type_list<X...>) {
-    return {entry_of<V, X>()...};
-}
 template <class V>
 std::vector<entry<V>> const& entries() {
-    static auto const all = entries_of<V>(typename registry<V>::types{});
+    static auto const all = []<class... X>(detail::type_list<X...>) {
+        return std::vector{entry_of<V, X>()...};
+    }(typename registry<V>::types{});
     return all;
 }
 
@@ -192,7 +182,7 @@ template <class V>
     std::vector<std::string> names;
     for (auto const& e : entries<V>())
         if (names.empty() || names.back() != e.about.name) names.push_back(e.about.name);
-    a.refuse(a.from().position, no_such(kind.substr(kind.find(' ') + 1), a.from().name, names));
+    a.refuse(a.from().position, {no_such(kind.substr(kind.find(' ') + 1), a.from().name, names)});
 }
 
 /// Makes what one call names, with the rest of its pipe. Throws parse_error with the place; where types share the name,
@@ -213,8 +203,7 @@ V make_call(std::string_view text, call const& from, V const* rest) {
             if (!wrong || error.column > wrong->column)
                 wrong = error;
             else if (error.column == wrong->column && error.why != wrong->why)
-                wrong =
-                    parse_error(error.text, error.column, laconic::detail::concat({wrong->why, ", or ", error.why}));
+                wrong = parse_error(error.text, error.column, detail::concat({wrong->why, ", or ", error.why}));
         }
     }
     if (wrong) throw *wrong;
@@ -232,12 +221,10 @@ V make(std::string_view text, pipe const& calls) {
         auto const e =
             std::find_if(all.begin(), all.end(), [&](auto const& x) { return x.about.name == a.from().name; });
         if (e == all.end()) refuse_name<V>(a);
-        if (!has_pipes)
-            a.refuse(calls[1].position, laconic::detail::concat({registry<V>::kind, " cannot be part of a pipe"}));
+        if (!has_pipes) a.refuse(calls[1].position, {registry<V>::kind, " cannot be part of a pipe"});
         if (!e->begins_pipe)
             a.refuse(calls[at + 1].position,
-                     laconic::detail::concat(
-                         {"'", e->about.name, "' is a quantizer, which leaves nothing to what follows it"}));
+                     {"'", e->about.name, "' is a quantizer, which leaves nothing to what follows it"});
     }
     V made = make_call<V>(text, calls.back(), nullptr);
     for (auto at = calls.size() - 1; at-- > 0;) made = make_call<V>(text, calls[at], &made);

@@ -205,7 +205,7 @@ struct best_level {
                 if (x.kept.empty())
                     return detail::best_on(levels<Part>::curve(c, *x.magnitudes), levels<Part>::count(c, x.d), price,
                                            sizes.are_dear() ? dear_slack : 0x1p-10);
-            return sizes.are_dear() ? best_of_some(x.kept, price) : best_of_all(x.kept, price);
+            return best_of(x.kept, price, sizes.are_dear());
         }
     }
     // What a level keeps, in units that do not depend on the level or on the part.
@@ -222,14 +222,7 @@ struct best_level {
         }
     }
 
-    static std::size_t best_of_all(std::span<double const> kept, auto price) {
-        std::size_t best = 1;
-        double most = -1;
-        for (std::size_t level = 1; level <= kept.size(); ++level)
-            if (double const worth = kept[level - 1] / price(level); worth > most) most = worth, best = level;
-        return best;
-    }
-    static std::size_t best_of_some(std::span<double const> kept, auto price) {
+    static std::size_t best_of(std::span<double const> kept, auto price, bool dear) {
         std::size_t best = 1;
         double most = 0;
         auto const look = [&](std::size_t level) {
@@ -240,7 +233,7 @@ struct best_level {
         for (double const slack : {0x1p-3, dear_slack}) {  // the first pass leaves little to the second
             double below = 0;                              // the price of the last level evaluated
             for (std::size_t level = 1; level <= kept.size(); ++level)
-                if (kept[level - 1] > (1 + slack) * most * below) below = look(level);
+                if (kept[level - 1] > (dear ? 1 + slack : 1) * most * below) below = look(level);
         }
         look(kept.size());
         return best;

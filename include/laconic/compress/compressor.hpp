@@ -145,12 +145,12 @@ consteval bool require_compressor() {
 template <Scalar T>
 void require_finite(auto& on, char const* name, std::span<T const> x) {
     if (auto const j = first_non_finite(on, x); j < x.size())
-        throw argument_error(concat({name, ": coordinate ", j, " is not finite"}));
+        throw argument_error({name, ": coordinate ", j, " is not finite"});
 }
 template <Scalar T>
 void refuse_non_finite(auto& on, char const* name, std::span<T const> x, char const* else_why) {
     require_finite(on, name, x);
-    throw argument_error(concat({name, ": ", else_why}));
+    throw argument_error({name, ": ", else_why});
 }
 
 }  // namespace detail
@@ -164,7 +164,7 @@ auto compress(C const& c, X const& x, key from, B on = {}) {
     messages::check_dimension(v.size());
     c.check(v.size());
     if (auto const i = first_non_finite(on, v); i < v.size())
-        throw argument_error(detail::concat({"coordinate ", i, " is not finite"}));
+        throw argument_error({"coordinate ", i, " is not finite"});
     detail::message_of<C, detail::element_of<X>, B> m;
     c(on, v, from, m);
     return m;

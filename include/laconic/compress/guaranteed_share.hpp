@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "laconic/compress/levels.hpp"
 #include "laconic/compress/one_of.hpp"
 #include "laconic/core/cost.hpp"
 

@@ -56,12 +56,10 @@ struct low_rank {
     void check(std::size_t d) const {
         if (rows == 0) throw argument_error("low_rank: a matrix of no rows");
         if (rank == 0) throw argument_error("low_rank: a matrix of rank 0");
-        if (d % rows != 0)
-            throw argument_error(detail::concat({"low_rank: d = ", d, " numbers are no matrix of ", rows, " rows"}));
+        if (d % rows != 0) throw argument_error({"low_rank: d = ", d, " numbers are no matrix of ", rows, " rows"});
         if constexpr (!drawn)
             if (std::size_t const n = std::min(rows, d / rows); !start.empty() && start.size() != n * std::min(rank, n))
-                throw shape_error(
-                    detail::concat({"low_rank: a start of ", start.size(), " numbers for ", rows, " x ", d / rows}));
+                throw shape_error({"low_rank: a start of ", start.size(), " numbers for ", rows, " x ", d / rows});
     }
 
     /// Where d numbers are no matrix of so many rows it makes a message which every reader refuses.

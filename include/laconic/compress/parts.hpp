@@ -110,8 +110,8 @@ struct parts {
   private:
     void require_sum(std::size_t d) const {
         if (length() != d)
-            throw argument_error(detail::concat(
-                {"parts: ", pieces.size(), " of ", length(), " numbers in all, where the vector has d = ", d}));
+            throw argument_error(
+                {"parts: ", pieces.size(), " of ", length(), " numbers in all, where the vector has d = ", d});
     }
 };
 

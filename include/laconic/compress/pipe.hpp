@@ -46,10 +46,7 @@ struct dense {
     double omega(std::size_t d) const requires Unbiased<Rest> { return rest.omega(d); }
     double delta(std::size_t d) const requires Contractive<Rest> { return rest.delta(d); }
 
-    template <class R>
-    constexpr auto with(R const& r) const {
-        return dense<R>{r};
-    }
+    constexpr auto with(auto const& r) const { return dense<std::remove_cvref_t<decltype(r)>>{r}; }
     bool operator==(dense const&) const = default;
 };
 
@@ -92,8 +89,8 @@ void make_payload(B& on, std::span<T const> x, T scale, M& m) {
         if (auto const j = first_non_finite(on, std::span<T const>(values)); j < values.size()) {
             std::size_t const unit = m.unit.length;
             std::size_t const place = kernels::element(on, std::span<coordinate const>(m.support), j / unit);
-            throw argument_error(detail::concat(
-                {"coordinate ", place * unit + j % unit, " times ", static_cast<double>(scale), " is not finite"}));
+            throw argument_error(
+                {"coordinate ", place * unit + j % unit, " times ", static_cast<double>(scale), " is not finite"});
         }
     if constexpr (!direct) m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
 }
@@ -105,9 +102,9 @@ namespace laconic::detail {
 // Throws argument_error for k = 0 of numbers that there are: no scale makes nothing unbiased.
 [[gnu::cold]] inline void check_some(char const* name, portion k, std::size_t d) {
     if (k.value == 0 && d > 0)
-        throw argument_error(concat({name,
-                                     ": k = 0 is neither a count from 1 on nor a fraction between 0 and 1, and no "
-                                     "scale makes nothing unbiased"}));
+        throw argument_error({name,
+                              ": k = 0 is neither a count from 1 on nor a fraction between 0 and 1, and no "
+                              "scale makes nothing unbiased"});
 }
 
 // The text of a piece and its rest: "top_k(3)", or "top_k(3) | natural".
@@ -132,8 +129,8 @@ inline std::array<std::size_t, 2> numbers_in_blocks(std::size_t d, std::size_t b
 [[gnu::cold]] inline void check_blocks(portion k, std::size_t d, std::size_t block) {
     std::size_t const all = pieces_in(d, block);
     if (k.value > static_cast<double>(all) && k.value == std::floor(k.value))
-        throw argument_error(concat({"k = ", to_string(k), " is above the ", all, " blocks of ", block,
-                                     " numbers into which d = ", d, " numbers are cut"}));
+        throw argument_error({"k = ", to_string(k), " is above the ", all, " blocks of ", block,
+                              " numbers into which d = ", d, " numbers are cut"});
     k.check(all);
 }
 constexpr auto block_field(auto member) {
@@ -163,10 +160,9 @@ double kept_by(Rest const& rest, std::size_t n) {
             if (is_contractive(rest)) return rest.delta(n);
         double const omega = rest.omega(n);
         if (omega >= 1)
-            throw theory_error(
-                concat({to_string(rest), " has omega = ", omega, " >= 1 on ", n,
-                        " values, so a pipe that it ends is not contractive: take more levels or smaller "
-                        "buckets, or scaled_down of it"}));
+            throw theory_error({to_string(rest), " has omega = ", omega, " >= 1 on ", n,
+                                " values, so a pipe that it ends is not contractive: take more levels or smaller "
+                                "buckets, or scaled_down of it"});
         return 1 - omega;
     }
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <type_traits>
 
 #include "laconic/compress/pipe.hpp"
 
@@ -97,10 +98,7 @@ struct proportional {
         return d == 0 ? 1 : static_cast<double>(k.of(d)) / static_cast<double>(d);
     }
 
-    template <class R>
-    constexpr auto with(R const& r) const {
-        return proportional<R, Damped>{k, r};
-    }
+    constexpr auto with(auto const& r) const { return proportional<std::remove_cvref_t<decltype(r)>, Damped>{k, r}; }
     bool operator==(proportional const&) const = default;
 };
 template <class T>

@@ -119,9 +119,8 @@ struct uniform {
     double delta(std::size_t d) const requires(R == rounding::nearest) {
         double const lost = error(d);
         if (lost >= 1)
-            throw theory_error(
-                detail::concat({to_string(*this), " may lose ", lost, " >= 1 of the energy of ", d,
-                                " values, so it is not contractive: take more bits or smaller buckets"}));
+            throw theory_error({to_string(*this), " may lose ", lost, " >= 1 of the energy of ", d,
+                                " values, so it is not contractive: take more bits or smaller buckets"});
         return 1 - lost;
     }
 

@@ -35,7 +35,7 @@ struct threshold {
         if constexpr (one_for_all)
             detail::check_fields(*this);
         else if (bound.size() != d && !bound.empty())
-            throw shape_error(detail::concat({"threshold: ", bound.size(), " bounds for d = ", d}));
+            throw shape_error({"threshold: ", bound.size(), " bounds for d = ", d});
         rest.check(d);
     }
     void blank(auto& on, std::size_t d, key from, auto& m) const { detail::blank_listed(on, *this, d, from, m, d); }
@@ -50,10 +50,7 @@ struct threshold {
         make_payload(on, x, T(1), m);
     }
 
-    template <class R>
-    constexpr auto with(R const& r) const {
-        return threshold<R, Bound>{bound, r};
-    }
+    constexpr auto with(auto const& r) const { return threshold<std::remove_cvref_t<decltype(r)>, Bound>{bound, r}; }
     friend bool operator==(threshold const& a, threshold const& b) {
         if constexpr (one_for_all)
             return a.bound == b.bound && a.rest == b.rest;

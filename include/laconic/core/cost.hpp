@@ -122,11 +122,10 @@ struct air_time {
     double rate = 0, preamble = 0, payload = 0, wait = 0;
     static constexpr void description(auto&& describe) {
         describe("air_time", "seconds of a radio channel of `rate` bits a second, with packets of payload bytes", "",
-                 field("rate", &air_time::rate).between(0, std::numeric_limits<double>::infinity()).needed(),
-                 price("preamble", &air_time::preamble), packet_size(&air_time::payload),
-                 price("wait", &air_time::wait));
+                 field("rate", &air_time::rate).between(1e-300, most).needed(), price("preamble", &air_time::preamble),
+                 packet_size(&air_time::payload), price("wait", &air_time::wait));
     }
-    operator message_cost() const { return checked(*this, energy{1 / rate, preamble, payload, wait}); }
+    operator message_cost() const { return checked(*this, {1 / rate, preamble, payload, wait}); }
 };
 struct lossy {
     message_cost once{};
@@ -169,7 +168,7 @@ inline message_cost energy_cost(double per_bit, double per_packet, double payloa
 }
 
 /// The cost in seconds of a radio channel: `rate` bits a second, `preamble` seconds for each packet of `payload` bytes
-/// that is begun, and `wait` seconds per message to get the channel. rate > 0, payload >= 1.
+/// that is begun, and `wait` seconds per message to get the channel. rate >= 1e-300, payload >= 1.
 inline message_cost air_time_cost(double rate, double preamble, double payload, double wait) {
     return described_costs::air_time{rate, preamble, payload, wait};
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/compress/identity.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/decentralized/gadmm_loop.hpp"
 

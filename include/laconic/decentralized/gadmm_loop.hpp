@@ -25,6 +25,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     static_assert(LocalSolver<decltype(M::solver), F, T>, "the solver is none for this objective and these numbers");
     using base = session_loop<gadmm_loop, F, C, T>;
     friend loop_base<gadmm_loop, F, C, T>;
+    using base::comm_, base::delta_, base::objective_, base::on_, base::round_, base::sent_, base::session_, base::x_;
 
   public:
     gadmm_loop(M const& how, F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
@@ -36,7 +37,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     /// a comm_error all later calls throw comm_error until a state is restored.
     void round() {
         this->open_round();
-        auto const era = schedule_.era_of(this->round_);
+        auto const era = schedule_.era_of(round_);
         schedule_.make(era, next_graph_);
         next_known_ = known_;
         if (!(next_graph_ == graph_)) refresh();
@@ -55,7 +56,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     /// a_n.
     std::span<T const> dual() const { return dual_; }
     /// q_n: what the neighbours know of this rank's model.
-    std::span<T const> known() const { return std::span(known_).first(this->x_.size()); }
+    std::span<T const> known() const { return std::span(known_).first(x_.size()); }
     double rho() const { return rho_; }
     /// After the last round: (sum over the neighbours |q_n - q_m|^2)^(1/2).
     double primal_residual() const { return residuals_[0]; }
@@ -83,14 +84,12 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     }
 
     // The model of this rank (0) or of its i-th neighbour (i + 1).
-    std::span<T> model(std::vector<T>& all, std::size_t i) {
-        return std::span(all).subspan(i * this->x_.size(), this->x_.size());
-    }
+    std::span<T> model(std::vector<T>& all, std::size_t i) { return std::span(all).subspan(i * x_.size(), x_.size()); }
     double distance_of(std::span<T const> a, std::span<T const> b) {
-        std::span<T> const apart(this->delta_);
-        copy(this->on_, a, apart);
-        add_scaled(this->on_, T(-1), b, apart);
-        return double(kernels::norm_of(this->on_, p_norm::two, std::span<T const>(apart)));
+        std::span<T> const apart(delta_);
+        copy(on_, a, apart);
+        add_scaled(on_, T(-1), b, apart);
+        return double(kernels::norm_of(on_, p_norm::two, std::span<T const>(apart)));
     }
     // Those who were no neighbours before know nothing of each other's models.
     void refresh() {
@@ -102,59 +101,58 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
             if (place == before.end())
                 new_.push_back(now[i]);
             else
-                copy(this->on_, std::span<T const>(model(known_, 1 + static_cast<std::size_t>(place - before.begin()))),
+                copy(on_, std::span<T const>(model(known_, 1 + static_cast<std::size_t>(place - before.begin()))),
                      model(next_known_, i + 1));
         }
-        auto const bits_before = this->sent_.bits;
-        auto const bytes = this->session_.encode([&](wire::bit_writer& sink) { put_numbers(sink, known()); }).finish();
+        auto const bits_before = sent_.bits;
+        auto const bytes = session_.encode([&](wire::bit_writer& sink) { put_numbers(sink, known()); }).finish();
         this->send(new_, bytes);
         for (std::size_t i = 0; i < now.size(); ++i)
             if (std::find(new_.begin(), new_.end(), now[i]) != new_.end())
                 this->receive(now[i],
                               [&](wire::bit_reader& source) { take_numbers(source, model(next_known_, i + 1)); });
-        ++this->sent_.refreshes;
-        this->sent_.refresh_bits += this->sent_.bits - bits_before;
-        this->sent_.slot_count += 2;  // heads and tails
+        ++sent_.refreshes;
+        sent_.refresh_bits += sent_.bits - bits_before;
+        sent_.slot_count += 2;  // heads and tails
     }
 
     void send_change() {
         auto const neighbours = next_graph_.neighbours(this->me());
         auto bytes = this->encode(
-            how_.compressor, std::span<T const>(this->delta_), [&] { solve(neighbours); }, message_);
+            how_.compressor, std::span<T const>(delta_), [&] { solve(neighbours); }, message_);
         auto const own = model(next_known_, 0);
-        if (!bytes.empty()) add_message(this->on_, own, T(1), message_);
-        double const least = how_.censor * std::pow(how_.censor_decay, static_cast<double>(this->round_ + 1));
+        if (!bytes.empty()) add_message(on_, own, T(1), message_);
+        double const least = how_.censor * std::pow(how_.censor_decay, static_cast<double>(round_ + 1));
         if (how_.censor > 0 && distance_of(own, known()) < least) {
-            copy(this->on_, known(), own);
+            copy(on_, known(), own);
             bytes = {};
         }
         this->send(neighbours, bytes);
     }
     void solve(std::span<int const> neighbours) {
-        copy(this->on_, std::span<T const>(dual_), std::span<T>(pull_));
+        copy(on_, std::span<T const>(dual_), std::span<T>(pull_));
         for (std::size_t i = 1; i <= neighbours.size(); ++i)
-            add_scaled(this->on_, static_cast<T>(-rho_), std::span<T const>(model(next_known_, i)),
-                       std::span<T>(pull_));
-        copy(this->on_, std::span<T const>(this->x_), std::span<T>(next_));
-        solver_.solve(this->on_, *this->objective_, rho_ * static_cast<double>(neighbours.size()),
-                      std::span<T const>(pull_), this->now(), std::span<T>(next_));
-        copy(this->on_, std::span<T const>(next_), std::span<T>(this->delta_));
-        add_scaled(this->on_, T(-1), known(), std::span<T>(this->delta_));
+            add_scaled(on_, static_cast<T>(-rho_), std::span<T const>(model(next_known_, i)), std::span<T>(pull_));
+        copy(on_, std::span<T const>(x_), std::span<T>(next_));
+        solver_.solve(on_, *objective_, rho_ * static_cast<double>(neighbours.size()), std::span<T const>(pull_),
+                      this->now(), std::span<T>(next_));
+        copy(on_, std::span<T const>(next_), std::span<T>(delta_));
+        add_scaled(on_, T(-1), known(), std::span<T>(delta_));
     }
 
     void receive_changes() {
         auto const neighbours = next_graph_.neighbours(this->me());
-        fill(this->on_, std::span<T>(dual_left_), T(0));
+        fill(on_, std::span<T>(dual_left_), T(0));
         for (std::size_t i = 0; i < neighbours.size(); ++i)
             this->receive(neighbours[i], how_.compressor, theirs_, [&](auto const& m) {
-                add_message(this->on_, model(next_known_, i + 1), T(1), m);
+                add_message(on_, model(next_known_, i + 1), T(1), m);
                 if (next_graph_.is_head(this->me()))
-                    add_message(this->on_, std::span<T>(dual_left_), static_cast<T>(-rho_), m);
+                    add_message(on_, std::span<T>(dual_left_), static_cast<T>(-rho_), m);
             });
     }
 
     void measure() {
-        next_residuals_ = {0, double(kernels::norm_of(this->on_, p_norm::two, std::span<T const>(dual_left_)))};
+        next_residuals_ = {0, double(kernels::norm_of(on_, p_norm::two, std::span<T const>(dual_left_)))};
         for (std::size_t i = 1; i <= next_graph_.degree(this->me()); ++i)
             next_residuals_[0] =
                 std::hypot(next_residuals_[0], distance_of(model(next_known_, 0), model(next_known_, i)));
@@ -162,8 +160,8 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
     // From the residuals that all ranks have sent.
     double balanced_rho() const {
         double primal = 0, dual = 0;
-        for (int r = 0; r < this->comm_->size(); ++r) {
-            auto const theirs = detail::value_from<std::array<double, 2>>(*this->comm_, r, "its residuals");
+        for (int r = 0; r < comm_->size(); ++r) {
+            auto const theirs = detail::value_from<std::array<double, 2>>(*comm_, r, "its residuals");
             primal = std::hypot(primal, theirs[0]);
             dual = std::hypot(dual, theirs[1]);
         }
@@ -175,11 +173,11 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
         std::span<T> const dual(dual_);
         auto const share = static_cast<T>(how_.dual_step * rho_);
         for (std::size_t i = 1; i <= degree; ++i) {
-            add_scaled(this->on_, share, std::span<T const>(model(next_known_, 0)), dual);
-            add_scaled(this->on_, -share, std::span<T const>(model(next_known_, i)), dual);
+            add_scaled(on_, share, std::span<T const>(model(next_known_, 0)), dual);
+            add_scaled(on_, -share, std::span<T const>(model(next_known_, i)), dual);
         }
         residuals_ = next_residuals_;
-        copy(this->on_, std::span<T const>(next_), this->x_);
+        copy(on_, std::span<T const>(next_), x_);
         known_.swap(next_known_);
         std::swap(graph_, next_graph_);
         solver_.commit();
@@ -187,7 +185,7 @@ class gadmm_loop : public session_loop<gadmm_loop<M, F, C, T>, F, C, T> {
 
     void state(auto& archive) { archive(rho_, dual_, known_, solver_); }
     void recover() {
-        schedule_.make(schedule_.era_of(this->round_ == 0 ? 0 : this->round_ - 1), graph_);
+        schedule_.make(schedule_.era_of(round_ == 0 ? 0 : round_ - 1), graph_);
         residuals_ = {};
         base::recover();  // last: making the graph may throw
     }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "laconic/collective/mixing.hpp"
-#include "laconic/compress/identity.hpp"
 #include "laconic/estimate/estimator.hpp"
 #include "laconic/session_loop.hpp"
 
@@ -23,6 +22,7 @@ class choco_loop : public session_loop<choco_loop<M, F, C, T>, F, C, T> {
     static_assert(detail::require_compressor<compressor_type, T, host>());
     using base = session_loop<choco_loop, F, C, T>;
     friend loop_base<choco_loop, F, C, T>;
+    using base::delta_, base::objective_, base::on_, base::round_, base::x_;
 
   public:
     choco_loop(M const& how, F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
@@ -38,22 +38,21 @@ class choco_loop : public session_loop<choco_loop<M, F, C, T>, F, C, T> {
         this->open_round();
         auto const me = this->me();
         next_known_ = known_, next_around_ = around_;
-        std::span<T> const y(next_), delta(this->delta_);
+        std::span<T> const y(next_), delta(delta_);
         auto const make_delta = [&] {
-            estimator_(this->on_, *this->objective_, this->now(), std::span<T const>(this->x_), delta);
-            copy(this->on_, std::span<T const>(this->x_), y);
-            add_scaled(this->on_, static_cast<T>(-step()), std::span<T const>(delta), y);
-            copy(this->on_, std::span<T const>(y), delta);
-            add_scaled(this->on_, T(-1), known(), delta);
+            estimator_(on_, *objective_, this->now(), std::span<T const>(x_), delta);
+            copy(on_, std::span<T const>(x_), y);
+            add_scaled(on_, static_cast<T>(-step()), std::span<T const>(delta), y);
+            copy(on_, std::span<T const>(y), delta);
+            add_scaled(on_, T(-1), known(), delta);
         };
         auto const weigh = [&](double weight) {
-            return [&, weight](auto const& m) {
-                add_message(this->on_, std::span<T>(next_around_), static_cast<T>(weight), m);
-            };
+            return
+                [&, weight](auto const& m) { add_message(on_, std::span<T>(next_around_), static_cast<T>(weight), m); };
         };
         auto const bytes = this->encode(how_.compressor, std::span<T const>(delta), make_delta, message_);
         if (!bytes.empty()) {
-            add_message(this->on_, std::span<T>(next_known_), T(1), message_);
+            add_message(on_, std::span<T>(next_known_), T(1), message_);
             weigh(how_.over.own_weight(me))(message_);
         }
         this->send(how_.over.neighbours(me), bytes);
@@ -62,14 +61,14 @@ class choco_loop : public session_loop<choco_loop<M, F, C, T>, F, C, T> {
         this->close_round(1);
         known_.swap(next_known_);
         around_.swap(next_around_);
-        add_scaled(this->on_, static_cast<T>(how_.gamma), std::span<T const>(around_), y);
-        add_scaled(this->on_, static_cast<T>(-how_.gamma), known(), y);
-        copy(this->on_, std::span<T const>(y), this->x_);
+        add_scaled(on_, static_cast<T>(how_.gamma), std::span<T const>(around_), y);
+        add_scaled(on_, static_cast<T>(-how_.gamma), known(), y);
+        copy(on_, std::span<T const>(y), x_);
     }
 
     /// The step of the next round.
     double step() const {
-        return how_.decrease == 0 ? how_.step : how_.step / (1 + static_cast<double>(this->round_) / how_.decrease);
+        return how_.decrease == 0 ? how_.step : how_.step / (1 + static_cast<double>(round_) / how_.decrease);
     }
     double gamma() const { return how_.gamma; }
     /// q_n: what the neighbours know of this rank's model.
@@ -160,6 +159,7 @@ template <class M, class F, PointToPoint C, Scalar T>
 class pair_loop : public session_loop<pair_loop<M, F, C, T>, F, C, T> {
     using base = session_loop<pair_loop, F, C, T>;
     friend loop_base<pair_loop, F, C, T>;
+    using base::delta_, base::objective_, base::on_, base::session_, base::x_;
 
   public:
     pair_loop(M const& how, F const& objective, C& comm, std::span<T> x, std::uint64_t seed)
@@ -175,23 +175,23 @@ class pair_loop : public session_loop<pair_loop<M, F, C, T>, F, C, T> {
         this->open_round();
         auto const me = this->me();
         int const other = partner();
-        std::span<T> const x = std::span(mine_).first(d()), change = std::span(mine_).last(d()), gradient(this->delta_);
+        std::span<T> const x = std::span(mine_).first(d()), change = std::span(mine_).last(d()), gradient(delta_);
         this->attempt([&] {
-            copy(this->on_, std::span<T const>(this->x_), x);
-            copy(this->on_, std::span<T const>(x), change);
+            copy(on_, std::span<T const>(x_), x);
+            copy(on_, std::span<T const>(x), change);
             auto now = this->now();
             for (std::uint64_t l = 0; l < how_.local; ++l) {
                 now.gradient = this->now().gradient.child(l);
-                estimator_(this->on_, *this->objective_, now, std::span<T const>(change), gradient);
-                add_scaled(this->on_, static_cast<T>(-how_.step), std::span<T const>(gradient), change);
+                estimator_(on_, *objective_, now, std::span<T const>(change), gradient);
+                add_scaled(on_, static_cast<T>(-how_.step), std::span<T const>(gradient), change);
             }
-            add_scaled(this->on_, T(-1), std::span<T const>(x), change);
-            this->session_.check_input(this->on_, me, std::span<T const>(change), d());
+            add_scaled(on_, T(-1), std::span<T const>(x), change);
+            session_.check_input(on_, me, std::span<T const>(change), d());
         });
         theirs_ = mine_;
         if (other != me) {
             this->send(std::span(&other, 1),
-                       this->session_.encode([&](wire::bit_writer& sink) { put_numbers(sink, mine_); }).finish());
+                       session_.encode([&](wire::bit_writer& sink) { put_numbers(sink, mine_); }).finish());
             this->receive(other, [&](wire::bit_reader& source) { take_numbers(source, theirs_); });
         }
         this->close_round(1);
@@ -199,7 +199,7 @@ class pair_loop : public session_loop<pair_loop<M, F, C, T>, F, C, T> {
             T const apart = (x[j] - theirs_[j]) / 2, mean = (change[j] + theirs_[d() + j]) / 2;
             velocity_[j] = static_cast<T>(how_.momentum) * velocity_[j] + static_cast<T>(how_.outer) * mean -
                            static_cast<T>(how_.pull) * apart;
-            this->x_[j] += velocity_[j];
+            x_[j] += velocity_[j];
         }
     }
 
@@ -214,7 +214,7 @@ class pair_loop : public session_loop<pair_loop<M, F, C, T>, F, C, T> {
     }
 
   private:
-    std::size_t d() const { return this->x_.size(); }
+    std::size_t d() const { return x_.size(); }
     void state(auto& archive) { archive(velocity_); }
 
     M how_;

@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "laconic/compress/identity.hpp"
 #include "laconic/ensemble/growing_ensemble.hpp"
 
 namespace laconic {

@@ -17,7 +17,6 @@
 #include "laconic/objective/neural_network.hpp"
 #include "laconic/optim/step.hpp"
 #include "laconic/wire/message.hpp"
-#include "laconic/wire/stream.hpp"
 
 namespace laconic {
 
@@ -99,9 +98,8 @@ class candidate {
     ensemble_member<T> net{};
     std::size_t bad = 0;  ///< The first parameter, or behind them the first output, that is not finite.
 
-    /// Takes the parameters of a network that has been trained.
-    template <class Loss>
-    void take(network_family<Loss, T> const& family, Z const& compressor, key from, std::vector<T> x) {
+    /// Takes the parameters of a network of the family that has been trained.
+    void take(auto const& family, Z const& compressor, key from, std::vector<T> x) {
         net.parameters = std::move(x);
         auto const exact = family.predict(net.depth, net.parameters);
         bad = first_non_finite(on_, std::span<T const>(net.parameters));
@@ -124,9 +122,7 @@ class candidate {
             put_numbers(sink, net.parameters);
     }
     /// Reads what write() wrote of a candidate whose depth is set; throws wire_error.
-    template <class Loss>
-    void read(wire::bit_reader& source, candidate_message what, network_family<Loss, T> const& family,
-              Z const& compressor, key from) {
+    void read(wire::bit_reader& source, candidate_message what, auto const& family, Z const& compressor, key from) {
         auto const is_finite = source.take(8);
         if (is_finite > 1) source.refuse("a candidate that is neither finite nor not");
         if (is_finite == 0) {
@@ -142,8 +138,7 @@ class candidate {
             take(family, compressor, from, std::move(net.parameters));
         }
     }
-    template <class Loss>
-    void read_parameters(wire::bit_reader& source, network_family<Loss, T> const& family) {
+    void read_parameters(wire::bit_reader& source, auto const& family) {
         net.parameters.resize(family.of(net.depth).dimension());
         take_numbers(source, net.parameters);
     }

@@ -15,7 +15,6 @@
 #include "laconic/ensemble/candidate.hpp"
 #include "laconic/optim/adam.hpp"
 #include "laconic/transport/transport.hpp"
-#include "laconic/wire/kind.hpp"
 #include "laconic/wire/state.hpp"
 
 namespace laconic {

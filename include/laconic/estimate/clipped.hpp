@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 
-#include "laconic/backend/scales.hpp"
 #include "laconic/estimate/estimator.hpp"
 
 namespace laconic {
@@ -38,10 +37,7 @@ struct clipped {
             cut_deviations(on, limit, g);
         return value;
     }
-    template <class B, Scalar T>
-    void update(B& on, std::span<T const> x) {
-        of.update(on, x);
-    }
+    void update(auto& on, auto x) { of.update(on, x); }
 
     void state(auto& archive) { archive(of); }
     friend std::string to_string(clipped const& e) {

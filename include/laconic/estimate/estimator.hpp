@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/objective/objective.hpp"
 
@@ -74,8 +73,7 @@ class mini_batch {
         }
         return std::nullopt;
     }
-    template <class B, Scalar T>
-    void update(B&, std::span<T const>) const {}
+    void update(auto&, auto) const {}
     friend std::string to_string(mini_batch const& e) {
         return e.size_ == 0 ? "the full gradient" : detail::concat({"mini_batch(", e.size_, ")"});
     }

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/estimate/estimator.hpp"
 
 namespace laconic {

@@ -13,7 +13,6 @@
 #include <string>
 #include <type_traits>
 
-#include "laconic/backend/scales.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/types.hpp"
 #include "laconic/estimate/estimator.hpp"

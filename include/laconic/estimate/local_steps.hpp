@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 
-#include "laconic/backend/array.hpp"
 #include "laconic/estimate/estimator.hpp"
 
 namespace laconic {

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/message/plain.hpp"
 
@@ -112,7 +111,7 @@ void make_answer(F const& feedback, Server const& server, B& on, round_context c
                  M& m) {
     auto const check = [&](char const* what) {
         if (auto const j = first_non_finite(on, std::span<T const>(d)); j < d.size())
-            throw error(concat({what, " is not finite at coordinate ", j}));
+            throw error({what, " is not finite at coordinate ", j});
     };
     check("the mean of the messages");
     kernels::assign(on, std::span<T const>(d), kept);

@@ -22,8 +22,7 @@ class memory {
   public:
     /// Throws argument_error for a decay outside [0, 1].
     memory(double rate = 0, double decay = 0) : rate_(rate), decay_(decay) {  // NOLINT: a number
-        if (!(decay >= 0 && decay <= 1))
-            throw argument_error(detail::concat({"a residual's decay is from 0 to 1, not ", decay}));
+        if (!(decay >= 0 && decay <= 1)) throw argument_error({"a residual's decay is from 0 to 1, not ", decay});
     }
 
     void start(std::size_t dimension) {

@@ -22,8 +22,7 @@ class momentum_correction {
   public:
     explicit momentum_correction(double m = 0.9, bool nesterov = false, bool masking = true)
         : factor_(m), nesterov_(nesterov), masking_(masking) {
-        if (!(m >= 0 && m < 1))
-            throw argument_error(detail::concat({"momentum_correction: m = ", m, " is outside [0, 1)"}));
+        if (!(m >= 0 && m < 1)) throw argument_error({"momentum_correction: m = ", m, " is outside [0, 1)"});
     }
 
     void start(std::size_t dimension) {

@@ -20,7 +20,7 @@ inline void read_item(grammar::arguments& a, grammar::item const& i, step_size& 
     s.over_smoothness = word.ends_with("/L");
     if (s.over_smoothness) word.remove_suffix(2);
     if (!grammar::read_number(word, s.value) || !(s.value > 0))
-        a.refuse(i.position, "step is a number above 0, such as 0.1, or 0.5/L for half of 1 over the smoothness");
+        a.refuse(i.position, {"step is a number above 0, such as 0.1, or 0.5/L for half of 1 over the smoothness"});
 }
 
 namespace detail {
@@ -61,9 +61,9 @@ inline void read_item(grammar::arguments& a, grammar::item const& i, rand_k_fami
     auto const& calls = i.calls;
     bool const natural_too = calls.size() == 2 && calls[1].name == "natural";
     if (calls[0].name != "rand_k" || (calls.size() > 1 && !natural_too))
-        a.refuse(i.position, concat({a.from().name,
-                                     ": k can be chosen for rand_k and rand_k | natural, which are written without "
-                                     "their own"}));
+        a.refuse(i.position, {a.from().name,
+                              ": k can be chosen for rand_k and rand_k | natural, which are written without "
+                              "their own"});
     for (auto const& piece : calls) grammar::arguments(a.text(), piece).finish();
     if (natural_too) f.c = rand_k<natural>{};
 }
@@ -76,7 +76,7 @@ struct method_of_family {
 };
 template <class T, template <class...> class Method, class Family>
 void read_method(grammar::arguments& a, grammar::item const& i, method_of_family<T>& m) {
-    if (i.calls.size() > 1) a.refuse(i.calls[1].position, "a method cannot be part of a pipe");
+    if (i.calls.size() > 1) a.refuse(i.calls[1].position, {"a method cannot be part of a pipe"});
     grammar::arguments of_method(a.text(), i.calls[0]);
     Family family;
     grammar::read_field(of_method, field("compressor", 0).needed().facts, family);
@@ -101,7 +101,7 @@ void read_item(grammar::arguments& a, grammar::item const& i, method_of_family<T
     if (name == "vr_diana") return read_method<T, vr_diana, rand_k_family>(a, i, m);
     if (name == "vr_diana_saga") return read_method<T, vr_diana_saga, rand_k_family>(a, i, m);
     if (name == "ef_sgd" || name == "error_feedback") return read_method<T, ef_sgd, level_family>(a, i, m);
-    a.refuse(i.position, "a method is diana, vr_diana, vr_diana_saga or ef_sgd of such a compressor");
+    a.refuse(i.position, {"a method is diana, vr_diana, vr_diana_saga or ef_sgd of such a compressor"});
 }
 
 template <class T>

@@ -18,9 +18,7 @@ namespace laconic {
 namespace detail {
 
 inline double needed_for_rate(double constant, char const* name, theory const& of) {
-    if (constant > 0 && std::isfinite(constant)) return constant;
-    throw of.lacks({"its rate, for which k is chosen, needs ", name,
-                    ", which is not known; give it in the problem, or give k yourself"});
+    return of.known(constant, name, "its rate, for which k is chosen,", "give it in the problem, or give k yourself");
 }
 
 // The step and memory rate of m: those of its theorem, or those that it was given, where the theorem covers them.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "laconic/method/overrides.hpp"
-#include "laconic/optim/momentum.hpp"
 #include "laconic/recursion.hpp"
 
 namespace laconic {

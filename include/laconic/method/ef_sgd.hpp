@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "laconic/adapt/level.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/collective/select/spar_reduce_scatter.hpp"
 #include "laconic/compress/signs.hpp"

@@ -8,7 +8,6 @@
 #include "laconic/compress/parts.hpp"
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/method/diana.hpp"
-#include "laconic/optim/momentum.hpp"
 
 /// Methods whose workers send random blocks of their gradients, each its own (Mishchenko, Hanzely, Richtarik,
 /// arXiv:1901.09437, whose algorithms they are).

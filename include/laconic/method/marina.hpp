@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "laconic/adapt/level.hpp"
 #include "laconic/feedback/last_gradient.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"

@@ -95,11 +95,12 @@ class theory {
     double sample_smoothness() const {
         return known(p.largest_sample_smoothness, "max L_ij, the largest smoothness of a sample");
     }
-    double known(double constant, char const* name) const {
+    double known(double constant, char const* name, char const* what = "its theorem",
+                 char const* advice =
+                     "give the objective smoothness() and strong_convexity(), or descend() a problem "
+                     "with its constants, or the method a step of your own: {.step = ...}") const {
         if (constant > 0 && std::isfinite(constant)) return constant;
-        throw lacks({"its theorem needs ", name,
-                     ", which is not known; give the objective smoothness() and strong_convexity(), or descend() a "
-                     "problem with its constants, or the method a step of your own: {.step = ...}"});
+        throw lacks({what, " needs ", name, ", which is not known; ", advice});
     }
     /// max L_ij over the number of rows that are drawn in a round of n workers; 0 where all rows are taken.
     double noise_of_batch() const {

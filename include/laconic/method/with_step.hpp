@@ -2,7 +2,6 @@
 #pragma once
 
 #include "laconic/estimate/local_steps.hpp"
-#include "laconic/optim/momentum.hpp"
 #include "laconic/optim/prox.hpp"
 #include "laconic/recursion.hpp"
 

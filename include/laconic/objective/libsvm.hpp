@@ -110,7 +110,7 @@ class libsvm_reader {
         std::int64_t number = 0;
         auto const r = std::from_chars(id.data(), id.data() + id.size(), number);
         if (r.ec != std::errc() || r.ptr != id.data() + id.size())
-            fail(token, "has a query id that is no whole number of 64 bits");
+            fail(token, {"has a query id that is no whole number of 64 bits"});
         if (how_.on_ignored && !ignored_)
             how_.on_ignored(
                 concat({name_, ":", line_, ":", column_, ": the query ids (qid:) of the rows are ignored"}));
@@ -119,23 +119,22 @@ class libsvm_reader {
 
     std::uint64_t read_term(std::string_view token, std::uint64_t previous) {
         auto const colon = token.find(':');
-        if (colon == std::string_view::npos) fail(token, "has no colon, index:value is expected");
-        if (token.starts_with("qid:")) fail(token, "is a query id, which may only follow the label");
+        if (colon == std::string_view::npos) fail(token, {"has no colon, index:value is expected"});
+        if (token.starts_with("qid:")) fail(token, {"is a query id, which may only follow the label"});
         std::uint64_t const shift = 1 - how_.first_index, largest_index = most_features - shift;
         std::uint64_t index = 0;
         auto const r = std::from_chars(token.data(), token.data() + colon, index);
         if (r.ec == std::errc::invalid_argument || r.ptr != token.data() + colon)
-            fail(token, "does not start with an index");
-        if (r.ec != std::errc() || index > largest_index) fail(token, concat({"has an index above ", largest_index}));
+            fail(token, {"does not start with an index"});
+        if (r.ec != std::errc() || index > largest_index) fail(token, {"has an index above ", largest_index});
         if (index < how_.first_index)
-            fail(token, concat({"has the index 0, indices count from 1; where they count from 0, as scikit-learn "
-                                "writes them, give ",
-                                how_.option}));
+            fail(token, {"has the index 0, indices count from 1; where they count from 0, as scikit-learn "
+                         "writes them, give ",
+                         how_.option});
         std::uint64_t const count = index + shift;
-        if (count <= previous)
-            fail(token, concat({"has an index that is not above the one before, ", previous - shift}));
+        if (count <= previous) fail(token, {"has an index that is not above the one before, ", previous - shift});
         if (bound_ && count > bound_)
-            fail(token, concat({"has an index above ", bound_ - shift, ", the last one of ", bound_, " features"}));
+            fail(token, {"has an index above ", bound_ - shift, ", the last one of ", bound_, " features"});
 
         T const value = read_number(after(token, colon), token, "the value");
         features_ = std::max(features_, count);
@@ -176,21 +175,22 @@ class libsvm_reader {
         if (digits.size() > 1 && begin[0] == '+' && begin[1] != '-') ++begin;  // from_chars knows no plus
         T value{};
         auto const r = read_decimal(begin, end, value);
-        if (r.ec == std::errc::invalid_argument) fail(token, concat({what, " is not a number"}));
-        if (r.ptr != end) fail(token, concat({what, " has something after its number"}));
+        if (r.ec == std::errc::invalid_argument) fail(token, {what, " is not a number"});
+        if (r.ptr != end) fail(token, {what, " has something after its number"});
         if (r.ec == std::errc::result_out_of_range) {
             if (is_below_one(std::string_view(begin, static_cast<std::size_t>(end - begin)))) return T(0);
-            fail(token, concat({what, " is out of range"}));
+            fail(token, {what, " is out of range"});
         }
-        if (!std::isfinite(value)) fail(token, concat({what, " is not finite"}));
+        if (!std::isfinite(value)) fail(token, {what, " is not finite"});
         return value;
     }
 
-    [[noreturn]] void fail(std::string_view token, std::string const& why) const {
+    [[noreturn]] void fail(std::string_view token, text_pieces why) const {
         std::string shown(token.substr(0, 40));
         for (auto& c : shown)
             if (c < ' ' || c > '~') c = '?';
-        throw file_error(name_, line_, column_, concat({"'", shown, (token.size() > 40 ? "...'" : "'"), ": ", why}));
+        throw file_error(name_, line_, column_,
+                         concat({"'", shown, (token.size() > 40 ? "...'" : "'"), ": ", concat(why)}));
     }
 
     dataset<T> finish() {

@@ -7,9 +7,6 @@
 #include <span>
 #include <string>
 
-#include "laconic/backend/array.hpp"
-#include "laconic/backend/settle.hpp"
-#include "laconic/core/error.hpp"
 #include "laconic/optim/step.hpp"
 
 namespace laconic {

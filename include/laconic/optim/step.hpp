@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/core/text.hpp"
 
 namespace laconic {
 
@@ -66,6 +66,124 @@ class decreasing_step {
   private:
     double a_, c_;
     std::uint64_t taken_ = 0;
+};
+
+/// Heavy ball: v <- beta v + d, x <- x - rate v, with v = 0 at the start and beta in [0, 1).
+template <Scalar T = double, class B = host>
+class momentum {
+  public:
+    /// Throws argument_error unless beta is in [0, 1).
+    momentum(double rate, double beta) : rate_(static_cast<T>(rate)), beta_(static_cast<T>(beta)) {
+        if (!(beta >= 0 && beta < 1)) throw argument_error({"momentum: beta = ", beta, " is outside [0, 1)"});
+    }
+
+    void operator()(B& on, std::span<T> x, std::span<T> d) {
+        velocity_.resize(x.size());
+        std::span<T> const v(velocity_);
+        multiply(on, beta_, v);
+        add_scaled(on, T(1), std::span<T const>(d), v);
+        add_scaled(on, -rate_, std::span<T const>(v), x);
+    }
+
+    double rate() const { return double{rate_}; }
+    /// The step size in the limit along a constant d: rate / (1 - beta).
+    double limit_rate() const { return double{rate_} / (1 - double{beta_}); }
+    std::span<T const> velocity() const { return velocity_; }
+    void state(auto& archive) { archive.vectors(velocity_); }
+    friend std::string to_string(momentum const& s) {
+        return detail::concat({"momentum(", double{s.rate_}, ", ", double{s.beta_}, ")"});
+    }
+
+  private:
+    T rate_, beta_;
+    typename B::template array<T> velocity_;
+};
+
+/// Nesterov's acceleration under strong growth (Vaswani, Bach, Schmidt, AISTATS 2019): f is mu-strongly convex and
+/// E|d|^2 <= growth |grad f(x)|^2, growth >= 1. With q = sqrt(mu rate / growth), from v = y = x on,
+///     y <- x - rate d,    v <- (1 - q) v + q x - (q / mu) d,    x <- (q v + y) / (1 + q),
+/// where x is the point at which gradients are taken. For rate <= 1 / (growth L),
+///     f(y) - f* + (mu / 2) |v - x*|^2 falls in expectation by the factor 1 - q a step.
+/// growth = 1 is Nesterov's own method, for exact gradients.
+template <Scalar T = double, class B = host>
+class accelerated_step {
+  public:
+    /// Throws argument_error unless rate > 0, mu > 0, growth >= 1 and q < 1.
+    accelerated_step(double rate, double mu, double growth = 1) : rate_(rate), mu_(mu), growth_(growth) {
+        if (!(rate > 0 && mu > 0 && growth >= 1 && q() < 1))
+            throw argument_error(
+                {"accelerated_step: rate = ", rate, ", mu = ", mu, ", growth = ", growth, " do not go together"});
+    }
+
+    void operator()(B& on, std::span<T> x, std::span<T> d) {
+        if (v_.empty()) kernels::assign(on, std::span<T const>(x), v_);
+        std::span<T> const v(v_);
+        std::span<T const> const estimate(d);
+        multiply(on, static_cast<T>(1 - q()), v);
+        add_scaled(on, static_cast<T>(q()), std::span<T const>(x), v);
+        add_scaled(on, static_cast<T>(-q() / mu_), estimate, v);
+        add_scaled(on, static_cast<T>(-rate_), estimate, x);  // x holds y now
+        kernels::assign(on, std::span<T const>(x), y_);
+        add_scaled(on, static_cast<T>(q()), std::span<T const>(v_), x);
+        multiply(on, static_cast<T>(1 / (1 + q())), x);
+    }
+
+    double rate() const { return rate_; }
+    double q() const { return std::sqrt(mu_ * rate_ / growth_); }
+    /// The iterates y, to which the theorem applies, and v; empty before the first step.
+    std::span<T const> y() const { return y_; }
+    std::span<T const> v() const { return v_; }
+
+    void state(auto& archive) { archive.vectors(v_, y_); }
+    friend std::string to_string(accelerated_step const& s) {
+        return detail::concat({"accelerated_step(", s.rate_, ", mu=", s.mu_, ", growth=", s.growth_, ")"});
+    }
+
+  private:
+    double rate_, mu_, growth_;
+    typename B::template array<T> v_, y_;
+};
+
+/// Dual averaging (Nesterov, Math. Programming 2009): z <- z + d, x <- x^0 - (rate / sqrt(t)) z after t gradients. It
+/// also keeps the mean of the t points at which they were taken, to which the theorems apply.
+template <Scalar T = double, class B = host>
+class dual_averaging_step {
+  public:
+    explicit dual_averaging_step(double rate = 1) : rate_(rate) {}
+
+    void operator()(B& on, std::span<T> x, std::span<T> d) {
+        if (center_.empty()) {
+            kernels::assign(on, std::span<T const>(x), center_);
+            sum_.assign(x.size(), T(0));
+            average_.assign(x.size(), T(0));
+        }
+        double const t = static_cast<double>(++count_);
+        multiply(on, static_cast<T>(1 - 1 / t), std::span<T>(average_));
+        add_scaled(on, static_cast<T>(1 / t), std::span<T const>(x), std::span<T>(average_));
+        add_scaled(on, T(1), std::span<T const>(d), std::span<T>(sum_));
+        copy(on, std::span<T const>(center_), x);
+        add_scaled(on, static_cast<T>(-rate_ / std::sqrt(t)), std::span<T const>(sum_), x);
+    }
+
+    /// The rate; the step after t gradients is rate / sqrt(t) times their sum.
+    double rate() const { return rate_; }
+    /// The mean of x^0 .. x^(t-1); empty before the first step.
+    std::span<T const> average() const { return average_; }
+    /// z, the sum of the gradients.
+    std::span<T const> sum() const { return sum_; }
+
+    void state(auto& archive) {
+        archive(count_);
+        archive.vectors(center_, sum_, average_);
+    }
+    friend std::string to_string(dual_averaging_step const& s) {
+        return detail::concat({"dual_averaging_step(", s.rate_, ")"});
+    }
+
+  private:
+    double rate_;
+    std::uint64_t count_ = 0;
+    typename B::template array<T> center_, sum_, average_;
 };
 
 }  // namespace laconic

@@ -16,13 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/backend/scales.hpp"
 #include "laconic/core/types.hpp"
 #include "laconic/loop_base.hpp"
 #include "laconic/optim/divergence_guard.hpp"
 #include "laconic/optim/symmetric.hpp"
 #include "laconic/reduction/step.hpp"
-#include "laconic/transport/full_mean.hpp"
 
 namespace laconic {
 

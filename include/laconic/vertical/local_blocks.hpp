@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "laconic/compress/identity.hpp"
 #include "laconic/estimate/estimator.hpp"
 #include "laconic/objective/party.hpp"
 #include "laconic/optim/divergence_guard.hpp"

@@ -7,7 +7,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/descent.hpp"
-#include "laconic/optim/momentum.hpp"
+#include "laconic/optim/step.hpp"
 #include "laconic/transport/served.hpp"
 #include "support/test.hpp"
 
