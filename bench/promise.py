@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Races cat against every fixed level, on one worker, and prints what cat costs as a fraction of the best fixed level:
-the table "What `cat` promises" of docs/results.md.
+the table "What `cat` promises" of docs/results/bits.md.
 
     bench/promise.py RACE FOLDER OUT_FOLDER [SET...]
 

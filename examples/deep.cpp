@@ -138,7 +138,7 @@ struct named_method {
 
 /// Each method with the step that is given, or with its own: of 0.02, 0.05, 0.1 and, where that was the best, 0.2, for
 /// gTop-k, which has no momentum, of 0.2, 0.5 and 1, the one that was most accurate with --validate --seeds 1
-/// (docs/results.md has what they reached).
+/// (docs/results/deep.md has what they reached).
 std::vector<named_method> compositions(plan const& p, network const& f, std::optional<double> given) {
     using matrix = low_rank<std::span<float const>>;
     memory<float> const nothing{0, 0}, errors{0, 1};

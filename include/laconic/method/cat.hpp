@@ -136,9 +136,9 @@ std::string cost_text(Cost const& cost) {
 /// descent whose gradients are compressed at the level that makes the most progress for the cost of the message, chosen
 /// anew in each round. It is dcgd{best_level{C, cost}}: with S = top_k, S + Q = top_k | scaled_sign, and step = 1 / L
 /// on one worker. The choice is the best of each round's guarantee for its cost; a fixed level may cost less over a
-/// whole run, as a step may do more than is guaranteed (top_k by bits: up to 1.5 times the best k, docs/results.md).
-/// best_level itself fits into any other method for contractive compressors, such as ef21. The level that C itself has
-/// is ignored.
+/// whole run, as a step may do more than is guaranteed (docs/results/bits.md: top_k by bits took up to
+/// 1.5 times the best k). best_level itself fits into any other method for contractive compressors, such as ef21. The
+/// level that C itself has is ignored.
 template <class C, CommunicationCost Cost = message_cost, class Sizes = formula_sizes>
 struct cat {
     C compressor;
