@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commonest run-time errors, as docs/errors.md has them: each call throws the same on all ranks, and nothing changes.
+// The commonest run-time errors, as docs/errors.md has them: each call throws the same on all ranks, and nothing
+// changes.
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
