@@ -107,7 +107,7 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
     void restore(std::span<std::vector<std::byte> const> saved) {
         this->require_no_step("restore()");
         auto const n = static_cast<std::size_t>(this->size_);
-        if (saved.size() % n != 0) throw shape_error(concat({saved.size(), " states, where nodes have ", n, " ranks"}));
+        if (saved.size() % n != 0) throw shape_error({saved.size(), " states, where nodes have ", n, " ranks"});
         std::vector<std::vector<std::byte>> mine;  // of the ranks with the same share
         for (auto r = static_cast<std::size_t>(this->rank_); r < saved.size(); r += n) mine.push_back(saved[r]);
         step_->restore(mine);

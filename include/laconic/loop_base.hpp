@@ -82,8 +82,7 @@ class loop_base {
     [[gnu::cold]] loop_base(F const& objective, C& comm, std::span<T> x, std::uint64_t seed, B on = {})
         : objective_(objective), comm_(comm), x_(x), seed_{seed}, on_(std::move(on)), delta_(x.size()) {
         if (x.size() != static_cast<std::size_t>(objective.dimension()))
-            throw shape_error(
-                detail::concat({"x has ", x.size(), " numbers, the objective's dimension is ", objective.dimension()}));
+            throw shape_error({"x has ", x.size(), " numbers, the objective's dimension is ", objective.dimension()});
         messages::check_dimension(x.size());
     }
     /// Throws agreement_error on every rank where ranks disagree on `method`, which has all its settings, the

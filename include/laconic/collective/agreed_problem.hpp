@@ -58,7 +58,7 @@ weighted<F> by_samples(C& comm, F const& objective) {
     std::uint64_t const mine = objective.samples();
     double sum = 0;
     detail::from_all(comm, mine, "its number of samples", [&](int r, std::uint64_t theirs) {
-        if (theirs == 0) throw argument_error(detail::concat({"rank ", r, " has no samples, and so no weight"}));
+        if (theirs == 0) throw argument_error({"rank ", r, " has no samples, and so no weight"});
         sum += static_cast<double>(theirs);
     });
     return {objective, static_cast<double>(mine) * comm.size() / sum};

@@ -98,7 +98,7 @@ struct automatic {
     /// Throws argument_error for seconds that are negative or not finite, or `every` of less than 1.
     void check(std::size_t) const {
         detail::collective_choice(net, {}, reading);
-        if (every < 1) throw argument_error(detail::concat({"a choice every ", every, " sums"}));
+        if (every < 1) throw argument_error({"a choice every ", every, " sums"});
     }
     template <Scalar T, OnHost B = host>
     class adder;
@@ -174,7 +174,7 @@ class automatic::adder {
             now = choose(comm, session_.failed() ? counts{} : counts_of(v));
         }
         if (now.ranks != comm.size() || now.best >= detail::sum_count)
-            throw shape_error(detail::concat({"auto: this state is not of ", comm.size(), " ranks"}));
+            throw shape_error({"auto: this state is not of ", comm.size(), " ranks"});
         by(now.best, [&](auto& sum) { form_(on, comm, sum, v, round); });
         last_ = now;
         ++sums_;

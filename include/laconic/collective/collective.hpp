@@ -199,8 +199,8 @@ class whole_sum {
         if constexpr (ChosenSum<algorithm>)
             if (sum_.gives_back())
                 throw argument_error(
-                    concat({"the collective ", to_string(x),
-                            " leaves terms out of the sum: take one that applies the whole sum, such as ring"}));
+                    {"the collective ", to_string(x),
+                     " leaves terms out of the sum: take one that applies the whole sum, such as ring"});
     }
 
     /// v, in full or a list of terms, <- the sum of all ranks' v. Throws what the collective does, and then v is

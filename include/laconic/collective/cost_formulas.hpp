@@ -88,10 +88,10 @@ class cost_formulas {
         /// Throws argument_error unless 0 <= k <= d, there is a rank, and blocks hold something.
         void check() const {
             if (!(d >= 0 && std::isfinite(d) && k >= 0 && k <= d))
-                throw argument_error(detail::concat({"a collective of ", k, " terms of ", d, " numbers"}));
+                throw argument_error({"a collective of ", k, " terms of ", d, " numbers"});
             if (ranks < 1 || !(block >= 1) || !(bits_per_value > 0) || !(blocks <= std::ceil(d / block)))
-                throw argument_error(detail::concat({"a collective among ", ranks, " ranks, of ", blocks, " blocks of ",
-                                                     block, " numbers of ", bits_per_value, " bits"}));
+                throw argument_error({"a collective among ", ranks, " ranks, of ", blocks, " blocks of ", block,
+                                      " numbers of ", bits_per_value, " bits"});
         }
     };
 
@@ -108,7 +108,7 @@ class cost_formulas {
         what.check();
         for (double const v : {reading.per_term, reading.per_number})
             if (!(v >= 0 && std::isfinite(v)))
-                throw argument_error(detail::concat({"reading that takes ", v, " seconds: at least 0, and finite"}));
+                throw argument_error({"reading that takes ", v, " seconds: at least 0, and finite"});
     }
     cost_formulas(network const& net, load const& what) : cost_formulas(net, what, reading_cost()) {}
 

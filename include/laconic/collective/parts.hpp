@@ -57,6 +57,17 @@ void add_numbers(wire::bit_reader& source, std::span<T> x) {
     }
 }
 
+// Reads a piece of x, n numbers from `first` on, that rank `from` sends: added to what is there, or in its place.
+template <class B, PointToPoint C, Scalar T>
+void receive_numbers(B& on, C& comm, session& talk, int from, std::span<T> x, std::size_t first, std::size_t n,
+                     bool adds) {
+    talk.receive(comm, from, [&](wire::bit_reader& source) {
+        auto const piece = x.subspan(first, n);
+        adds ? add_numbers(source, piece) : take_numbers(source, piece);
+        if (adds) talk.check_sum(on, piece, first);
+    });
+}
+
 /// Lists of terms of one vector, one behind another in the order in which they come, so that they take the memory of
 /// all terms together, whatever the length of each. Coordinates are the vector's.
 template <Scalar T, OnHost B = host>
@@ -224,9 +235,17 @@ void split_and_add(B& on, C& comm, session& talk, Parts const& parts, sparse_sum
     lists.add_up(on, 0, mine);
     talk.check_sum(on, mine, [&](std::uint64_t i) { return parts.first(me) + i; });
 }
-template <class B, PointToPoint C, class Parts, Scalar T>
-void split_and_add(B& on, C& comm, session& talk, Parts const& parts, sparse_sum<T, B> const& v, sparse_sum<T, B>& mine,
-                   sparse_sum<T, B>& piece, gathered_lists<T, B>& lists) {
+/// The same in a round that begins here, of equal parts and without more. Makes the room that ranks with as many terms
+/// need in any round.
+template <class B, PointToPoint C, Scalar T>
+void split_and_add(B& on, C& comm, session& talk, partition const& parts, sparse_sum<T, B>& v, sum_round const& round,
+                   sparse_sum<T, B>& mine, sparse_sum<T, B>& piece, gathered_lists<T, B>& lists) {
+    auto const most = most_terms_of_sum(v, parts.d, parts.parts);
+    talk.make_room<T>(most + parts.parts);
+    for (auto* const list : {&mine, &piece}) list->reserve(on, std::min(most, parts.d / parts.parts + 1));
+    lists.reserve(on, parts.parts, most);
+    v.reserve(on, most);
+    talk.start(on, comm, round, v, parts.d);
     split_and_add(
         on, comm, talk, parts, v, mine, piece, lists, [](wire::bit_writer&, std::size_t) {},
         [](wire::bit_reader&, std::size_t) {});

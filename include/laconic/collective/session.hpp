@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -87,10 +88,6 @@ struct sum_round {
 /// know and throw the same, no rank waits for another in vain, and the next round can begin. Of several errors the
 /// least counts. Reuses its memory.
 class session {
-    struct same_place {
-        std::uint64_t operator()(std::uint64_t i) const { return i; }
-    };
-
   public:
     /// `positions` is how this rank encodes positions; the others need not agree.
     explicit session(position_code positions = position_code::smallest) : sink_(positions) {}
@@ -125,9 +122,9 @@ class session {
         if (auto const j = first_non_finite(on, std::span<E const>(x)); j < d)
             report(detail::failure::not_finite(j), rank);
     }
-    /// Reports where a sum of finite numbers has overflowed; its i-th number is coordinate `where(i)` in the error, or
+    /// Reports where a sum of finite numbers has overflowed; its i-th number is coordinate where(i) in the error, or
     /// first + i.
-    template <class B, Scalar T, class Where = same_place>
+    template <class B, Scalar T, class Where = std::identity>
     void check_sum(B& on, sparse_sum<T, B> const& v, Where where = {}) {
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
             report_sum(where(std::uint64_t{kernels::element(on, v.support(), j)}));
@@ -220,3 +217,15 @@ class session {
 };
 
 }  // namespace laconic
+
+namespace laconic::detail {
+
+/// What most sums have in common.
+struct sum_in_session {
+    std::size_t d_;
+    session session_;
+
+    sum_in_session(auto const&, std::size_t d, position_code positions) : d_(d), session_(positions) {}
+};
+
+}  // namespace laconic::detail

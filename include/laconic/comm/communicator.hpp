@@ -170,7 +170,7 @@ class under_way {
         auto const end = lanes_.begin() + count_;
         if (std::find(lanes_.begin(), end, lane) != end)
             throw argument_error(
-                concat({"an all-gather is under way in lane ", lane, ": finish() comes before the next start"}));
+                {"an all-gather is under way in lane ", lane, ": finish() comes before the next start"});
         or_nothing(call);
         lanes_[count_++] = lane;
     }
@@ -180,7 +180,7 @@ class under_way {
         if (count_ == 0) throw argument_error("there is no all-gather to finish: start_all_gather() comes before");
         if (lanes_[0] != lane)
             throw argument_error(
-                concat({"lane ", lane, " cannot be finished: lane ", lanes_[0], " is the first that was started"}));
+                {"lane ", lane, " cannot be finished: lane ", lanes_[0], " is the first that was started"});
         or_nothing(call);
         std::copy(lanes_.begin() + 1, lanes_.begin() + count_--, lanes_.begin());
     }
@@ -188,7 +188,7 @@ class under_way {
   private:
     static void check(int lane) {
         if (lane < 0 || lane >= most_in_flight)
-            throw argument_error(concat({"there is no lane ", lane, ": they are 0 to ", most_in_flight - 1}));
+            throw argument_error({"there is no lane ", lane, ": they are 0 to ", most_in_flight - 1});
     }
     void or_nothing(auto& call) {
         try {
@@ -204,21 +204,17 @@ class under_way {
 };
 
 // Whether a rank's communicator may be used from another thread while its own thread does not use it.
-template <class C>
-concept HasThreadRule = requires(C const& comm) {
-    { comm.may_change_threads() } -> std::same_as<bool>;
-};
-template <Communicator C>
-bool may_change_threads([[maybe_unused]] C const& comm) {
-    if constexpr (HasThreadRule<C>)
-        return comm.may_change_threads();
-    else
-        return false;
+bool may_change_threads([[maybe_unused]] Communicator auto const& comm) {
+    if constexpr (requires { comm.may_change_threads(); }) return comm.may_change_threads();
+    return false;
 }
 
+inline void check_root(int ranks, int root) {
+    if (root < 0 || root >= ranks) throw argument_error({"the root is rank ", root, " of ", ranks});
+}
 inline void check_partners(int ranks, int to, int from) {
     for (int const r : {to, from})
-        if (r < no_rank || r >= ranks) throw argument_error(concat({"an exchange with rank ", r, " of ", ranks}));
+        if (r < no_rank || r >= ranks) throw argument_error({"an exchange with rank ", r, " of ", ranks});
 }
 
 // The text of who waits for whom, from one rank on: waits_for(r) is the rank that r waits for, or no_rank.
@@ -235,9 +231,9 @@ inline void check_partners(int ranks, int to, int from) {
 }
 
 [[gnu::cold, gnu::noinline]] inline void raise_wrong_length(int r, std::size_t bytes, std::size_t length,
-                                                          std::string_view what) {
-    throw comm_error(r, concat({"rank ", r, " sent ", bytes, " bytes in place of ", what, ", of ", length,
-                                " bytes: all ranks must make the same calls in the same order"}));
+                                                            std::string_view what) {
+    throw comm_error(r, {"rank ", r, " sent ", bytes, " bytes in place of ", what, ", of ", length,
+                         " bytes: all ranks must make the same calls in the same order"});
 }
 /// What rank r has sent in the last collective call, which must have so many bytes. Throws comm_error where it has not;
 /// `what` names it, as in "its weight".
@@ -269,8 +265,7 @@ void from_all(C& comm, S const& mine, std::string_view what, Use use) {
     using pair = std::array<int, 2>;
     std::vector<std::int64_t> same;  // a key above, a rank below: integers sort with less code than pairs
     from_all(comm, pair{color, key}, "its color and key", [&](int r, pair theirs) {
-        if (theirs[0] < 0)
-            throw argument_error(concat({"rank ", r, " has color ", theirs[0], ": colors are at least 0"}));
+        if (theirs[0] < 0) throw argument_error({"rank ", r, " has color ", theirs[0], ": colors are at least 0"});
         if (theirs[0] == color) same.push_back((std::int64_t{theirs[1]} << 32) | r);
     });
     std::sort(same.begin(), same.end());

@@ -52,7 +52,7 @@ struct place {
 inline place find_place(std::string const& address, int family = AF_UNSPEC) {
     auto const colon = address.rfind(':');
     if (colon == std::string::npos || colon == 0 || colon + 1 == address.size())
-        throw argument_error(concat({"'", address, "' is no address: HOST:PORT or [HOST]:PORT is one"}));
+        throw argument_error({"'", address, "' is no address: HOST:PORT or [HOST]:PORT is one"});
     std::string name = address.substr(0, colon);
     if (name.front() == '[' && name.back() == ']') name = name.substr(1, name.size() - 2);
     addrinfo wanted{};
@@ -61,7 +61,7 @@ inline place find_place(std::string const& address, int family = AF_UNSPEC) {
     wanted.ai_flags = AI_NUMERICSERV;
     addrinfo* found = nullptr;
     if (int const why = ::getaddrinfo(name.c_str(), address.c_str() + colon + 1, &wanted, &found); why != 0)
-        throw argument_error(concat({"'", address, "': ", ::gai_strerror(why)}));
+        throw argument_error({"'", address, "': ", ::gai_strerror(why)});
     place p;
     std::memcpy(&p.bytes, found->ai_addr, found->ai_addrlen);
     p.length = found->ai_addrlen;
@@ -170,9 +170,7 @@ class datagram_socket {
     }
 
   private:
-    [[noreturn]] static void fail(std::string const& call) {
-        throw comm_error(-1, concat({call, ": ", std::strerror(errno)}));
-    }
+    [[noreturn]] static void fail(std::string const& call) { throw comm_error(-1, {call, ": ", std::strerror(errno)}); }
 
     template <std::size_t N>
     static msghdr message_of(place& other, iovec& bytes, char (&room)[N]) {

@@ -22,7 +22,7 @@ class deadline {
     /// Throws argument_error where the time is negative.
     explicit deadline(std::chrono::milliseconds longest) : longest_(longest) {
         if (longest.count() < 0)
-            throw argument_error(concat({"a deadline of ", text(), ": it is at least 0, which stands for none"}));
+            throw argument_error({"a deadline of ", text(), ": it is at least 0, which stands for none"});
     }
     explicit operator bool() const { return longest_.count() > 0; }
     /// The end of a wait that begins now; without a deadline the value means nothing.

@@ -97,7 +97,7 @@ class delayed {
         if (from == no_rank) return {};
         double there = 0;
         if (received.bytes.size() < sizeof there)
-            throw comm_error(from, detail::concat({"rank ", from, " sends no times: its network is not delayed"}));
+            throw comm_error(from, {"rank ", from, " sends no times: its network is not delayed"});
         std::memcpy(&there, received.bytes.data(), sizeof there);
         auto const bytes = received.bytes.subspan(sizeof there);
         mine_.receive(there, net_.busy(bytes.size()), from == rank());

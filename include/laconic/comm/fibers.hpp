@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <list>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "laconic/comm/local_member.hpp"
 
@@ -86,14 +86,10 @@ struct fiber_state : local_wait {
 namespace laconic {
 
 /// The ranks as fibers of the calling thread, which take turns, each until it must wait for others, rank 0 first. The
-/// results are the same as with `threads`, and where a round is short it takes a fraction of the time, as the system
-/// need not wake any rank. fibers::run(n, body) calls body(comm) once per rank and returns when all have returned;
-/// where one throws, the others' calls end with a comm_error that names it, and run() throws the first exception again.
-/// If all ranks wait for each other, each gets a comm_error that names who waits for whom. After one comm_error no rank
-/// waits any more: all get the same one, and each later call of a rank that caught it throws it again and sends
-/// nothing, in all communicators that were made by splits, too. A rank that computes for ever keeps all others from
-/// going on. A rank must not communicate while it handles an exception. For POSIX systems with <ucontext.h>;
-/// all.hpp leaves it out.
+/// results and the errors are the same as with `threads`, and where a round is short it takes a fraction of the time,
+/// as the system need not wake any rank. fibers::run(n, body) calls body(comm) once per rank and returns when all have
+/// returned. A rank that computes for ever keeps all others from going on. A rank must not communicate while it handles
+/// an exception. For POSIX systems with <ucontext.h>; all.hpp leaves it out.
 class fibers : detail::local_engine<fibers, detail::fiber_state> {
   public:
     struct settings {
@@ -109,14 +105,12 @@ class fibers : detail::local_engine<fibers, detail::fiber_state> {
 
     /// Throws argument_error for fewer than one rank and for a negative deadline, comm_error where a rank left early or
     /// there is no memory for its stack, and whatever the body throws.
-    template <class Body>
-    static void run(int ranks, Body body, settings how) {
+    static void run(int ranks, auto body, settings how) {
         fibers all(ranks, how);
-        all.live_ = [](fibers& self, int rank, void* what) {
-            member me(self, self.everybody_, rank);
-            (*static_cast<Body*>(what))(me);
+        all.live_ = [&](int rank) {
+            member me(all, all.everybody_, rank);
+            body(me);
         };
-        all.body_ = &body;
         all.take_turns();
         all.failure_.rethrow();
     }
@@ -124,7 +118,6 @@ class fibers : detail::local_engine<fibers, detail::fiber_state> {
 
   private:
     friend detail::local_member<fibers>;
-    friend detail::local_part<fibers>;
     static constexpr bool may_change_threads = false;
     using rank_state = detail::fiber_state;
 
@@ -136,7 +129,7 @@ class fibers : detail::local_engine<fibers, detail::fiber_state> {
         }
         for (int r = 0; r < ranks; ++r) {
             auto& run = at(r).run;
-            if (!run.map(how.stack)) throw comm_error(r, detail::concat({"rank ", r, " could not be given a stack"}));
+            if (!run.map(how.stack)) throw comm_error(r, {"rank ", r, " could not be given a stack"});
             run.context.uc_link = &scheduler_.context;
             // makecontext passes ints only: the halves of a pointer, and the rank.
             auto const self = reinterpret_cast<std::uintptr_t>(this);
@@ -150,7 +143,7 @@ class fibers : detail::local_engine<fibers, detail::fiber_state> {
         detail::paused_stack::begin(self.scheduler_);
         try {
             if (self.timed_out_) self.failure_.raise();
-            self.live_(self, rank, self.body_);
+            self.live_(rank);
         } catch (...) {
             self.failure_.threw(rank);
         }
@@ -187,15 +180,9 @@ class fibers : detail::local_engine<fibers, detail::fiber_state> {
         auto const& first = *waiting_.front();
         bool const ready = first.waits_for == no_rank || there(first);
         timed_out_ = true;
-        timed_out(ready ? number_of(s) : slowest(awaited_rank(first, first.waits_for), s),
-                  ready ? " let no other rank compute" : what_lacks(first.waits_for));
-    }
-    // Rank r, or, where it waits itself, the last of the ranks that wait for each other; where that one could go on,
-    // the one that ran.
-    int slowest(int r, rank_state const& ran) const {
-        for (int n = 0; n < size() && at(r).waits_for != no_rank && !there(at(r)); ++n)
-            r = awaited_rank(at(r), at(r).waits_for);
-        return can_go_on(at(r)) ? number_of(ran) : r;
+        if (ready) return timed_out(number_of(s), " let no other rank compute");
+        int const slowest = last_awaited(awaited_rank(first, first.waits_for));
+        timed_out(can_go_on(at(slowest)) ? number_of(s) : slowest, what_lacks(first.waits_for));
     }
     void pause(rank_state& s) {
         LACONIC_EXPECTS(!std::current_exception());  // all ranks share the place where it is kept
@@ -259,8 +246,7 @@ class fibers : detail::local_engine<fibers, detail::fiber_state> {
 
     std::list<rank_state*> waiting_, computing_;
     detail::paused_stack scheduler_;
-    void (*live_)(fibers&, int, void*) = nullptr;
-    void* body_ = nullptr;
+    std::function<void(int)> live_;     // a rank's body
     rank_state* deadlocked_ = nullptr;  // the rank that will report that all wait
     bool timed_out_ = false;            // a deadline has passed
 };

@@ -67,7 +67,7 @@ class graph {
             auto const last = neighbours_.begin() + static_cast<std::ptrdiff_t>(begin_[i + 1]);
             std::sort(first, last);
             if (auto const twice = std::adjacent_find(first, last); twice != last)
-                throw argument_error(detail::concat({"the graph has the edge ", i, "-", *twice, " twice"}));
+                throw argument_error({"the graph has the edge ", i, "-", *twice, " twice"});
         }
         color(head);
     }
@@ -103,8 +103,8 @@ class graph {
             there = detail::concat({"-", a, there});
             back += detail::concat({"-", b});
         }
-        throw argument_error(detail::concat(
-            {"the graph is not bipartite: it has the odd cycle ", a, there, back, "-", a, ", and heads need tails"}));
+        throw argument_error(
+            {"the graph is not bipartite: it has the odd cycle ", a, there, back, "-", a, ", and heads need tails"});
     }
     /// The weight of a neighbour's number in a rank's next mean, 1 / (1 + the larger degree of both) (Metropolis); what
     /// is left to 1 is that of its own. These weights are symmetric, so that the mean over the ranks is kept.
@@ -131,12 +131,12 @@ class graph {
   private:
     static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
     static void check(int ranks, std::span<edge const> edges, int head) {
-        if (ranks < 1) throw argument_error(detail::concat({"a graph of ", ranks, " ranks"}));
+        if (ranks < 1) throw argument_error({"a graph of ", ranks, " ranks"});
         auto const exists = [ranks](int r) { return r >= 0 && r < ranks; };
-        if (!exists(head)) throw argument_error(detail::concat({"a graph of ", ranks, " ranks has no rank ", head}));
+        if (!exists(head)) throw argument_error({"a graph of ", ranks, " ranks has no rank ", head});
         for (auto const& [a, b] : edges)
             if (!exists(a) || !exists(b) || a == b)
-                throw argument_error(detail::concat({"a graph of ", ranks, " ranks has no edge ", a, "-", b}));
+                throw argument_error({"a graph of ", ranks, " ranks has no edge ", a, "-", b});
     }
     // Breadth first from `head`: 0 for heads, 1 for tails.
     void color(int head) {
@@ -163,7 +163,7 @@ class graph {
         std::string cut;
         for (std::size_t i = 0; i < n; ++i)
             if (side_[i] < 0) cut += detail::concat({cut.empty() ? "" : ", ", i});
-        throw argument_error(detail::concat({"the graph is cut: no path from rank ", head, " to ", cut}));
+        throw argument_error({"the graph is cut: no path from rank ", head, " to ", cut});
     }
 
     std::vector<edge> edges_, chain_;

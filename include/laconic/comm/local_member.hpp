@@ -53,8 +53,8 @@ class local_group {
         auto& now = open_[static_cast<int>(my.arrived % most_in_flight)];
         if (now.ranks == 0) now.lane = lane;
         if (now.lane != lane)
-            throw argument_error(concat({"rank ", number(rank), " starts an all-gather in lane ", lane,
-                                         " that another rank has started in lane ", now.lane}));
+            throw argument_error({"rank ", number(rank), " starts an all-gather in lane ", lane,
+                                  " that another rank has started in lane ", now.lane});
         ++my.arrived;
         if (++now.ranks < size()) return false;
         now.ranks = 0;
@@ -111,40 +111,14 @@ struct local_wait {
 
 /// An engine, as the parts of its groups refer to it: none once it has ended.
 template <class Engine>
-class engine_link {
-  public:
-    explicit engine_link(Engine& engine) : engine_(&engine) {}
-    /// Ends it, before the engine ends.
+struct engine_link {
+    std::mutex mutex;
+    Engine* engine;
+
+    explicit engine_link(Engine& of) : engine(&of) {}
     void cut() {
-        std::lock_guard lock(mutex_);
-        engine_ = nullptr;
-    }
-    /// use(engine), unless it has ended.
-    void with(auto use) {
-        std::lock_guard lock(mutex_);
-        if (engine_) use(*engine_);
-    }
-
-  private:
-    std::mutex mutex_;
-    Engine* engine_;
-};
-
-/// One rank's part of a group that a split has made. Where it ends, the engine's drop(group, rank) wakes those that
-/// wait there for this rank. It is not called while an exception passes, which is the reason that others should get
-/// where it ends the rank's body.
-template <class Engine>
-struct local_part {
-    std::shared_ptr<engine_link<Engine>> link;
-    std::shared_ptr<local_group> group;
-    int rank;
-
-    local_part(std::shared_ptr<engine_link<Engine>> to, std::shared_ptr<local_group> of, int as)
-        : link(std::move(to)), group(std::move(of)), rank(as) {}
-    local_part(local_part const&) = delete;
-    local_part& operator=(local_part const&) = delete;
-    ~local_part() {
-        if (std::uncaught_exceptions() == 0) link->with([this](Engine& engine) { engine.drop(*group, rank); });
+        std::lock_guard lock(mutex);
+        engine = nullptr;
     }
 };
 
@@ -163,14 +137,13 @@ class local_engine {
     /// Throws argument_error for fewer than one rank and for a negative deadline.
     [[gnu::cold]] local_engine(Engine& self, int ranks, std::chrono::milliseconds longest)
         : deadline_(longest), link_(std::make_shared<engine_link<Engine>>(self)) {
-        if (ranks < 1) throw argument_error(concat({ranks, " ranks: at least one is needed"}));
+        if (ranks < 1) throw argument_error({ranks, " ranks: at least one is needed"});
         states_ = std::vector<State>(static_cast<std::size_t>(ranks));
         std::vector<int> all(states_.size());
         std::iota(all.begin(), all.end(), 0);
         everybody_ = std::make_shared<local_group>(std::move(all));
     }
 
-    std::shared_ptr<engine_link<Engine>> const& link() const { return link_; }
     int size() const { return static_cast<int>(states_.size()); }
     State& at(int rank) { return states_[static_cast<std::size_t>(rank)]; }
     State const& at(int rank) const { return states_[static_cast<std::size_t>(rank)]; }
@@ -190,6 +163,12 @@ class local_engine {
         if (whom != everyone) return s.in->number(whom);
         int const left = gone(s, whom);
         return left != no_rank ? left : s.in->missing(s.awaited, [](int) { return true; });
+    }
+    /// Rank r, or, where it waits itself, the last of the ranks that wait for each other.
+    int last_awaited(int r) const {
+        for (int n = 0; n < size() && at(r).waits_for != no_rank && !at(r).has(at(r).waits_for); ++n)
+            r = awaited_rank(at(r), at(r).waits_for);
+        return r;
     }
     [[gnu::cold, gnu::noinline]] std::string who_waits(State const& s) const {
         return describe_waits(number_of(s), [this](int r) {
@@ -215,8 +194,7 @@ class local_engine {
 ///   finish(group, rank, calls)   which waits until so many collective calls are complete;
 ///   exchange(group, rank, to, mine, from);
 ///   drop(group, rank)   which wakes those that wait there for this rank, as it has destroyed its part;
-///   link(), its engine_link;
-///   may_change_threads.
+///   link_, may_change_threads.
 template <class Engine>
 class local_member : public one_process<local_member<Engine>> {
   public:
@@ -262,7 +240,12 @@ class local_member : public one_process<local_member<Engine>> {
         all_gather({});
         local_member part(*engine_, made,
                           static_cast<int>(std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin()));
-        part.part_ = std::make_shared<local_part<Engine>>(engine_->link(), made, part.rank_);
+        // While an exception passes nobody is woken: it is the reason that others should get where it ends the body.
+        part.part_.reset(made.get(), [link = engine_->link_, of = made, rank = part.rank_](void*) {
+            if (std::uncaught_exceptions() > 0) return;
+            std::lock_guard lock(link->mutex);
+            if (link->engine) link->engine->drop(*of, rank);
+        });
         return part;
     }
     local_member duplicate() { return split(0, 0); }
@@ -286,7 +269,7 @@ class local_member : public one_process<local_member<Engine>> {
 
     Engine* engine_;
     std::shared_ptr<local_group> group_;
-    std::shared_ptr<local_part<Engine>> part_;  // none in the group of all ranks
+    std::shared_ptr<void> part_;  // of a group that a split has made: where its last copy ends, drop() is called
     int rank_;
     int current_ = none;             // the lane that from() shows
     per_lane<std::uint64_t> begun_;  // all-gathers started

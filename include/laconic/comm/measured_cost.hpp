@@ -23,10 +23,9 @@ struct cost_measurement {
     /// Throws argument_error where there are fewer than two sizes or no repetition.
     void check() const {
         if (least < 1 || most / 4 < least)
-            throw argument_error(detail::concat(
-                {"messages of ", least, " to ", most, " bytes: two sizes take 1 or more, and 4 times as many"}));
-        if (repetitions < 1)
-            throw argument_error(detail::concat({repetitions, " repetitions: at least one is needed"}));
+            throw argument_error(
+                {"messages of ", least, " to ", most, " bytes: two sizes take 1 or more, and 4 times as many"});
+        if (repetitions < 1) throw argument_error({repetitions, " repetitions: at least one is needed"});
     }
     std::vector<std::size_t> sizes() const {
         std::vector<std::size_t> all;
@@ -101,7 +100,7 @@ message_cost measure_cost(C& comm, cost_measurement const& how = {}, Now clock =
 /// The cost of a message from one rank to one other, for an all-gather among so many ranks that consists of such
 /// messages one after another. Throws argument_error for fewer than two ranks.
 inline message_cost between_two(message_cost const& all_gather, int ranks) {
-    if (ranks < 2) throw argument_error(detail::concat({ranks, " ranks: between two there are two or more"}));
+    if (ranks < 2) throw argument_error({ranks, " ranks: between two there are two or more"});
     message_cost one = all_gather;
     for (double* const price : {&one.per_bit, &one.per_packet, &one.per_message}) *price /= ranks - 1;
     return one;

@@ -38,7 +38,7 @@ class mpi_end : public mpi_lanes {
           pairs_(all),
           lengths_(static_cast<std::size_t>(size())) {
         if (longest < 1 || longest > INT_MAX)
-            throw argument_error(concat({longest, " bytes at a time: MPI carries 1 to 2^31 - 1"}));
+            throw argument_error({longest, " bytes at a time: MPI carries 1 to 2^31 - 1"});
         if (piece < 1) throw argument_error("pieces of 0 bytes");
     }
     /// Leaves, and waits until it is over. Where this rank gave up it must not be destroyed: MPI may use it until the
@@ -71,11 +71,11 @@ class mpi_end : public mpi_lanes {
 
     /// Only the root waits for the others, but a long message waits until the root receives it.
     void gather(int root, payload mine) {
-        check_root(root);
+        require_root(root);
         mpi_lanes::gather(root, mine);
     }
     void broadcast(int root, payload mine) {
-        check_root(root);
+        require_root(root);
         if (one_by_one_) return mpi_lanes::broadcast(root, mine);
         gather_lengths(std::uint64_t{mine.bytes.size()} << 1 | (mine.is_error ? 1 : 0));
         auto const envelope = lengths_[static_cast<std::size_t>(root)];
@@ -95,8 +95,8 @@ class mpi_end : public mpi_lanes {
         gather_lengths(x.size());
         for (std::size_t r = 0; r < lengths_.size(); ++r)
             if (lengths_[r] != lengths_[0])
-                throw shape_error(concat({"rank ", wait().name(static_cast<int>(r)), " adds up ", lengths_[r],
-                                          " numbers, rank ", wait().name(0), " ", lengths_[0]}));
+                throw shape_error({"rank ", wait().name(static_cast<int>(r)), " adds up ", lengths_[r],
+                                   " numbers, rank ", wait().name(0), " ", lengths_[0]});
         MPI_Datatype const type = std::same_as<T, float> ? MPI_FLOAT : MPI_DOUBLE;
         for (std::size_t const most = std::max<std::size_t>(longest_ / sizeof(T), 1); !x.empty();) {
             auto const piece = x.first(std::min(most, x.size()));
@@ -139,9 +139,9 @@ class mpi_end : public mpi_lanes {
     }
 
   private:
-    void check_root(int root) const {
+    void require_root(int root) const {
         require_ready();
-        if (root < 0 || root >= size()) throw argument_error(concat({"the root is rank ", root, " of ", size()}));
+        check_root(size(), root);
     }
     // Throws where a rank has left.
     void gather_lengths(std::uint64_t mine) {

@@ -19,7 +19,7 @@ inline void check_mpi(int status, char const* call) {
     char text[MPI_MAX_ERROR_STRING] = {};
     int length = 0;
     MPI_Error_string(status, text, &length);
-    throw comm_error(-1, concat({std::string(call), ": ", text}));
+    throw comm_error(-1, {std::string(call), ": ", text});
 }
 
 /// Whether MPI has been started and not ended: only then may it be called.

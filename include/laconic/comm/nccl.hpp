@@ -139,8 +139,7 @@ class nccl {
 
   private:
     std::uint64_t checked(int root) const {
-        if (root < 0 || root >= size())
-            throw argument_error(detail::concat({"the root is rank ", root, " of ", size()}));
+        detail::check_root(size(), root);
         return static_cast<std::uint64_t>(root);
     }
     void keep_deadline() {

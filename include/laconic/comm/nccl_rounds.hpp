@@ -57,7 +57,7 @@ class nccl_rounds {
         for (std::size_t r = 1; r < ranks_ && what.call == nccl_call::all_reduce; ++r)
             if (word(r, 2) != word(0, 2))
                 throw shape_error(
-                    concat({"rank ", r, " brings ", word(r, 2), " numbers to an all-reduce, rank 0 ", word(0, 2)}));
+                    {"rank ", r, " brings ", word(r, 2), " numbers to an all-reduce, rank 0 ", word(0, 2)});
     }
     payload from(int r) const { return payloads_[static_cast<std::size_t>(r)]; }
 
@@ -261,7 +261,7 @@ class nccl_rounds {
     // There are no rounds any more once a rank has left, or an error has aborted the communicator.
     void require_all_here() const {
         in_->comm();
-        if (left_ != no_rank) throw comm_error(left_, concat({"rank ", left_, " left before the others were done"}));
+        if (left_ != no_rank) throw comm_error(left_, {"rank ", left_, " left before the others were done"});
     }
 
     nccl_stream* in_;

@@ -44,8 +44,7 @@ class nccl_stream {
     bool alive() const { return comm_ != nullptr; }
     /// Throws where an error has aborted it.
     ncclComm_t comm() const {
-        if (comm_ == nullptr)
-            throw comm_error(-1, concat({"an error has aborted NCCL's communicator before: ", failure_}));
+        if (comm_ == nullptr) throw comm_error(-1, {"an error has aborted NCCL's communicator before: ", failure_});
         return comm_;
     }
     cudaStream_t stream() const { return stream_; }

@@ -25,8 +25,7 @@ struct network {
     void check() const {
         for (double const v : {latency, seconds_per_bit, overhead})
             if (!(v >= 0 && v <= 1e300))
-                throw argument_error(
-                    detail::concat({"a network with ", v, " seconds: they are finite and at least 0"}));
+                throw argument_error({"a network with ", v, " seconds: they are finite and at least 0"});
     }
     bool operator==(network const&) const = default;
 };
@@ -36,7 +35,7 @@ namespace detail {
 /// Throws argument_error unless it is finite and at least 0.
 inline void check_work(double seconds) {
     if (!(seconds >= 0 && seconds <= 1e300))
-        throw argument_error(concat({"a rank works for ", seconds, " seconds: at least 0, and finite"}));
+        throw argument_error({"a rank works for ", seconds, " seconds: at least 0, and finite"});
 }
 
 /// The times at which a port is busy, apart from each other; it keeps the last 32.

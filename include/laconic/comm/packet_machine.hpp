@@ -57,8 +57,8 @@ struct retransmission {
     /// Throws argument_error for waits that are not 0 < least <= first <= most, and for no farewell.
     void check() const {
         if (!(least > 0 && least <= first && first <= most && std::isfinite(most)))
-            throw argument_error(detail::concat({"waits of ", least, ", ", first, " and ", most, " seconds"}));
-        if (farewells < 1) throw argument_error(detail::concat({farewells, " farewells"}));
+            throw argument_error({"waits of ", least, ", ", first, " and ", most, " seconds"});
+        if (farewells < 1) throw argument_error({farewells, " farewells"});
     }
 };
 

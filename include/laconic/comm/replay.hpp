@@ -27,7 +27,7 @@ struct racks {
     void check() const {
         ports.check();
         links.check();
-        if (per_rack < 0) throw argument_error(detail::concat({"racks of ", per_rack, " ranks"}));
+        if (per_rack < 0) throw argument_error({"racks of ", per_rack, " ranks"});
     }
     int rack_of(int rank) const { return per_rack > 0 ? rank / per_rack : 0; }
 };
@@ -51,8 +51,7 @@ class replayer {
                 else
                     check_partners(static_cast<int>(n), d.to, d.from);
             if (r > 0 && gathered.size() != rounds_)
-                throw argument_error(
-                    concat({"rank ", r, " was in ", gathered.size(), " all-gathers, rank 0 in ", rounds_}));
+                throw argument_error({"rank ", r, " was in ", gathered.size(), " all-gathers, rank 0 in ", rounds_});
             rounds_ = gathered.size();
             gathered_.insert(gathered_.end(), gathered.begin(), gathered.end());
         }

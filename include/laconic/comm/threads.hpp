@@ -118,7 +118,6 @@ class threads : detail::local_engine<threads, detail::thread_state> {
 
   private:
     friend detail::local_member<threads>;
-    friend detail::local_part<threads>;
     static constexpr bool may_change_threads = true;
     using rank_state = detail::thread_state;
     using time_point = detail::deadline::clock::time_point;
@@ -233,9 +232,8 @@ class threads : detail::local_engine<threads, detail::thread_state> {
         timed_out(who_computes(), " let no other rank compute");
         give_up(my);
     }
-    // Rank r, or, where it waits itself, the last of the ranks that wait for each other.
-    int slowest(int r) const {
-        for (int n = 0; n < size() && at(r).waits_for != no_rank; ++n) r = awaited_rank(at(r), at(r).waits_for);
+    int slowest(int awaited) const {
+        int const r = last_awaited(awaited);
         return at(r).ready ? who_computes() : r;
     }
     int who_computes() const { return static_cast<int>(detail::turns::longest(states_)); }

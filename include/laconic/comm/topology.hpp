@@ -108,14 +108,14 @@ class graph_schedule {
             throw argument_error("a topology has either one graph or chains that are refreshed");
         auto const require = [ranks](std::size_t has, char const* what) {
             if (has != static_cast<std::size_t>(ranks))
-                throw argument_error(detail::concat({what, " of ", has, " ranks, among ", ranks}));
+                throw argument_error({what, " of ", has, " ranks, among ", ranks});
         };
         if (how_.refresh == 0) require(static_cast<std::size_t>(how_.over.size()), "a graph");
         for (auto const& order : how_.chains) require(order.size(), "a chain"), graph::chain(order);
         if (!how_.positions.empty()) require(how_.positions.size(), "positions");
         for (auto const p : how_.positions)
             if (!(std::abs(p.x) <= 1e150 && std::abs(p.y) <= 1e150))
-                throw argument_error(detail::concat({"no rank can be at (", p.x, ", ", p.y, ")"}));
+                throw argument_error({"no rank can be at (", p.x, ", ", p.y, ")"});
         at_ = how_.positions;
         at_.resize(n);
     }
@@ -211,7 +211,7 @@ struct radio {
   private:
     static position place(std::span<position const> at, int rank) { return at[static_cast<std::size_t>(rank)]; }
     static void require_two(std::size_t n) {
-        if (n < 2) throw argument_error(detail::concat({"radios of ", n, " ranks: at least 2 are needed"}));
+        if (n < 2) throw argument_error({"radios of ", n, " ranks: at least 2 are needed"});
     }
 };
 

@@ -45,7 +45,7 @@ class udp {
     /// argument_error for an invalid address, or one that two nodes have.
     void set_peers(int me, std::vector<std::string> const& all) {
         if (me < 0 || static_cast<std::size_t>(me) >= all.size())
-            throw argument_error(detail::concat({"node ", me, " of ", all.size()}));
+            throw argument_error({"node ", me, " of ", all.size()});
         me_ = me;
         peers_.assign(all.size(), {});
         waited_for_.clear();
@@ -56,8 +56,7 @@ class udp {
             auto& at = peers_[n].at;
             at = detail::find_place(all[n], socket_.family());
             if (auto const [other, is_new] = nodes_.try_emplace(at.name(), static_cast<int>(n)); !is_new)
-                throw argument_error(
-                    detail::concat({"nodes ", other->second, " and ", n, " have the address ", all[n]}));
+                throw argument_error({"nodes ", other->second, " and ", n, " have the address ", all[n]});
         }
     }
 
@@ -112,14 +111,13 @@ class udp {
 
     void send(int to, std::span<std::byte const> packet) {
         if (to < 0 || static_cast<std::size_t>(to) >= peers_.size())
-            throw argument_error(detail::concat({"a packet for node ", to, " of ", peers_.size()}));
+            throw argument_error({"a packet for node ", to, " of ", peers_.size()});
         if (to == me_) {
             own_.next(0, packet.size()).assign({packet});
             return own_.post(0);
         }
         if (packet.size() > how_.longest)
-            throw argument_error(
-                detail::concat({"a packet of ", packet.size(), " bytes: up to ", how_.longest, " can be"}));
+            throw argument_error({"a packet of ", packet.size(), " bytes: up to ", how_.longest, " can be"});
         if (packet.empty()) return;  // an empty packet carries nothing
         if (how_.loss > 0 && how_.losses.uniform(sent_++) < how_.loss) return;
         auto& b = batch_for(peers_[static_cast<std::size_t>(to)], packet.size());
@@ -181,8 +179,8 @@ class udp {
 
     [[noreturn]] void give_up(int node) const {
         auto const time = detail::concat({how_.deadline.count(), " ms"});
-        if (node == no_rank) throw comm_error(-1, detail::concat({"no packet came for ", time}));
-        throw comm_error(node, detail::concat({"node ", node, " sent nothing that is needed for ", time}));
+        if (node == no_rank) throw comm_error(-1, {"no packet came for ", time});
+        throw comm_error(node, {"node ", node, " sent nothing that is needed for ", time});
     }
 
     static constexpr std::size_t lengths_at_once = 4;

@@ -40,6 +40,7 @@ struct agreement_error : error {
     int rank;
 
     agreement_error(int rank_, std::string const& why) : error(why), rank(rank_) {}
+    agreement_error(int rank_, detail::text_pieces why) : error(why), rank(rank_) {}
 };
 
 /// A gradient has a NaN or an infinity, or what the rank would compress overflows (the difference to its shift, its
@@ -93,6 +94,7 @@ struct comm_error : error {
     int rank;
 
     comm_error(int rank_, std::string const& why) : error(why), rank(rank_) {}
+    comm_error(int rank_, detail::text_pieces why) : error(why), rank(rank_) {}
 };
 
 /// A file is missing or broken. Line and column count from 1; they are 0 where the error has no place in the file.

@@ -29,7 +29,7 @@ class omni_machine {
     omni_machine(omni_stream const& how, int node, retransmission when = {}) : how_(how), node_(node), when_(when) {
         how.check();
         when.check();
-        if (node < 0 || node >= how.nodes()) throw argument_error(detail::concat({"node ", node, " of ", how.nodes()}));
+        if (node < 0 || node >= how.nodes()) throw argument_error({"node ", node, " of ", how.nodes()});
         if (node < how.workers) worker_.emplace(how, node, when);
         if (auto const a = how.aggregator_at(node); a != no_rank)
             aggregator_.emplace(how, static_cast<std::size_t>(a), when);
@@ -105,20 +105,18 @@ class omni_machine {
     /// numbers that are not finite, the same on all workers; then x is as it was. error for a sum that overflowed.
     void finish() const {
         if (differs_)
-            throw agreement_error(differs_between_[1],
-                                  detail::concat({"nodes ", differs_between_[0], " and ", differs_between_[1],
-                                                  " run different collectives"}));
+            throw agreement_error(differs_between_[1], {"nodes ", differs_between_[0], " and ", differs_between_[1],
+                                                        " run different collectives"});
         if (!worker_) return;
         if (int const r = worker_->failed_worker(); r != no_rank) {
             auto const what = worker_->error();
             if ((what & detail::other_dimension) == 0)
                 throw non_finite_error(r, round_, static_cast<std::size_t>(what));
-            throw shape_error(detail::concat({"rank ", r, " has a vector of ", what - detail::other_dimension,
-                                              " numbers, the collective is for ", how_.d}));
+            throw shape_error({"rank ", r, " has a vector of ", what - detail::other_dimension,
+                               " numbers, the collective is for ", how_.d});
         }
         if (worker_->overflow() < how_.d)
-            throw error(detail::concat(
-                {"round ", round_, ": the ranks' sum is not finite at coordinate ", worker_->overflow()}));
+            throw error({"round ", round_, ": the ranks' sum is not finite at coordinate ", worker_->overflow()});
     }
 
   private:

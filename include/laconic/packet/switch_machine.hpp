@@ -25,7 +25,7 @@ class switch_machine {
     /// Throws argument_error for an invalid layout, or a node that it does not have.
     switch_machine(switch_layout const& how, int me, retransmission when = {}) : how_(how), me_(me) {
         how.check();
-        if (me < 0 || me >= how.nodes()) throw argument_error(detail::concat({"node ", me, " of ", how.nodes()}));
+        if (me < 0 || me >= how.nodes()) throw argument_error({"node ", me, " of ", how.nodes()});
         when.check();
         if (is_worker())
             for (int s = 0; s < how.switches; ++s) workers_.emplace_back(how, me, s, when);
@@ -100,8 +100,8 @@ class switch_machine {
             if (!w.has_sum()) throw_incomplete(w.waits_for());
         if (all_workers([](auto const& w) { return w.sum_is_finite(); })) return;
         B on;
-        throw error(detail::concat({"round ", round_, ": the ranks' sum is not finite at coordinate ",
-                                    first_non_finite(on, std::span<T const>(x_))}));
+        throw error({"round ", round_, ": the ranks' sum is not finite at coordinate ",
+                     first_non_finite(on, std::span<T const>(x_))});
     }
 
   private:
@@ -110,8 +110,7 @@ class switch_machine {
     // A switch of this node's own waits for others.
     [[noreturn]] void throw_incomplete(int lacks) const {
         if (lacks == me_ && pool_) lacks = pool_->waits_for();
-        throw comm_error(
-            lacks, detail::concat({"round ", round_, ": node ", lacks, " has not sent all that the sum is made of"}));
+        throw comm_error(lacks, {"round ", round_, ": node ", lacks, " has not sent all that the sum is made of"});
     }
 
     switch_layout how_;

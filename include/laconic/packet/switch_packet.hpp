@@ -105,9 +105,7 @@ struct switch_layout {
 
     /// Throws argument_error for settings outside their ranges.
     void check() const {
-        auto const refuse = [](std::string const& why) {
-            throw argument_error(detail::concat({"a sum by switches ", why}));
-        };
+        auto const refuse = [](std::string const& why) { throw argument_error({"a sum by switches ", why}); };
         if (d > detail::largest_dimension) refuse("of more than 2^32 - 1 dimensions");
         if (workers < 1 || workers > detail::fixed_point::most_workers)
             refuse(detail::concat(
@@ -187,8 +185,8 @@ struct switch_error {
         if (what == input) throw non_finite_error(static_cast<int>(rank), round, static_cast<std::size_t>(where));
         if (what == disagreement)
             throw agreement_error(static_cast<int>(rank),
-                                  concat({"ranks disagree: rank ", rank, " has \"", switch_items[where], ": ", theirs,
-                                          "\", its switch has \"", switch_items[where], ": ", ours, "\""}));
+                                  {"ranks disagree: rank ", rank, " has \"", switch_items[where], ": ", theirs,
+                                   "\", its switch has \"", switch_items[where], ": ", ours, "\""});
     }
 };
 

@@ -141,7 +141,7 @@ class layer_vector {
 
   private:
     static void require_length(std::size_t n, std::size_t d) {
-        if (n != d) throw shape_error(concat({"a vector of ", n, " numbers, where the reducer has ", d}));
+        if (n != d) throw shape_error({"a vector of ", n, " numbers, where the reducer has ", d});
     }
 
     caller_vector held_, bound_;

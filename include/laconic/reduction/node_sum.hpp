@@ -157,7 +157,7 @@ class node_sum : protected step_state {
         bool present = false;  // on all ranks of the node
     };
     node_layer& at(std::size_t l) {
-        if (l >= layers_.size()) throw argument_error(concat({"layer ", l, " of ", layers_.size()}));
+        if (l >= layers_.size()) throw argument_error({"layer ", l, " of ", layers_.size()});
         return layers_[l];
     }
     /// This rank's share of the mean over the node of x / loss_scale, in which each rank counts by its weight; one that

@@ -169,7 +169,7 @@ inline bool is_in_full(layer const& l, reducer_options const& options) {
         for (std::size_t l = 0; l < std::min(most, layers.size()); ++l)
             names += concat({(l > 0 ? ", " : ""), "\"", layers[l].name, "\""});
         if (layers.size() > most) names += concat({" and ", layers.size() - most, " more"});
-        throw argument_error(concat({"in_full: the pattern \"", p, "\" matches no layer; their names are ", names}));
+        throw argument_error({"in_full: the pattern \"", p, "\" matches no layer; their names are ", names});
     }
 }
 
@@ -177,15 +177,14 @@ inline bool is_in_full(layer const& l, reducer_options const& options) {
 template <Scalar T>
 [[gnu::noinline]] void check(step_options const& o) {
     if (!(o.loss_scale > 0 && std::isfinite(o.loss_scale)))
-        throw argument_error(concat({"a loss scale of ", o.loss_scale, ", which must be finite and above 0"}));
+        throw argument_error({"a loss scale of ", o.loss_scale, ", which must be finite and above 0"});
     double const least = double(std::numeric_limits<T>::min()), most = 1 / least;  // both have a reciprocal in T
     if (o.loss_scale < least || o.loss_scale > most)
-        throw argument_error(concat({"a loss scale of ", o.loss_scale, ", which numbers of ", sizeof(T),
-                                     " bytes do not hold with its reciprocal: it must be from ", least, " to ", most}));
+        throw argument_error({"a loss scale of ", o.loss_scale, ", which numbers of ", sizeof(T),
+                              " bytes do not hold with its reciprocal: it must be from ", least, " to ", most});
     if (o.step_size && !(*o.step_size > 0 && std::isfinite(*o.step_size)))
-        throw argument_error(
-            concat({"a step size of ", *o.step_size, ", which must be finite and above 0: what a step ",
-                    "at rate 0 sends would be lost, so drop() it"}));
+        throw argument_error({"a step size of ", *o.step_size, ", which must be finite and above 0: what a step ",
+                              "at rate 0 sends would be lost, so drop() it"});
 }
 
 /// A digest of what ranks must have alike in a step, which is never 0: its options, and the largest number that the

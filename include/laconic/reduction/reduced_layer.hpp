@@ -47,7 +47,7 @@ class reduced_layer final : public step_layer {
           mean_(is_.size) {
         messages::check_dimension(is_.size);
         if constexpr (MayServe<decltype(R::over)>)
-            if (how_.over.server()) throw argument_error(concat({"a reducer has no server: ", to_string(how_.over)}));
+            if (how_.over.server()) throw argument_error({"a reducer has no server: ", to_string(how_.over)});
         described_ = concat({is_.size, " numbers, ", (in_full_ ? "in full" : to_string(how_))});
         if (in_full_) return;
         how_.check_proof(is_.size);

@@ -97,8 +97,7 @@ class reduction_step final : public step_control {
             archive.skip_checks(), archive(round);
             if (r == 0) first = round;
             if (round != first)
-                throw agreement_error(
-                    r, concat({"rank ", r, "'s state is of step ", round, ", rank 0's of step ", first}));
+                throw agreement_error(r, {"rank ", r, "'s state is of step ", round, ", rank 0's of step ", first});
         }
         if (ranks == comm().size()) return restore(saved[static_cast<std::size_t>(comm().rank())]);
         for (auto const& l : all_) l.memory().require_add();

@@ -183,8 +183,7 @@ class step_control : public step_layers, step_state {
     }
     failure own_failure(failure f) const { return f.rank == no_rank ? std::move(f).by(comm().rank(), round_) : f; }
     [[gnu::cold, gnu::noinline]] void fail(failure why) {
-        if (order_.is_known() && order_.is_over())
-            throw argument_error(concat({why.why, " after all messages of the step"}));
+        if (order_.is_known() && order_.is_over()) throw argument_error({why.why, " after all messages of the step"});
         if (!own_error_) own_error_ = std::move(why);
     }
     // Called when the layer that is due has its message, or this rank has made a mistake.

@@ -179,7 +179,7 @@ class step_layers {
 
     /// Throws argument_error where there is no such layer.
     step_layer& at(std::size_t l) const {
-        if (l >= size()) throw argument_error(concat({"layer ", l, " of ", size()}));
+        if (l >= size()) throw argument_error({"layer ", l, " of ", size()});
         return *list_[l];
     }
     /// To be called once list_ has them all. Throws argument_error where the options do not suit them.
@@ -219,7 +219,7 @@ class step_layers {
         for (auto const& l : layers) names.push_back(l.name);
         std::sort(names.begin(), names.end());
         if (auto const same = std::adjacent_find(names.begin(), names.end()); same != names.end())
-            throw argument_error(concat({"two layers are named \"", *same, "\""}));
+            throw argument_error({"two layers are named \"", *same, "\""});
     }
     void draw() {
         key const whole{seed_.value()};
@@ -247,7 +247,7 @@ class step_layers {
         if (with == no_rank) with = r, first = theirs;
         if (theirs != first)
             throw agreement_error(
-                r, concat({"ranks disagree: ranks ", with, " and ", r, " start the layers in different orders"}));
+                r, {"ranks disagree: ranks ", with, " and ", r, " start the layers in different orders"});
     });
     all ? order.learn() : order.list_once();
 }

@@ -60,7 +60,7 @@ class step_state {
     std::exception_ptr failed() const { return failed_; }
     /// Throws argument_error where a step is under way.
     void require_no_step(char const* call) const {
-        if (now_.is_open) throw argument_error(concat({"a step is under way: finish() or drop() comes before ", call}));
+        if (now_.is_open) throw argument_error({"a step is under way: finish() or drop() comes before ", call});
     }
     /// Throws argument_error for options of finish() other than those of the layers that were started.
     void require_given(step_options const& options) const {
@@ -213,9 +213,9 @@ enum class begins { with_layers, with_error, to_drop };
     auto const text_of = [&](int r) { return text_of_bytes(texts.from(r).bytes); };
     for (int r = 1; all && r < comm.size(); ++r)
         if (text_of(r) != text_of(0)) disagreement_of(text_of(0), text_of(r), r).raise();
-    throw agreement_error(-1, concat({"ranks disagree on step ", round,
-                                      " or its options: one of them restored its state alone, "
-                                      "or a message was damaged"}));
+    throw agreement_error(-1, {"ranks disagree on step ", round,
+                               " or its options: one of them restored its state alone, "
+                               "or a message was damaged"});
 }
 
 /// The largest of the ranks' rounds. 8 bytes from each rank.

@@ -31,15 +31,14 @@ class broken_round {
 
     /// Throws comm_error on rank `rank` where round `round` was left after one of these.
     void require_consistent(int rank, std::uint64_t round) const {
-        if (why_ == why::answer)
-            throw comm_error(0, concat({"the server's answer in round ", round, " was lost", ending}));
+        if (why_ == why::answer) throw comm_error(0, {"the server's answer in round ", round, " was lost", ending});
         if (why_ == why::sum)
-            throw comm_error(-1, concat({"the collective of round ", round,
-                                         " broke off, and other ranks may have its sum", ending}));
+            throw comm_error(
+                -1, {"the collective of round ", round, " broke off, and other ranks may have its sum", ending});
         if (why_ == why::round)
-            throw comm_error(-1, concat({"round ", round, " broke off, and other ranks may have finished it", ending}));
+            throw comm_error(-1, {"round ", round, " broke off, and other ranks may have finished it", ending});
         if (why_ == why::move)
-            throw comm_error(rank, concat({"round ", round, " broke off while rank ", rank, " moved", ending}));
+            throw comm_error(rank, {"round ", round, " broke off while rank ", rank, " moved", ending});
     }
 
   private:

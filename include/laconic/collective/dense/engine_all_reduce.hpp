@@ -22,9 +22,9 @@ struct engine_all_reduce {
 };
 
 template <Scalar T, class B>
-class engine_all_reduce::adder {
+class engine_all_reduce::adder : detail::sum_in_session {
   public:
-    adder(engine_all_reduce const&, std::size_t d, position_code) : d_(d) {}
+    using detail::sum_in_session::sum_in_session;
 
     /// Errors of what a rank brought come before anything is added, and x is as it was then.
     template <AllReducer<T> C>
@@ -36,10 +36,6 @@ class engine_all_reduce::adder {
         session_.check_sum(on, x, 0);  // all ranks have the same sum: no report is needed
         session_.finish();
     }
-
-  private:
-    std::size_t d_;
-    session session_;
 };
 
 }  // namespace laconic

@@ -27,9 +27,9 @@ struct halving_doubling {
 };
 
 template <Scalar T, OnHost B>
-class halving_doubling::adder {
+class halving_doubling::adder : detail::sum_in_session {
   public:
-    adder(halving_doubling const&, std::size_t d, position_code) : d_(d) {}
+    using detail::sum_in_session::sum_in_session;
 
     void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
@@ -39,7 +39,9 @@ class halving_doubling::adder {
             all.each([&](std::size_t at, std::size_t n) { session_.send_numbers(comm, to, x, at, n); });
         };
         auto const receive_all = [&](int from, bool adds) {
-            all.each([&](std::size_t at, std::size_t n) { receive(on, comm, from, x, at, n, adds); });
+            all.each([&](std::size_t at, std::size_t n) {
+                detail::receive_numbers(on, comm, session_, from, x, at, n, adds);
+            });
         };
         if (me >= paired) {
             send(me - paired);
@@ -53,14 +55,6 @@ class halving_doubling::adder {
     }
 
   private:
-    // A piece, added to what is there, or in its place.
-    void receive(B& on, PointToPoint auto& comm, int from, std::span<T> x, std::size_t at, std::size_t n, bool adds) {
-        session_.receive(comm, from, [&](wire::bit_reader& source) {
-            auto const piece = x.subspan(at, n);
-            adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
-            if (adds) session_.check_sum(on, piece, at);
-        });
-    }
     // Among ranks 0 .. q - 1, a power of two. Part r is added up by rank r.
     void sum_by_halves(B& on, PointToPoint auto& comm, std::span<T> x, int q) {
         auto const me = static_cast<std::size_t>(comm.rank()), all = static_cast<std::size_t>(q);
@@ -73,7 +67,9 @@ class halving_doubling::adder {
             detail::by_turns(
                 side(mine), side(theirs),
                 [&](std::size_t at, std::size_t n) { session_.send_numbers(comm, partner, x, at, n); },
-                [&](std::size_t at, std::size_t n) { receive(on, comm, partner, x, at, n, adds); });
+                [&](std::size_t at, std::size_t n) {
+                    detail::receive_numbers(on, comm, session_, partner, x, at, n, adds);
+                });
         };
         for (std::size_t distance = all / 2; distance > 0; distance /= 2) {
             std::size_t const kept = me & ~(distance - 1);
@@ -84,9 +80,6 @@ class halving_doubling::adder {
             exchange(distance, mine, mine ^ distance, false);
         }
     }
-
-    std::size_t d_;
-    session session_;
 };
 
 }  // namespace laconic

@@ -22,9 +22,9 @@ struct ring {
 };
 
 template <Scalar T, OnHost B>
-class ring::adder {
+class ring::adder : detail::sum_in_session {
   public:
-    adder(ring const&, std::size_t d, position_code) : d_(d) {}
+    using detail::sum_in_session::sum_in_session;
 
     void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
@@ -59,18 +59,10 @@ class ring::adder {
         if (steps > 0) each_piece(first_part, send);
         for (std::size_t step = 0; step < steps; ++step)
             each_piece((first_part + 2 * n - step - 1) % n, [&](std::size_t first, std::size_t length) {
-                bool const adds = step + 1 < n;
-                session_.receive(comm, last, [&](wire::bit_reader& source) {
-                    auto const piece = x.subspan(first, length);
-                    adds ? detail::add_numbers(source, piece) : take_numbers(source, piece);
-                    if (adds) session_.check_sum(on, piece, first);
-                });
+                detail::receive_numbers(on, comm, session_, last, x, first, length, step + 1 < n);
                 if (step + 1 < steps) send(first, length);
             });
     }
-
-    std::size_t d_;
-    session session_;
 };
 
 }  // namespace laconic

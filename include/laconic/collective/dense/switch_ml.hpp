@@ -32,9 +32,9 @@ struct switch_ml {
 };
 
 template <Scalar T, OnHost B>
-class switch_ml::adder {
+class switch_ml::adder : detail::sum_in_session {
   public:
-    adder(switch_ml const&, std::size_t d, position_code) : d_(d) {}
+    using detail::sum_in_session::sum_in_session;
 
     /// x is as it was where a rank brought what is not finite. Throws argument_error, too, for more than 65535 ranks.
     void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
@@ -144,8 +144,6 @@ class switch_ml::adder {
         }
     }
 
-    std::size_t d_;
-    session session_;
     std::optional<switch_machine<T, B>> node_;
     int me_ = no_rank;
     std::array<std::vector<wire::bit_writer>, 2>

@@ -30,7 +30,7 @@ struct regions {
             for (std::size_t p = 0; p <= ranks; ++p) starts.push_back(detail::partition{d, ranks}.first(p));
         if (starts.size() != ranks + 1 || starts[0] != 0 || starts[ranks] != d ||
             !std::is_sorted(starts.begin(), starts.end()))
-            throw shape_error(concat({"this state is not of ", ranks, " ranks and ", d, " numbers"}));
+            throw shape_error({"this state is not of ", ranks, " ranks and ", d, " numbers"});
     }
     /// Where region p of `ranks` would start for v alone; where v has no terms, in equal parts.
     template <Scalar T, class B>

@@ -44,10 +44,10 @@ compressed_split_all_gather(C, std::uint64_t = 0) -> compressed_split_all_gather
 template <class C>
 template <Scalar T, OnHost B>
 requires Compressor<C, T, B> && messages::TermMessage<detail::message_of<C, T, B>>
-class compressed_split_all_gather<C>::adder {
+class compressed_split_all_gather<C>::adder : detail::sum_in_session {
   public:
     adder(compressed_split_all_gather const& how, std::size_t d, position_code positions)
-        : d_(d), compressor_(how.compressor), from_{how.seed}, session_(positions) {}
+        : sum_in_session(how, d, positions), compressor_(how.compressor), from_{how.seed} {}
 
     /// v <- the sum of all ranks' v as the messages have it, those numbers that are not 0. Throws argument_error, too,
     /// where the compressor does not suit parts of d / P numbers, or has no message about a sum. After an error
@@ -56,9 +56,10 @@ class compressed_split_all_gather<C>::adder {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         detail::partition const ranges{d_, n};
         for (auto const length : {d_ / n, d_ / n + (d_ % n != 0)}) compressor_.check(length);
-        make_room(on, v, ranges);
-        session_.start(on, comm, round, v, d_);
-        detail::split_and_add(on, comm, session_, ranges, v, sum_, piece_, lists_);
+        session_.make_room<T>(d_);  // messages are about all numbers of a part
+        messages_.resize(n);
+        leftover_.reserve(on, d_ / n + 1);
+        detail::split_and_add(on, comm, session_, ranges, v, round, sum_, piece_, lists_);
         key const now = from_.child(round.number);
         for (std::size_t p = 0; p < n; ++p)
             if (p != me) compressor_.blank(on, ranges.length(p), now.child(p), messages_[p]);
@@ -94,20 +95,8 @@ class compressed_split_all_gather<C>::adder {
             if (numbers_[i] != 0) leftover_.append(first + i, numbers_[i]);
     }
 
-    // What ranks with as many terms need in any round. Messages are about all numbers of a part.
-    void make_room(B& on, sparse_sum<T, B>& v, detail::partition const& ranges) {
-        auto const most = detail::most_terms_of_sum(v, d_, ranges.parts);
-        session_.template make_room<T>(d_);
-        messages_.resize(ranges.parts);
-        for (auto* const list : {&sum_, &piece_, &leftover_}) list->reserve(on, std::min(most, d_ / ranges.parts + 1));
-        lists_.reserve(on, ranges.parts, most);
-        v.reserve(on, most);
-    }
-
-    std::size_t d_;
     C compressor_;
     key from_;
-    session session_;
     std::vector<detail::message_of<C, T, B>> messages_;
     typename B::template array<T> numbers_;
     sparse_sum<T, B> sum_, piece_, leftover_;

@@ -22,16 +22,16 @@ struct gathered_sum {
 };
 
 template <Scalar T, OnHost B>
-class gathered_sum::adder {
+class gathered_sum::adder : detail::sum_in_session {
   public:
-    adder(gathered_sum const&, std::size_t d, position_code positions) : d_(d), session_(positions) {}
+    using detail::sum_in_session::sum_in_session;
 
     /// Who receives damaged bytes can report them only to ranks that come later in the schedule: the others have the
     /// sum.
     void operator()(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         auto const most = detail::most_terms_of_sum(v, d_, n);
-        session_.template make_room<T>(most);
+        session_.make_room<T>(most);
         v.reserve(on, most);
         lists_.reserve(on, n, most);
         session_.start(on, comm, round, v, d_);
@@ -49,8 +49,6 @@ class gathered_sum::adder {
     }
 
   private:
-    std::size_t d_;
-    session session_;
     sparse_sum<T, B> theirs_;
     detail::gathered_lists<T, B> lists_;  // this rank's first
 };

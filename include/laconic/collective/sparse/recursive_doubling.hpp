@@ -24,16 +24,16 @@ struct recursive_doubling {
 };
 
 template <Scalar T, OnHost B>
-class recursive_doubling::adder {
+class recursive_doubling::adder : detail::sum_in_session {
   public:
-    adder(recursive_doubling const&, std::size_t d, position_code positions) : d_(d), session_(positions) {}
+    using detail::sum_in_session::sum_in_session;
 
     /// Who receives damaged bytes cannot report them to the half of the ranks that it sends nothing more: they have the
     /// sum.
     void operator()(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
         auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));
-        session_.template make_room<T>(most);
+        session_.make_room<T>(most);
         theirs_.reserve(on, most);
         v.reserve(on, most);
         session_.start(on, comm, round, v, d_);
@@ -57,8 +57,6 @@ class recursive_doubling::adder {
     }
 
   private:
-    std::size_t d_;
-    session session_;
     sparse_sum<T, B> theirs_;
 };
 

@@ -37,15 +37,15 @@ struct split_all_gather {
 };
 
 template <Scalar T, OnHost B>
-class split_all_gather::adder {
+class split_all_gather::adder : detail::sum_in_session {
   public:
     adder(split_all_gather const& how, std::size_t d, position_code positions)
-        : d_(d), then_(how.then), session_(positions) {}
+        : sum_in_session(how, d, positions), then_(how.then) {}
 
     void operator()(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         detail::partition const ranges{d_, n};
-        add_own_part(on, comm, ranges, v, round);
+        detail::split_and_add(on, comm, session_, ranges, v, round, sum_, piece_, lists_);
         if (then_ == second_stage::dense) {
             auto const numbers = v.assign_in_full(on, sum_, ranges.first(me), d_);
             detail::all_gather_numbers(comm, session_, ranges, numbers);
@@ -66,7 +66,7 @@ class split_all_gather::adder {
     /// bytes, by which all ranks throw the same.
     void reduce_scatter(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round const& round = {}) {
         detail::partition const ranges{d_, static_cast<std::size_t>(comm.size())};
-        add_own_part(on, comm, ranges, v, round);
+        detail::split_and_add(on, comm, session_, ranges, v, round, sum_, piece_, lists_);
         session_.share_failure(comm);
         session_.finish();
         v.reset(d_);
@@ -74,27 +74,8 @@ class split_all_gather::adder {
     }
 
   private:
-    // sum_ <- this rank's part of the sum.
-    void add_own_part(B& on, PointToPoint auto& comm, detail::partition const& ranges, sparse_sum<T, B>& v,
-                      sum_round const& round) {
-        make_room(on, v, ranges);
-        session_.start(on, comm, round, v, d_);
-        sum_.expect(ranges.length(static_cast<std::size_t>(comm.rank())));
-        detail::split_and_add(on, comm, session_, ranges, v, sum_, piece_, lists_);
-    }
-    // What ranks with as many terms need in any round.
-    void make_room(B& on, sparse_sum<T, B>& v, detail::partition const& ranges) {
-        auto const most = detail::most_terms_of_sum(v, d_, ranges.parts);
-        session_.template make_room<T>(most + ranges.parts);
-        for (auto* const list : {&sum_, &piece_}) list->reserve(on, std::min(most, d_ / ranges.parts + 1));
-        lists_.reserve(on, ranges.parts, most);
-        v.reserve(on, most);
-    }
-
-    std::size_t d_;
     second_stage then_;
-    session session_;
-    sparse_sum<T, B> sum_, piece_;
+    sparse_sum<T, B> sum_, piece_;  // this rank's part of the sum
     detail::gathered_lists<T, B> lists_;
 };
 

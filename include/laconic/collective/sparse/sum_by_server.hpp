@@ -25,15 +25,15 @@ struct sum_by_server {
 };
 
 template <Scalar T, OnHost B>
-class sum_by_server::adder {
+class sum_by_server::adder : detail::sum_in_session {
   public:
-    adder(sum_by_server const&, std::size_t d, position_code positions) : d_(d), session_(positions) {}
+    using detail::sum_in_session::sum_in_session;
 
     void operator()(B& on, PointToPoint auto& comm, sparse_sum<T, B>& v, sum_round round = {}) {
         auto const most = detail::most_terms_of_sum(v, d_, static_cast<std::size_t>(comm.size()));
         if (comm.rank() == 0) theirs_.reserve(on, std::min(v.size(), d_));
         v.reserve(on, most);
-        session_.template make_room<T>(most);
+        session_.make_room<T>(most);
         auto const take = [&](wire::bit_reader& source, sparse_sum<T, B>& to) {
             to.reset(d_);
             read(on, source, to);
@@ -47,7 +47,7 @@ class sum_by_server::adder {
             [&](wire::bit_reader& source) { take(source, v); }, [&] { session_.check_sum(on, v); });
     }
     void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
-        session_.template make_room<T>(std::min(x.size(), d_));
+        session_.make_room<T>(std::min(x.size(), d_));
         serve(
             on, comm, std::span<T const>(x), round, [&](wire::bit_writer& sink) { put_numbers(sink, x); },
             [&](wire::bit_reader& source) { detail::add_numbers(source, x); },
@@ -69,8 +69,6 @@ class sum_by_server::adder {
         session_.finish();
     }
 
-    std::size_t d_;
-    session session_;
     sparse_sum<T, B> theirs_;
 };
 
