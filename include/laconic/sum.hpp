@@ -85,12 +85,8 @@ class persistent_sum {
             return static_cast<std::size_t>(x.size());
     }
     template <class Index>
-    sparse_vector<E>& add_up(sparse_view<E, Index> x, int divisor) {
-        return add_up_sparse(x, divisor, false);
-    }
-    template <class Index>
     sparse_vector<E>& keep_part(sparse_view<E, Index> x) {
-        return add_up_sparse(x, 1, true);
+        return add_up(x, 1, true);
     }
     void add_up(std::span<E> x, int divisor) {
         if constexpr (as_it_is) {
@@ -123,7 +119,7 @@ class persistent_sum {
         return mine;
     }
     template <class Index>
-    sparse_vector<E>& add_up_sparse(sparse_view<E, Index> x, int divisor, bool keeps_part) {
+    sparse_vector<E>& add_up(sparse_view<E, Index> x, int divisor, bool keeps_part = false) {
         require_on_all(detail::failure_kind::argument, lists_.load(on_, x));
         for (std::size_t w = 0; w < words; ++w) {
             if (keeps_part)

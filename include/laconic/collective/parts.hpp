@@ -246,9 +246,7 @@ void split_and_add(B& on, C& comm, session& talk, partition const& parts, sparse
     lists.reserve(on, parts.parts, most);
     v.reserve(on, most);
     talk.start(on, comm, round, v, parts.d);
-    split_and_add(
-        on, comm, talk, parts, v, mine, piece, lists, [](wire::bit_writer&, std::size_t) {},
-        [](wire::bit_reader&, std::size_t) {});
+    split_and_add(on, comm, talk, parts, v, mine, piece, lists, no_calls{}, no_calls{});
 }
 
 }  // namespace laconic::detail

@@ -168,7 +168,7 @@ class session {
         }
     }
     void send_bytes(PointToPoint auto& comm, int to, std::span<std::byte const> mine) {
-        exchange_bytes(comm, to, mine, no_rank, [](wire::bit_reader&) {});
+        exchange_bytes(comm, to, mine, no_rank, detail::no_calls{});
     }
     /// Sends the n numbers of x from `first` on, in full, without a copy where memory has the byte order of the wire.
     template <PointToPoint C, Scalar T>
@@ -179,12 +179,9 @@ class session {
         else
             send(comm, to, [&](wire::bit_writer& sink) { put_numbers(sink, numbers); });
     }
-    void send(PointToPoint auto& comm, int to, auto what) {
-        exchange(comm, to, what, no_rank, [](wire::bit_reader&) {});
-    }
+    void send(PointToPoint auto& comm, int to, auto what) { exchange(comm, to, what, no_rank, detail::no_calls{}); }
     void receive(PointToPoint auto& comm, int from, auto what) {
-        exchange(
-            comm, no_rank, [](wire::bit_writer&) {}, from, what);
+        exchange(comm, no_rank, detail::no_calls{}, from, what);
     }
 
     /// A collective call: all ranks learn what is wrong on any. Those where nothing is wrong send `bytes`.

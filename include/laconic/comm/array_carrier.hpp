@@ -8,10 +8,6 @@
 
 namespace laconic::detail {
 
-struct no_calls {  // nvcc takes a concept that contains a lambda for unsatisfied
-    void operator()() const {}
-};
-
 /// A communicator that also carries arrays in the memory of a backend that the host cannot reach, from device to
 /// device, in the order of the backend's kernels; no call waits for the transfer. Satisfied iff C also has
 ///   together(calls)          calls calls(), and starts all transfers in it at the same time; within it

@@ -147,6 +147,11 @@ class per_lane {
     std::array<T, static_cast<std::size_t>(most_in_flight)> all_{};
 };
 
+/// A function that does nothing, also for concepts: nvcc takes one that contains a lambda for unsatisfied.
+struct no_calls {
+    void operator()(auto&&...) const {}
+};
+
 /// The all-gathers that a rank has started and not finished, in the order of the starts. Refuses calls in another
 /// order.
 class under_way {
@@ -158,14 +163,9 @@ class under_way {
     void check_none() const {
         if (count_ > 0) throw argument_error("an all-gather is under way: finish() comes before anything else");
     }
-    void start(int lane = 0) {
-        start(lane, [] {});
-    }
-    void finish(int lane = 0) {
-        finish(lane, [] {});
-    }
     /// Calls call() where the lane may be started; after an error of call() nothing is in flight.
-    void start(int lane, auto call) {
+    template <class Call = no_calls>
+    void start(int lane = 0, Call call = {}) {
         check(lane);
         auto const end = lanes_.begin() + count_;
         if (std::find(lanes_.begin(), end, lane) != end)
@@ -175,7 +175,8 @@ class under_way {
         lanes_[count_++] = lane;
     }
     /// Calls call() where the lane may be finished; it still counts as in flight during the call.
-    void finish(int lane, auto call) {
+    template <class Call = no_calls>
+    void finish(int lane = 0, Call call = {}) {
         check(lane);
         if (count_ == 0) throw argument_error("there is no all-gather to finish: start_all_gather() comes before");
         if (lanes_[0] != lane)

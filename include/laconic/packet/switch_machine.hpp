@@ -96,8 +96,12 @@ class switch_machine {
     /// pass on a fixed number of packets themselves.
     void finish() const {
         for (auto const& w : workers_) w.verdict().raise(round_);
-        for (auto const& w : workers_)
-            if (!w.has_sum()) throw_incomplete(w.waits_for());
+        for (auto const& w : workers_) {
+            if (w.has_sum()) continue;
+            int lacks = w.waits_for();
+            if (lacks == me_ && pool_) lacks = pool_->waits_for();  // a switch of this node's own waits for others
+            throw comm_error(lacks, {"round ", round_, ": node ", lacks, " has not sent all that the sum is made of"});
+        }
         if (all_workers([](auto const& w) { return w.sum_is_finite(); })) return;
         B on;
         throw error({"round ", round_, ": the ranks' sum is not finite at coordinate ",
@@ -107,11 +111,6 @@ class switch_machine {
   private:
     bool is_worker() const { return me_ < how_.workers; }
     bool all_workers(auto such) const { return std::all_of(workers_.begin(), workers_.end(), such); }
-    // A switch of this node's own waits for others.
-    [[noreturn]] void throw_incomplete(int lacks) const {
-        if (lacks == me_ && pool_) lacks = pool_->waits_for();
-        throw comm_error(lacks, {"round ", round_, ": node ", lacks, " has not sent all that the sum is made of"});
-    }
 
     switch_layout how_;
     int me_;

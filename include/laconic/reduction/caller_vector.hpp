@@ -133,8 +133,7 @@ class layer_vector {
         if (!held_.is_there())
             throw argument_error(
                 "not started, and no vector is bound that would take its estimate, as on_missing_layer::zero needs: "
-                "call "
-                "bind(layer, x) once on every rank");
+                "call bind(layer, x) once on every rank");
         require_length(held_.size(), d);
     }
     void end_step() { held_ = {}, is_started_ = false; }

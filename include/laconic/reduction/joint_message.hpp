@@ -62,16 +62,10 @@ class joint_message {
         least_failure(messages).raise();
         messages.require_readable();
         if (layers_.size() == 1 && layers_[0]->add_in_parts(round)) return;
-        int r = 0;
-        try {
-            for (; r < comm.size(); ++r) {
-                wire::bit_reader source(messages.from(r).bytes);
+        for (int r = 0; r < comm.size(); ++r)
+            read_bytes_from(messages, r, [&](wire::bit_reader& source) {
                 for (auto* const l : layers_) l->read(round, r, source);
-                source.finish();
-            }
-        } catch (wire_error const& e) {
-            failure::unreadable(r, e.bit, e.why).raise();
-        }
+            });
     }
     [[noreturn, gnu::cold, gnu::noinline]] void rethrow_with_title() const {
         auto found = failure::of(std::current_exception(), no_rank);
@@ -82,16 +76,13 @@ class joint_message {
         std::move(found).in(title()).raise();
         throw;
     }
-    // The number of the step, and the tag behind this rank's message.
+    // The tag behind this rank's message.
     round_context tagged(std::uint64_t round) const {
         std::uint64_t alike = layers_.size() == 1 ? layers_[0]->alike() : 1;
         if (layers_.size() > 1)
             for (auto* const l : layers_)
                 alike = l->alike() == 0 || alike == 0 ? 0 : fingerprint({alike, l->alike()}) | 1;
-        round_context now;
-        now.round = round;
-        now.tag = message_tag(round, alike);
-        return now;
+        return round_context{}.with_tag(message_tag(round, alike));
     }
     [[gnu::cold, gnu::noinline]] std::string title() const {
         auto const first = layers_.front()->title(), last = layers_.back()->title();

@@ -49,22 +49,16 @@ class counted_communicator final : public step_communicator {
 /// A reducer's own duplicate of a communicator, so that its messages do not mix with other traffic there; where the
 /// communicator cannot be duplicated, that communicator itself. To make one is a collective call.
 template <Communicator C>
-class own_communicator {
-  public:
-    explicit own_communicator(C& of) : comm_(of) {}
-    C& comm() { return *comm_; }
-
-  private:
-    kept<C> comm_;
+struct own_communicator {
+    kept<C> shared;
+    explicit own_communicator(C& of) : shared(of) {}
+    C& comm() { return *shared; }
 };
 template <Splitting C>
-class own_communicator<C> {
-  public:
-    explicit own_communicator(C& of) : comm_(of.duplicate()) {}
-    C& comm() { return comm_; }
-
-  private:
-    C comm_;
+struct own_communicator<C> {
+    C made;
+    explicit own_communicator(C& of) : made(of.duplicate()) {}
+    C& comm() { return made; }
 };
 
 /// What the layers of a step compute and send with, on one rank: the backend and, once they are connected, the step's

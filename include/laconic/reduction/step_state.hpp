@@ -155,8 +155,7 @@ enum class begins { with_layers, with_error, to_drop };
 [[gnu::cold, gnu::noinline]] double agree_on_step(Communicator auto& comm, std::uint64_t round,
                                                   step_options const& options, begins how = begins::with_layers) {
     double const weight = options.weight;
-    round_context now;
-    now.tag = message_tag(round, how == begins::with_layers ? step_digest(options) : 0);
+    auto const tag = message_tag(round, how == begins::with_layers ? step_digest(options) : 0);
     struct sent_step {
         double weight;
         std::byte how, none[3];
@@ -164,9 +163,9 @@ enum class begins { with_layers, with_error, to_drop };
     };
     constexpr std::byte dense{1}, dropped{2};
     sent_step mine{weight, how == begins::to_drop ? dropped : std::byte{options.dense}, {}, {}};
-    for (std::size_t i = 0; i < tag_length; ++i) mine.tag[i] = static_cast<std::byte>(*now.tag >> 8 * i & 0xffu);
+    for (std::size_t i = 0; i < tag_length; ++i) mine.tag[i] = static_cast<std::byte>(tag >> 8 * i & 0xffu);
     comm.all_gather({std::as_bytes(std::span(&mine, 1))});
-    without_tags const tags(comm, now);
+    without_tags const tags(comm, round_context{}.with_tag(tag));
     tags.require_one();
     failure first_wrong;
     double sum = 0;

@@ -20,6 +20,18 @@ struct blank_in_full {
     void operator()(auto& there, int, auto& m) const { (*this)(there, m); }
 };
 
+/// Why a rank has no x in this round: what fill_in(own), which makes x, sets or throws, or a number that is not finite,
+/// which is named by its place in its vector, of d numbers.
+template <class B, Scalar T>
+failure failure_of_filling(B& on, int rank, std::uint64_t round, std::span<T> x, std::size_t d, auto fill_in) {
+    return failure::of_making(rank, round, [&] {
+        failure own;
+        fill_in(own);
+        auto const j = first_non_finite(on, std::span<T const>(x));
+        return own || j == x.size() ? own : failure::not_finite(j % d);
+    });
+}
+
 /// The mean over all ranks of vectors of d numbers in full, with the same bits on all ranks, by the transport X:
 /// gather_all{}, served<identity>{}, or a collective that applies the whole sum, such as ring{}. For loops that send
 /// more than one vector in a round. Reuses its memory: two vectors.
@@ -43,12 +55,7 @@ class full_mean {
     /// numbers.
     void operator()(B& on, Communicator auto& comm, round_context const& now, std::span<T> x, auto fill_in) {
         LACONIC_EXPECTS(x.size() == d_);
-        own_ = failure::of_making(comm.rank(), now.round, [&] {
-            failure own;
-            fill_in(own);
-            auto const j = first_non_finite(on, std::span<T const>(x));
-            return own || j == d_ ? own : failure::not_finite(j);
-        });
+        own_ = failure_of_filling(on, comm.rank(), now.round, x, d_, fill_in);
         if (!own_) identity{}(on, std::span<T const>(x), now.own, mine_);
         transport_.send(on, comm, now, mine_, own_);
         transport_.receive(on, comm, now, mine_, own_, blank_in_full{d_}, none_, x);
@@ -89,12 +96,7 @@ class parts_of_mean {
     void scatter(host& on, Communicator auto& comm, round_context const& now, std::span<T> x, auto fill_in) {
         LACONIC_EXPECTS(x.size() == m_ * d_);
         worst_ = unreadable_ = {};
-        own_ = failure::of_making(comm.rank(), now.round, [&] {
-            failure own;
-            fill_in(own);
-            auto const j = first_non_finite(on, std::span<T const>(x));
-            return own || j == x.size() ? own : failure::not_finite(j % d_);
-        });
+        own_ = failure_of_filling(on, comm.rank(), now.round, x, d_, fill_in);
         for (int root = 0; root < comm.size(); ++root) {
             sink_.clear();
             if (root != comm.rank() && !own_)
@@ -115,7 +117,7 @@ class parts_of_mean {
         comm.all_gather({sink_.finish()});
         for (int r = 0; r < comm.size(); ++r) {  // this rank's too: what is not finite all ranks refuse
             auto const part = part_of(comm, x, 0, r);
-            read(comm, r, [&](wire::bit_reader& source) { take_numbers(source, part); });
+            read_bytes_from(comm, r, [&](wire::bit_reader& source) { take_numbers(source, part); });
         }
     }
 
@@ -123,15 +125,6 @@ class parts_of_mean {
     partition parts(Communicator auto const& comm) const { return {d_, static_cast<std::size_t>(comm.size())}; }
     std::span<T> part_of(Communicator auto const& comm, std::span<T> x, std::size_t j, int r) const {
         return parts(comm).of(x.subspan(j * d_, d_), static_cast<std::size_t>(r));
-    }
-    static void read(Communicator auto& comm, int r, auto use) {
-        wire::bit_reader source(comm.from(r).bytes);
-        try {
-            use(source);
-            source.finish();
-        } catch (wire_error const& e) {
-            failure::unreadable(r, e.bit, e.why).raise();
-        }
     }
     // This rank's turn: what all have sent to it.
     void receive(host& on, Communicator auto& comm, std::span<T> x) {
@@ -147,7 +140,7 @@ class parts_of_mean {
                     for (std::size_t j = 0; j < m_; ++j)
                         copy(on, std::span<T const>(part_of(comm, x, j, r)), theirs.subspan(j * mine, mine));
                 else
-                    read(comm, r, [&](wire::bit_reader& source) { take_numbers(source, theirs); });
+                    read_bytes_from(comm, r, [&](wire::bit_reader& source) { take_numbers(source, theirs); });
                 add_scaled(on, share, std::span<T const>(theirs), std::span<T>(sum_));
             }
         } catch (wire_error const&) {

@@ -133,9 +133,8 @@ class summed_in_background : public plain_transport {
             throw argument_error(
                 "this communicator serves one thread only: no collective runs on another meanwhile. MPI serves several "
                 "where it is started with MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given); where the "
-                "program "
-                "makes no calls of MPI itself meanwhile, MPI_THREAD_SERIALIZED, with which mpi::run starts it, is "
-                "enough");
+                "program makes no calls of MPI itself meanwhile, MPI_THREAD_SERIALIZED, with which mpi::run starts "
+                "it, is enough");
     }
     /// Does not wait. `comm` must stay where it is until receive(). Throws argument_error before that.
     template <Communicator C>

@@ -39,17 +39,22 @@ void finish_all_gather([[maybe_unused]] C& comm, [[maybe_unused]] int lane) {
     if constexpr (Overlapping<C>) comm.finish(lane);
 }
 
-/// Reads what rank r sent in the last collective call; throws wire_error, which names the rank.
-template <class B, Communicator C, class M, class Blank>
-void read_from(B& on, C& comm, int r, Blank blank, wire::by_host<M, B>& encoding, M& m) {
+/// read(source) for the bytes that rank r sent in the last collective call; throws wire_error, which names the rank,
+/// where it does not read all of them, too.
+void read_bytes_from(Communicator auto& comm, int r, auto read) {
     wire::bit_reader source(comm.from(r).bytes);
     try {
-        encoding.read_message(
-            source, [&](auto& there, auto& known) { blank(there, r, known); }, on, m);
+        read(source);
         source.finish();
     } catch (wire_error const& e) {
         failure::unreadable(r, e.bit, e.why).raise();
     }
+}
+/// The same for a message.
+template <class B, Communicator C, class M, class Blank>
+void read_from(B& on, C& comm, int r, Blank blank, wire::by_host<M, B>& encoding, M& m) {
+    auto const known = [&](auto& there, auto& message) { blank(there, r, message); };
+    read_bytes_from(comm, r, [&](wire::bit_reader& source) { encoding.read_message(source, known, on, m); });
 }
 
 /// use(r, m) for what every rank sent in the last collective call, read into `theirs`, in the order of ranks.
