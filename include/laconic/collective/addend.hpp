@@ -130,28 +130,19 @@ using addend_type = typename addend<E>::type;
 template <Addend E>
 inline constexpr std::size_t addend_words = std::tuple_size_v<typename addend<E>::all>;
 
-/// Which vectors sum() takes.
-template <class X>
-struct summed_vector {
-    static constexpr bool is_sparse = false;
-};
+// The type of the numbers of a vector that sum() takes.
 template <class E>
-struct summed_vector<sparse_vector<E>> {
-    static constexpr bool is_sparse = true;
-    using number = E;
-};
+E number_in(sparse_vector<E> const&);
 template <class E, class Index>
-struct summed_vector<sparse_view<E, Index>> : summed_vector<sparse_vector<E>> {};
+E number_in(sparse_view<E, Index> const&);
+template <Contiguous X>
+element_of<X> number_in(X const&);
 template <class X>
-requires Contiguous<X>
-struct summed_vector<X> {
-    static constexpr bool is_sparse = false;
-    using number = element_of<X>;
+using number_of = decltype(number_in(std::declval<X const&>()));
+template <class X>
+inline constexpr bool is_sparse = !Contiguous<X> && requires(X & x) {
+    number_in(x);
 };
-template <class X>
-inline constexpr bool is_sparse = summed_vector<std::remove_cvref_t<X>>::is_sparse;
-template <class X>
-using number_of = typename summed_vector<std::remove_cvref_t<X>>::number;
 
 // Whether a vector of type X&& can be summed; where not, the compiler prints what to change and compiles no further.
 template <class X>

@@ -13,22 +13,20 @@
 
 namespace laconic {
 
-/// Simulates a network for the ranks of any engine: each rank has a clock, which only this class moves, in seconds from
-/// 0, and what is sent arrives at the time at which the network would have delivered it. No call really waits for that
-/// time, so the clocks are the same on every machine, and with fibers thousands of ranks are timed in one process.
+/// Simulates a network for the ranks of any engine: each rank has a clock in seconds from 0, which only this class
+/// moves, and what is sent arrives at the time at which the network would have delivered it. No call really waits for
+/// that, so the clocks are the same on every machine.
 /// - exchange: the message leaves when its sender's clock and port allow; the sender goes on, the receiver's clock
 ///   moves to its arrival. Messages that come at the same time through one port in are served one after the other.
 /// - all_gather goes around a ring: in P - 1 steps each rank sends to rank + 1 what it received in the step before.
-/// - gather: each rank sends to the root, which receives in the order of ranks; broadcast: the root sends to each rank,
-///   in that order. Other schedules are written with exchange.
-/// - start_all_gather, finish: the same ring, which begins at the start's time and whose messages are passed on while
-///   the ranks compute; finish moves the clock to the ring's end, if that is later. The ring of the next lane sends its
-///   first message when it is started and the ring before has sent its last.
+/// - gather: each rank sends to the root, which receives in the order of ranks; broadcast: the root sends to each, too.
+/// - start_all_gather, finish: the same ring from the start's time on, while the ranks compute; finish moves the clock
+///   to the ring's end, if that is later. The ring of the next lane sends its first message when it is started and the
+///   ring before has sent its last.
 /// Where one port serves both ways, what a rank sends goes before what it has not yet received. Not modelled: links
 /// that several ranks share (see racks), lost packets, and a port's work for messages that its rank receives later.
 /// What a rank sends to itself takes no time. The times travel in front of the messages and in collective calls of
-/// their own: count bytes above this (metered over delayed), where they are not seen. Every rank must be given the same
-/// network.
+/// their own: count bytes above this (metered over delayed). Every rank must be given the same network.
 template <PointToPoint C>
 class delayed {
   public:

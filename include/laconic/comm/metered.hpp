@@ -10,9 +10,8 @@
 
 namespace laconic {
 
-/// Counts the bytes that this rank sends to and receives from others, through any communicator. Its own payload, which
-/// it also finds in from(), does not count as received. Envelopes (lengths, and the mark of an error frame) belong to
-/// the engine and do not count.
+/// Counts the bytes that this rank sends to and receives from others, through any communicator; not its own payload in
+/// from(), nor envelopes (lengths, and the mark of an error frame), which belong to the engine.
 template <Communicator C>
 class metered {
   public:

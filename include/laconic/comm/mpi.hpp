@@ -21,10 +21,9 @@ namespace laconic {
 /// The ranks as processes of an MPI job (MPI-3 or later; laconic::mpi is CMake's name for the library with MPI).
 /// mpi::run(argc, argv, body) calls body(comm) on this rank. Where a body throws, that rank prints its number and the
 /// reason and ends the whole job with MPI_Abort. Where one returns before the others are done, these get a comm_error
-/// that names it. The job's launcher notices a process that dies; the deadline is for a rank that never comes. Once a
-/// rank has got a comm_error of these two kinds each later call throws the same. Other threads of a rank may run
-/// meanwhile, but only one at a time may call, and where MPI was started with less than MPI_THREAD_SERIALIZED only the
-/// one that started it. all.hpp leaves this out.
+/// that names it; the deadline is for a rank that never comes. Once a rank has got one of these comm_errors each later
+/// call throws the same. Other threads of a rank may run meanwhile, but only one at a time may call, and where MPI was
+/// started with less than MPI_THREAD_SERIALIZED only the one that started it. all.hpp leaves this out.
 class mpi {
   public:
     /// The same on all ranks.
@@ -36,23 +35,21 @@ class mpi {
         /// from the root to each rank, not by MPI's, which cannot be abandoned.
         std::chrono::milliseconds deadline{0};
         /// After a deadline has passed, MPI_Finalize waits until the late rank ends, too. With this, where the body
-        /// returns on a rank that got such an error, run() prints its reason and ends the job with MPI_Abort in place
-        /// of MPI_Finalize. That ends all ranks, those too that are still in their bodies: what must be kept is saved
-        /// before.
+        /// returns on a rank that got such an error, run() prints its reason and ends the job with MPI_Abort in its
+        /// place. That ends all ranks, those too that are still in their bodies: save before what must be kept.
         bool abort_after_deadline = false;
     };
 
     /// One rank's communicator, over duplicates of the one that it is given, so that other traffic there does not mix
     /// with this. All ranks make it and destroy it together, before MPI_Finalize; one that is destroyed later calls MPI
-    /// no more and leaks its memory. Its errors are comm_errors with MPI's
-    /// own text. It does not end the job: a program without mpi::run decides what an exception means. In a communicator
-    /// that split or duplicate made, ranks send to each other one by one, as with a deadline, and each rank may destroy
-    /// its part at any time, without a wait: those that wait there for that rank get a comm_error that names it. A
-    /// member that was moved from can only be destroyed or assigned to.
+    /// no more and leaks its memory. Its errors are comm_errors with MPI's own text; a program without mpi::run decides
+    /// what they mean. In a communicator that split or duplicate made, ranks send to each other one by one, as with a
+    /// deadline, and each rank may destroy its part at any time, without a wait: those that wait there for that rank
+    /// get a comm_error that names it. A member that was moved from can only be destroyed or assigned to.
     ///
-    /// A rank that destroys one sends a notice to the others that it sends nothing more. The last of a member and all
-    /// that come from it, which should be the member itself, waits until the other ranks have destroyed the same ones;
-    /// if a deadline has passed, what MPI may still use is leaked until the process ends.
+    /// A rank that destroys one sends a notice to the others. The last of a member and all that come from it, which
+    /// should be the member itself, waits until the other ranks have destroyed the same ones; if a deadline has passed,
+    /// what MPI may still use is leaked until the process ends.
     class member {
       public:
         explicit member(MPI_Comm all) : member(all, settings{}) {}

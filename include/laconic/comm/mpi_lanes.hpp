@@ -95,10 +95,9 @@ class mpi_lanes {
     }
 
     // To each rank one by one: MPI_Iallgatherv would need the lengths of the messages before, and takes twice as long
-    // for short ones (measured among 4, 8 and 16 ranks on two cores). In pieces that MPI sends at
-    // once, as before a whole message it waits for the receiver, which answers only when it calls MPI. Long messages
-    // start to two others, and to the next one when one was received: else all would send to each rank at the same
-    // time.
+    // for short ones (measured among 4, 8 and 16 ranks on two cores). In pieces that MPI sends at once: before a whole
+    // message it waits for the receiver, which answers only when it calls MPI. Long messages start to two others, and
+    // to the next one when one was received: else all would send to each rank at the same time.
     void start_all_gather(payload mine, int number = 0) {
         started_.start(number, [&] {
             lane& l = take_own(mine, number);

@@ -17,17 +17,16 @@
 namespace laconic {
 
 /// One rank's communicator where the ranks are GPUs that NCCL joins (laconic::nccl is CMake's name for the library with
-/// it). All its work for the GPU goes through the one stream that it is given, and that stream's device must be the
-/// current one in every call. All ranks make it and destroy it together. all.hpp leaves this out.
+/// it). All its work for the GPU goes through the one stream that it is given, whose device must be the current one in
+/// every call. All ranks make it and destroy it together. all.hpp leaves this out.
 ///
-/// Bytes are the host's, and go by way of memory on the device that is kept. It grows by half where a call has more
-/// bytes than any before, as no bound is known here. A call that waits for others waits for the stream too, for its
-/// lengths and then for its bytes (nccl_rounds.hpp). Arrays are the device's, and are carried without a copy and
-/// without a wait: see the second half.
+/// Bytes are the host's, and go by way of memory on the device that is kept, and that grows by half where a call has
+/// more bytes than any before. A call that waits for others waits for the stream too, for its lengths and then for its
+/// bytes (nccl_rounds.hpp). Arrays are the device's, carried without a copy and without a wait: see the second half.
 ///
-/// Errors of NCCL or CUDA become a comm_error with their text. It ends the communicator, which is aborted at once, so
-/// that nothing of it blocks the stream; later calls throw again. Errors of work that went on without a wait are found
-/// by the next call that waits, or by wait().
+/// Errors of NCCL or CUDA become a comm_error with their text. It aborts the communicator at once, so that nothing of
+/// it blocks the stream; later calls throw again. Errors of work that went on without a wait are found by the next call
+/// that waits, or by wait().
 class nccl {
   public:
     struct settings {

@@ -27,11 +27,10 @@ struct log_entry {
 };
 
 /// Records with whom this rank communicates and in how many bytes, through any communicator: replay computes when it
-/// would have happened over any network, any number of times, as long as no rank acts on the time. A gather is recorded
-/// as the root's receives from the others, a broadcast as its sends to each, in the order of ranks. The log grows by 32
-/// bytes for each entry. All-gathers that are in flight at the same time are recorded one after another, as they are
-/// finished, each with the computation since the finish before: a replay begins the next one only then, which may take
-/// longer than it would.
+/// would have happened over any network, as long as no rank acts on the time. A gather is recorded as the root's
+/// receives from the others, a broadcast as its sends to each, in the order of ranks. The log grows by 32 bytes for
+/// each entry. All-gathers in flight at the same time are recorded one after another, as they are finished, each with
+/// the computation since the finish before: a replay may take longer than they would.
 template <PointToPoint C>
 class recorded {
   public:

@@ -35,9 +35,8 @@ struct racks {
 namespace detail {
 
 /// Replays all ranks, in the order of time wherever ranks share a link. A link serves one message at a time, first the
-/// one whose first bit arrives first, of equal ones that of the lowest rank; it passes bits on as they come, and is
-/// through with a message not before its last bit has come. All else is as in `delayed`. So every number depends on the
-/// logs alone.
+/// one whose first bit arrives first, of equal ones that of the lowest rank; it passes bits on as they come. All else
+/// is as in `delayed`. So every number depends on the logs alone.
 class replayer {
   public:
     replayer(racks const& how, std::span<std::vector<log_entry> const> logs)

@@ -80,10 +80,9 @@ namespace laconic {
 
 /// The default engine: the ranks are threads of one process, and messages between them are copied as bytes.
 /// threads::run(n, body) calls body(comm) once per rank and returns when all have returned; where one throws, the
-/// others' waits end with a comm_error that names it, every thread is joined, and run() throws the first exception
-/// again. If all ranks wait for each other, each gets a comm_error that names who waits for whom. After one comm_error
-/// no rank waits any more: all get the same one, and each later call of a rank that caught it throws it again and sends
-/// nothing, in all communicators that were made by splits, too.
+/// others' waits end with a comm_error that names it, and run() throws the first exception again. If all ranks wait for
+/// each other, the comm_error names who waits for whom. After one comm_error all ranks get the same one, in all
+/// communicators that were made by splits, too: no call waits or sends any more.
 class threads : detail::local_engine<threads, detail::thread_state> {
   public:
     struct settings {
@@ -160,8 +159,7 @@ class threads : detail::local_engine<threads, detail::thread_state> {
             if (s.in == &in) s.called.notify_one();
     }
 
-    // A rank that gave up writes no more. The last to come lets all go on that wait; where it is about to wait, too, it
-    // goes on as one of them.
+    // The last to come lets all go on that wait, itself included where it is about to wait.
     void start(group& in, int rank, int lane, std::uint64_t turn, payload mine, bool about_to_wait) {
         rank_state& my = at(in.number(rank));
         if (my.notified) failure_.raise();
