@@ -243,12 +243,11 @@ TEST_CASE("a sum that overflows is reported at its coordinate of the whole vecto
     auto const errors = sv::errors_on(2, [](auto& comm) {
         host on;
         session schedule;
-        schedule.start(3);
         detail::partition const parts{10, 2};
         sparse_sum<float> mine, piece;
         detail::gathered_lists<float> lists;
-        auto const v = sv::of<float>(10, {{7, 3e38f}});
-        detail::split_and_add(on, comm, schedule, parts, v, mine, piece, lists);
+        auto v = sv::of<float>(10, {{7, 3e38f}});
+        detail::split_and_add(on, comm, schedule, parts, v, 3, mine, piece, lists);
         schedule.finish();
     });
     CHECK(errors[0] == "none");  // rank 1 reports it in the messages that follow

@@ -58,7 +58,7 @@ class compressed_split_all_gather<C>::adder : detail::sum_in_session {
         for (auto const length : {d_ / n, d_ / n + (d_ % n != 0)}) compressor_.check(length);
         session_.make_room<T>(d_);  // messages are about all numbers of a part
         messages_.resize(n);
-        leftover_.reserve(on, d_ / n + 1);
+        leftover_.reserve(on, std::min(detail::most_terms_of_sum(v, d_, n), d_ / n + 1));
         detail::split_and_add(on, comm, session_, ranges, v, round, sum_, piece_, lists_);
         key const now = from_.child(round.number);
         for (std::size_t p = 0; p < n; ++p)
