@@ -76,10 +76,9 @@ namespace laconic {
 
 /// The sum of vectors by whichever exact sum is quickest by the formulas of cost_formulas, for as many terms and blocks
 /// that are not 0 as the ranks bring on the average; why() returns the reason. Takes and gives lists or vectors in
-/// full, whichever the sum does. Before the first sum, and then once in a while, the ranks share how many terms they
-/// have, and rank 0 what it has chosen: two collective calls, of 16 bytes a rank and of one. The sum is the same for
-/// all ranks, bit for bit, but rounded in an order that is that of what is chosen. A sum that fails changes no choice.
-/// Reuses its memory once everything has been chosen, except for choosing.
+/// full. Before the first sum, and then once in a while, the ranks share how many terms they have, and rank 0 what it
+/// has chosen: two collective calls, of 16 bytes a rank and of one. The sum is the same for all ranks, bit for bit, but
+/// rounded in an order that is that of what is chosen. A sum that fails changes no choice.
 struct automatic {
     network net{2e-5, 1e-9};  ///< the costs of messages, measured (measure_cost) or known; these are 20 us, 1 Gbit/s
     cost_formulas::reading_cost reading{};  ///< the time that a rank takes to read what it receives

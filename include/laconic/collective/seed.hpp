@@ -52,12 +52,7 @@ class shared_seed {
         if (!is_given_) value_ = seed;
     }
     /// Adds what ranks must have alike of it.
-    void describe(agreed_items& items) const {
-        if (is_given_)
-            items.add({"the seed", *value_});
-        else
-            items.add({"the seed", "not given"});
-    }
+    void describe(agreed_items& items) const { items.add({"the seed", is_given_ ? text_piece(*value_) : "not given"}); }
     /// This rank's note in an agreement (require_agreement), of which that of rank 0 replaces the others'.
     std::uint64_t note(int rank) {
         if (rank == 0 && !value_) value_ = drawn_seed();

@@ -16,14 +16,6 @@ namespace laconic {
 /// The time at which a packet_machine must be woken that waits for a packet only.
 inline constexpr double never = std::numeric_limits<double>::infinity();
 
-namespace detail {
-
-struct any_packet_sink {
-    void operator()(int, std::span<std::byte const>) const {}
-};
-
-}  // namespace detail
-
 /// One node's part in a protocol of packets, without a socket and without a clock: the caller gives it the time and the
 /// packets, and it passes packets to out(node, bytes), whose bytes are valid during that call; those to this node, too,
 /// come back by take(). Packets may be lost, come twice, late and in any order, and may have any content that a network
@@ -38,7 +30,7 @@ struct any_packet_sink {
 ///   waits_for()                   a node whose packets it lacks, or no_rank: for the error of a caller that gives up.
 template <class M>
 concept PacketMachine = requires(M& m, M const& seen, double now, int from, std::span<std::byte const> packet,
-                                 detail::any_packet_sink out) {
+                                 detail::no_calls out) {
     m.start(now, out);
     { m.take(now, from, packet, out) } -> std::same_as<bool>;
     m.wake(now, out);

@@ -14,10 +14,9 @@
 namespace laconic {
 
 /// An aggregator's part in an omni_stream, where packets may be lost. A turn of a slot is over when every worker has
-/// taken it; then the blocks are added up in the order of workers, starting with 0, whatever order they came in, and
-/// the answer goes to all. It is kept until the next turn is over: a worker that takes the last turn again has not
-/// received the answer, and it alone gets it again. No worker can be further behind, as all have taken this turn. Used
-/// by omni_machine.
+/// taken it; then the blocks are added up in the order of workers, starting with 0, and the answer goes to all. It is
+/// kept until the next turn is over: a worker that takes the last turn again has not received the answer, and it alone
+/// gets it again. No worker can be further behind, as all have taken this turn. Used by omni_machine.
 template <Scalar T, class B = host>
 class omni_aggregator {
   public:

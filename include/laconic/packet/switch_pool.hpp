@@ -13,14 +13,13 @@
 namespace laconic::detail {
 
 /// The switch of SwitchML (Sapio et al., NSDI 2021) in software, for one part of the coordinates. It adds integers of
-/// 32 bits and takes the greater of exponents; it has a fixed pool of slots, each in two versions, and for each version
-/// a bitmap of the workers seen and their number. Block b belongs to slot b mod slots, and its version is the parity of
-/// b / slots. A worker sends the next block of a slot only when it has the sum of the last, so the first packet for a
-/// version proves that every worker has the version's old sum, which may be overwritten; until then requests for it are
-/// answered. Before the first block all workers send hello: their settings, and the exponents of their first blocks. So
-/// all get the error of a worker that disagrees, or has a number that is not finite, before anything is added. At the
-/// end all send bye: the switch is not done before all have the sums, that is, have sent bye, or have sent nothing for
-/// long after the last sum was sent.
+/// 32 bits and takes the greater of exponents; it has a fixed pool of slots, each in two versions with a bitmap of the
+/// workers seen. Block b belongs to slot b mod slots, and its version is the parity of b / slots. A worker sends the
+/// next block of a slot only when it has the sum of the last, so the first packet for a version proves that every
+/// worker has the version's old sum, which may be overwritten; until then requests for it are answered. Before the
+/// first block all workers send hello: their settings, and the exponents of their first blocks. So all get the error of
+/// a worker that disagrees, or has a number that is not finite, before anything is added. At the end all send bye: the
+/// switch is done once all have, or have sent nothing for long after the last sum was sent.
 template <Scalar T>
 class switch_pool {
   public:

@@ -72,9 +72,8 @@ class reduced_layer final : public step_layer {
             check<T>(options);
             bool const reads = x_.is_started() && share != 0;
             scale_ = reads ? static_cast<T>(share / options.loss_scale) : T(0);
-            std::span<T> const room(mean_);
-            if (!reads) fill(on(), room, T(0));
-            return make_from(round, reads ? x_.held().as_numbers(room) : room, static_cast<T>(reads ? share : 0));
+            if (!reads) fill(on(), mean(), T(0));
+            return make_from(round, reads ? x_.held().as_numbers(mean()) : mean(), static_cast<T>(reads ? share : 0));
         });
         if (own_ && !name().empty()) own_.vector = title();
     }
@@ -89,30 +88,28 @@ class reduced_layer final : public step_layer {
     void expect(bool watched) override {
         if (skipped_) return;
         lists_ = may_list() && !watched;
-        lists_ ? terms_.clear() : fill(on(), std::span<T>(mean_), T(0));
+        lists_ ? terms_.clear() : fill(on(), mean(), T(0));
     }
     bool add_in_parts(std::uint64_t round) override {
-        std::span<T> const mean(mean_);
         without_tags messages(comm(), now(round));
-        if (goes_in_full_) return full_means_.add_in_parts(on(), messages, full_blank(), mean);
-        if constexpr (part_is_payload) return means_.add_in_parts(on(), messages, blank(round), mean);
+        if (goes_in_full_) return full_means_.add_in_parts(on(), messages, full_blank(), mean());
+        if constexpr (part_is_payload) return means_.add_in_parts(on(), messages, blank(round), mean());
         return false;
     }
     void read(std::uint64_t round, int rank, wire::bit_reader& source) override {
-        std::span<T> const mean(mean_);
         T const share = T(1) / static_cast<T>(comm().size());
-        if (goes_in_full_) return full_means_.read_and_add(source, on(), full_blank(), share, mean);
+        if (goes_in_full_) return full_means_.read_and_add(source, on(), full_blank(), share, mean());
         auto const blank_of_rank = [&](auto& there, auto& m) { this->make_blank(there, round, rank, m); };
         if constexpr (estimate_is_list) {
             auto const& theirs = means_.read(source, on(), blank_of_rank);
             if (lists_ && terms_.append(theirs.terms())) return;
             if (std::exchange(lists_, false)) {  // too many terms
-                fill(on(), mean, T(0));
-                add_terms(on(), mean, share, terms_.terms());
+                fill(on(), mean(), T(0));
+                add_terms(on(), mean(), share, terms_.terms());
             }
-            add_message(on(), mean, share, theirs);
+            add_message(on(), mean(), share, theirs);
         } else {
-            means_.read_and_add(source, on(), blank_of_rank, share, mean);
+            means_.read_and_add(source, on(), blank_of_rank, share, mean());
         }
     }
     void send(std::uint64_t round, int lane) override {
@@ -122,7 +119,7 @@ class reduced_layer final : public step_layer {
     }
     void receive(std::uint64_t round, int lane) override {
         [[maybe_unused]] auto const by = [&](auto& tr, auto const& m, auto blank, auto const& with) {
-            tr.receive(on(), comm(), now(round), m, own_, blank, with, std::span<T>(mean_), lane);
+            tr.receive(on(), comm(), now(round), m, own_, blank, with, mean(), lane);
         };
         if constexpr (!full_is_payload)
             if (goes_in_full_) return by(full_means_, full_message_, full_blank(), nullptr);
@@ -155,10 +152,9 @@ class reduced_layer final : public step_layer {
         });
         memory_.set_step_size(options_.step_size);
         if (lists_) return;  // write_back() makes the estimate
-        std::span<T> const mean(mean_);
-        with_message([&](auto& by, auto const&) { by.reconstruct(on(), comm(), now(round), feedback, mean); });
+        with_message([&](auto& by, auto const&) { by.reconstruct(on(), comm(), now(round), feedback, mean()); });
         if constexpr (FinishesEstimate<R, message_type, T, B>)
-            if (!goes_in_full_) how_.finish_estimate(on(), comm().size(), mean, message_);
+            if (!goes_in_full_) how_.finish_estimate(on(), comm().size(), mean(), message_);
     }
     void write_back() override {
         if (skipped_) return;
@@ -168,12 +164,11 @@ class reduced_layer final : public step_layer {
                 fill(on(), x, T(0));
                 return add_terms(on(), x, T(1) / static_cast<T>(comm().size()), terms_.terms());
             }
-        std::span<T> const mean(mean_);
-        if (options_.loss_scale != 1) multiply(on(), static_cast<T>(options_.loss_scale), mean);
-        x_.held().assign(on(), std::span<T const>(mean));
+        if (options_.loss_scale != 1) multiply(on(), static_cast<T>(options_.loss_scale), mean());
+        x_.held().assign(on(), std::span<T const>(mean_));
     }
     void write_nan() override {
-        if (auto const& x = x_.held(); x.is_there() && x.size() == is_.size) x.assign_nan(on(), std::span<T>(mean_));
+        if (auto const& x = x_.held(); x.is_there() && x.size() == is_.size) x.assign_nan(on(), mean());
     }
 
     void wait() const override { means_.wait(); }
@@ -184,9 +179,7 @@ class reduced_layer final : public step_layer {
     /// What a collective remembers is of the ranks that it had: it starts anew.
     void forget_ranks() { means_ = {how_.over, is_.size, positions_}; }
     /// Sets mean h to the mean of these ranks' h. A collective call.
-    void renew_mean_shift(std::uint64_t round) {
-        memory_.renew_mean_shift(on(), with_->watching(), round, std::span<T>(mean_));
-    }
+    void renew_mean_shift(std::uint64_t round) { memory_.renew_mean_shift(on(), with_->watching(), round, mean()); }
     void state(auto& archive) { archive.of_dimension(is_.size), memory_.state(archive), means_.state(archive); }
 
   private:
@@ -202,6 +195,7 @@ class reduced_layer final : public step_layer {
                                              ListOfTerms<message_type> && !FinishesEstimate<R, message_type, T, B>;
 
     B& on() const { return with_->on; }
+    std::span<T> mean() { return mean_; }
     feedback_type checked_feedback() const {
         check_by_name(how_.compressor, is_.size);  // without which its theory means nothing
         return how_.template feedback<T, B>(is_.size);

@@ -18,13 +18,12 @@ namespace laconic {
 
 /// A transport by a collective that works while its rank computes: from send() to receive() it runs on a thread of its
 /// own, with a backend of its own, and the rank leaves the communicator alone. While it waits for other ranks,
-/// `threads` lets another rank compute in place of this one, so that one more than at_once may; an engine that waits by
-/// asking again and again, as MPI's do, needs a core for it. Bits and bytes are the collective's. In a descent that is
-/// from descent::send() to descent::receive(). In a reducer a layer's sum is under way from its start() to the next
-/// layer's start() or to finish(), whichever is first, which waits for it; statistics() waits for it, too. So
-/// from the first start() to finish() a rank leaves alone the reducer's communicator and all that are split from the
-/// same. Two steps compute nothing meanwhile: the first of several layers, which are all sent by finish(); and, in a
-/// hierarchy, each, where ranks communicate with their node between the layers.
+/// `threads` lets another rank compute in place of this one, so that one more than at_once may; an engine that polls,
+/// as MPI's do, needs a core for it. Bits and bytes are the collective's. In a reducer a layer's sum is under way from
+/// its start() to the next start() or finish(), which waits for it, as does statistics(). So from the first start() to
+/// finish() a rank leaves alone the reducer's communicator and all that are split from the same. Two steps compute
+/// nothing meanwhile: the first of several layers, which are all sent by finish(); and, in a hierarchy, each, where
+/// ranks communicate with their node between the layers.
 template <class X>
 struct in_background {
     X over{};

@@ -13,13 +13,12 @@ namespace laconic {
 
 /// The sum of dense vectors whose zeros come in blocks (OmniReduce, Fei et al., SIGCOMM 2021): blocks of which every
 /// number is 0 are not sent. Every rank adds up one P-th of the blocks for all. Where nothing is lost and messages are
-/// of any length, the stream of omni_machine has as many columns as there are blocks, and comes down to two: which
-/// blocks are not zero, with their numbers, to those who add them up, and their sums to all. 2 (P - 1) messages, half
-/// of them under way at once, for each of up to 8 chunks of 2^17 max(P, 8) numbers or more; of b blocks of its own and
-/// the u that any rank has, a rank sends about (P - 1) / P (b + u) with a bit or less for each block that there is.
-/// Sums are added up in the order of ranks, starting with 0, and by one rank for all: the same bits for all, and the
-/// same where zero blocks were sent. A block that no rank has is not touched: a -0 in it stays. Memory beside x: what
-/// is sent and received, and 4 bytes a block.
+/// of any length, the stream of omni_machine comes down to two messages: which blocks are not zero, with their numbers,
+/// to those who add them up, and their sums to all. 2 (P - 1) messages, half of them under way at once, for each of up
+/// to 8 chunks of 2^17 max(P, 8) numbers or more; of b blocks of its own and the u that any rank has, a rank sends
+/// about (P - 1) / P (b + u) with a bit or less for each block that there is. Sums are added up in the order of ranks,
+/// starting with 0, and by one rank for all: the same bits for all, and the same where zero blocks were sent. A block
+/// that no rank has is not touched: a -0 in it stays. Memory beside x: what is sent and received, and 4 bytes a block.
 struct omni_reduce {
     std::size_t block = 256;
 
@@ -73,9 +72,8 @@ class omni_reduce::adder {
             for (std::size_t r = 0; r < n; ++r)
                 if (r != me)
                     session_.receive(comm, static_cast<int>(r), [&](wire::bit_reader& source) {
-                        read(
-                            on, source, r, c, [&](std::size_t row) { return blocks_.of(x, deal_.block_of(r, row)); },
-                            [](std::size_t, std::span<T const>) {});
+                        auto const room = [&](std::size_t row) { return blocks_.of(x, deal_.block_of(r, row)); };
+                        read(on, source, r, c, room, detail::no_calls{});
                     });
         session_.finish();
         for (auto const row : rows_) {

@@ -49,7 +49,7 @@ class switch_ml::adder : detail::sum_in_session {
         }
         std::size_t const blocks = most_blocks(how);
         send_to_all(comm, 0);
-        receive_all(comm, 0, [](int) {});
+        receive_all(comm, 0, detail::no_calls{});
         send_to_all(comm, 0);
         receive_all(comm, 0, [&](int from) {
             for (std::size_t part = 0; part < halves(blocks); ++part) send(comm, part, from);
@@ -57,7 +57,7 @@ class switch_ml::adder : detail::sum_in_session {
         for (std::size_t left = blocks, next = 0; left > 0; left = next) {
             next = left - std::min(left, slot_count);
             for (std::size_t part = 0; part < halves(left); ++part) {
-                receive_all(comm, part, [](int) {});
+                receive_all(comm, part, detail::no_calls{});
                 send_to_all(comm, part);
             }
             for (std::size_t part = 0; part < halves(left); ++part)

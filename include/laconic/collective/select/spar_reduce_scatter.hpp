@@ -59,17 +59,15 @@ inline double expected_kept(double d, double k, double part, double most) {
 namespace laconic {
 
 /// About k terms of the sum of sparse vectors (SparDL's Spar-Reduce-Scatter, Zhao et al., ICDE 2024): the coordinates
-/// lie in P blocks, and before a block leaves a rank, on its way to the one that adds it up, it is cut to its
-/// ceil(k / P) terms of largest magnitude, of equal ones those that come first; then the blocks are gathered by
-/// all. What is cut stays with the rank that cuts: the sum of what is brought = what is applied + the sum of what is
-/// returned. 2 ceil(log2 P) messages one after another, 2 (P - 1) / P k terms sent by each rank; any P. Each block is
-/// added up in the same way for all, so that all get the same bits. Time and memory go with k, not with d. Reuses its
-/// memory.
+/// lie in P blocks, and before a block leaves a rank, on its way to the one that adds it up, it is cut to its ceil(k /
+/// P) terms of largest magnitude, of equal ones those that come first; then the blocks are gathered by all. What is cut
+/// stays with the rank that cuts: the sum of what is brought = what is applied + the sum of what is returned. 2
+/// ceil(log2 P) messages one after another, 2 (P - 1) / P k terms sent by each rank; any P. Each block is added up in
+/// the same way for all, so that all get the same bits. Time and memory go with k, not with d.
 ///
-/// Blocks are equally long, and where most that is brought lies in few of them, as it does in the gradients of most
-/// networks, most of it is cut. `scatter` deals the coordinates to blocks by a permutation drawn from this key and the
-/// round, so that the blocks have about as much each, for the time of two sorts of k terms: give it unless the blocks
-/// are known to be alike.
+/// Blocks are equally long, and where most that is brought lies in few of them, as in the gradients of most networks,
+/// most of it is cut. So coordinates are dealt to blocks by a permutation drawn from `seed` and the round, for the time
+/// of two sorts of k terms, unless as_published.
 struct spar_reduce_scatter {
     portion k = 0.01;
     bool as_published = false;  ///< blocks are of coordinates in their order

@@ -20,8 +20,7 @@ namespace laconic {
 /// the round and the part, and all take what it sends. With an unbiased compressor E(what is applied) = the sum. What
 /// is left, sum - sent, returns to the rank that added up: the sum of what is brought = what is applied + the sum of
 /// what is returned, to within one rounding. P - 1 + ceil(log2 P) messages; of its k terms a rank sends about (P - 1) /
-/// P, and so much of a message about d numbers. Sums are in the order of ranks; all get the same bits. Any P. Reuses
-/// its memory. Include the wire/ header of C's messages.
+/// P, and so much of a message about d numbers. All get the same bits. Any P. Include the wire/ header of C's messages.
 template <class C>
 struct compressed_split_all_gather {
     C compressor{};

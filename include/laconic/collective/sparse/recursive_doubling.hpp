@@ -11,9 +11,8 @@ namespace laconic {
 /// The sum of sparse vectors by recursive doubling (SparCML's SSAR_Recursive_double, Renggli et al., SC 2019): partners
 /// at distance 1, 2, 4, .. exchange all that they have added up. log2 P messages one after another, of k, up to 2 k, up
 /// to 4 k, .. terms. Where P is no power of two, the ranks from the largest one, Q, on hand their terms to rank - Q
-/// before and receive the sum after: 2 messages more. Nothing is dropped. Ranks are added up in the same pairs
-/// everywhere, so that all get the same bits. Reuses its memory, which goes with the terms of the sum, and grows where
-/// there are more than ever before.
+/// before and receive the sum after: 2 messages more. Ranks are added up in the same pairs everywhere, so that all get
+/// the same bits. Memory goes with the terms of the sum, and grows where there are more than ever before.
 struct recursive_doubling {
     static constexpr void description(auto&& describe) {
         describe("recursive_doubling", "sparse", "Renggli et al., SC 2019");

@@ -12,9 +12,8 @@ namespace laconic {
 
 /// The sum of vectors by a server, which is also rank 0: all ranks hand it theirs, it adds them up in the order of
 /// ranks and sends the sum to all, the same bits. Two messages one after another, but P - 1 of them through the
-/// server's port each way: it receives all terms of all ranks, and sends P - 1 times those of the sum. served{C} has
-/// the same with messages of any kind and a compressed answer. Reuses its memory, which goes with the terms of the sum,
-/// and grows where there are more than ever before.
+/// server's port each way. served{C} has the same with messages of any kind and a compressed answer. Memory goes with
+/// the terms of the sum, and grows where there are more than ever before.
 struct sum_by_server {
     static constexpr void description(auto&& describe) {
         describe("sum_by_server", "sparse: rank 0 adds up all, and sends the sum", "");
