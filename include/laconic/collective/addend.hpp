@@ -158,10 +158,8 @@ consteval bool can_be_summed() {
         static_assert(are_addends,
                       "x holds numbers that cannot be summed: take float, double, a type of 16 bits that converts to "
                       "float, or integers of up to 64 bits");
-        if constexpr (is_sparse<X>)
-            return are_addends;
-        else
-            return can_be_written<X>() && are_addends;
+        if constexpr (!is_sparse<X>) return can_be_written<X>() && are_addends;
+        return are_addends;
     }
     return false;
 }

@@ -72,10 +72,8 @@ bool sums_terms([[maybe_unused]] S const& sum, bool has_terms = true) {
     static_assert(terms || numbers,
                   "this collective is not for this communicator: most need one that is PointToPoint, with "
                   "exchange(to, mine, from), or an AllReducer, whose engine adds up itself (comm/communicator.hpp)");
-    if constexpr (terms && numbers && ChosenSum<S>)
-        return sum.wants_terms();
-    else
-        return terms && (has_terms || !numbers);
+    if constexpr (terms && numbers && ChosenSum<S>) return sum.wants_terms();
+    return terms && (has_terms || !numbers);
 }
 
 /// Sums vectors in full and lists of terms by what adds up either of them: vectors in full as lists of their terms that

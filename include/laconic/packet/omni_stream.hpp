@@ -136,13 +136,12 @@ struct omni_stream {
     /// Throws argument_error for settings outside their ranges.
     void check() const {
         blocks().check();
-        auto const refuse = [](std::string const& why) { throw argument_error(why); };
-        if (d > detail::largest_dimension) refuse("more than 2^32 - 1 dimensions");
-        if (workers < 1 || workers > 65536) refuse(detail::concat({workers, " workers"}));
+        if (d > detail::largest_dimension) throw argument_error("more than 2^32 - 1 dimensions");
+        if (workers < 1 || workers > 65536) throw argument_error({workers, " workers"});
         if (aggregators < 1 || aggregators > (co_located ? workers : 65536))
-            refuse(detail::concat({aggregators, " aggregators for ", workers, " workers"}));
-        if (fused < 1 || fused > 24) refuse(detail::concat({fused, " blocks in a packet: 1 to 24 can be"}));
-        if (slot_count < 1 || slot_count > 65536) refuse(detail::concat({slot_count, " slots"}));
+            throw argument_error({aggregators, " aggregators for ", workers, " workers"});
+        if (fused < 1 || fused > 24) throw argument_error({fused, " blocks in a packet: 1 to 24 can be"});
+        if (slot_count < 1 || slot_count > 65536) throw argument_error({slot_count, " slots"});
     }
 
     detail::omni_blocks blocks() const { return {d, block}; }

@@ -105,16 +105,17 @@ struct switch_layout {
 
     /// Throws argument_error for settings outside their ranges.
     void check() const {
-        auto const refuse = [](std::string const& why) { throw argument_error({"a sum by switches ", why}); };
-        if (d > detail::largest_dimension) refuse("of more than 2^32 - 1 dimensions");
+        auto const refuse = [](detail::text_pieces why) {
+            throw argument_error({"a sum by switches ", detail::concat(why)});
+        };
+        if (d > detail::largest_dimension) refuse({"of more than 2^32 - 1 dimensions"});
         if (workers < 1 || workers > detail::fixed_point::most_workers)
-            refuse(detail::concat(
-                {"of ", workers, " workers: from 1 to ", detail::fixed_point::most_workers, " are possible"}));
-        if (block < 1 || block > 1u << 20) refuse(detail::concat({"with blocks of ", block, ": from 1 to 2^20"}));
+            refuse({"of ", workers, " workers: from 1 to ", detail::fixed_point::most_workers, " are possible"});
+        if (block < 1 || block > 1u << 20) refuse({"with blocks of ", block, ": from 1 to 2^20"});
         if (slot_count < 1 || slot_count > 2 * block)
-            refuse(detail::concat({"with ", slot_count, " slots: from 1 to twice the block"}));
+            refuse({"with ", slot_count, " slots: from 1 to twice the block"});
         if (switches < 1 || switches > (apart ? detail::fixed_point::most_workers : workers))
-            refuse(detail::concat({"with ", switches, " switches"}));
+            refuse({"with ", switches, " switches"});
     }
 
     int nodes() const { return apart ? workers + switches : workers; }

@@ -72,18 +72,14 @@ class layer_memory {
         return all;
     }
     double residual_squared(B& on) const {
-        if constexpr (HasResidual<F>)
-            return sum_of_squares(on, feedback_.residual());
-        else
-            return 0;
+        if constexpr (HasResidual<F>) return sum_of_squares(on, feedback_.residual());
+        return 0;
     }
     /// A digest of the part of the estimate that was sent, and of the mean shift: both must be the same on all ranks.
     std::uint64_t digest_with(B& on, std::span<T const> mean) const {
         auto const of = [&](std::span<T const> x) { return fingerprint(std::as_bytes(on_host(on, x))); };
-        if constexpr (HasShift<F, B>)
-            return of(mean) ^ (3 * of(feedback_.mean_shift()));
-        else
-            return of(mean);
+        if constexpr (HasShift<F, B>) return of(mean) ^ (3 * of(feedback_.mean_shift()));
+        return of(mean);
     }
 
     /// Throws argument_error where the states of several such feedbacks cannot be added.

@@ -18,12 +18,9 @@ namespace laconic::detail {
 /// Whether a message is a vector in full, of numbers of T.
 template <Scalar T, class B, class M>
 bool is_in_full([[maybe_unused]] M const& m) {
-    if constexpr (std::same_as<M, messages::full_vector<T, B>>)
-        return true;
-    else if constexpr (messages::MayBe<M, messages::full_vector<T, B>>)
-        return m.template holds<messages::full_vector<T, B>>();
-    else
-        return false;
+    using full = messages::full_vector<T, B>;
+    if constexpr (messages::MayBe<M, full> && !std::same_as<M, full>) return m.template holds<full>();
+    return std::same_as<M, full>;
 }
 
 /// A communicator that knows, itself or underneath, whether its ranks are in one process.
@@ -35,10 +32,8 @@ concept MayShare = requires(C& comm) {
 /// Whether the ranks of this communicator are in one process; see OneProcess.
 template <Communicator C>
 bool in_one_process([[maybe_unused]] C& comm) {
-    if constexpr (MayShare<C>)
-        return innermost(comm).in_one_process();
-    else
-        return false;
+    if constexpr (MayShare<C>) return innermost(comm).in_one_process();
+    return false;
 }
 
 /// The mean of messages in full where all ranks are in one process: each rank reads and adds up one P-th of the
@@ -200,10 +195,8 @@ concept ChosenTransport = requires(X const& transport) {
 /// Whether a recursion's transport is gather_all.
 template <class X>
 bool is_gathered([[maybe_unused]] X const& transport) {
-    if constexpr (ChosenTransport<X>)
-        return transport.gathers();
-    else
-        return std::same_as<X, gather_all>;
+    if constexpr (ChosenTransport<X>) return transport.gathers();
+    return std::same_as<X, gather_all>;
 }
 
 template <class M, class T, class B>

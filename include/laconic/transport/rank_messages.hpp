@@ -175,7 +175,8 @@ template <Communicator C>
 class tagged_texts : public without_tags<C> {
   public:
     tagged_texts(C& comm, std::uint64_t step, tagged what)
-        : tagged_texts(comm, round_context{}.with_tag(message_tag(step, 0, what))) {}
+        : without_tags<C>(comm, round_context{}.with_tag(0)),
+          now_(round_context{}.with_tag(message_tag(step, 0, what))) {}
 
     void all_gather(payload mine) {
         gather_all_kinds(mine);
@@ -190,8 +191,6 @@ class tagged_texts : public without_tags<C> {
     }
 
   private:
-    tagged_texts(C& comm, round_context const& now) : without_tags<C>(comm, now), now_(now) {}
-
     round_context now_;
     wire::bit_writer sink_;
 };

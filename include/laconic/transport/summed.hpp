@@ -113,10 +113,8 @@ class summed : public plain_transport {
   private:
     // One that is chosen at run time has all members; gives_back() decides whether leftover() may be called.
     bool gives_back() const {
-        if constexpr (ChosenSum<sum_type>)
-            return sum_.gives_back();
-        else
-            return GivesBack<sum_type, T, B>;
+        if constexpr (ChosenSum<sum_type>) return sum_.gives_back();
+        return GivesBack<sum_type, T, B>;
     }
     static void write_out(B& on, M const& m, std::span<T> out) {
         fill(on, out, T(0));
