@@ -127,13 +127,6 @@ concept OneProcess = requires(std::remove_cvref_t<C>& comm, payload mine) {
     comm.share(mine);
 };
 
-/// The base of an engine's member whose ranks are in one process.
-template <class Member>
-struct one_process {
-    static constexpr bool in_one_process() { return true; }
-    void share(payload mine) { static_cast<Member&>(*this).all_gather(mine); }
-};
-
 /// One value for each lane.
 template <class T>
 class per_lane {

@@ -196,13 +196,15 @@ class local_engine {
 ///   drop(group, rank)   which wakes those that wait there for this rank, as it has destroyed its part;
 ///   link_, may_change_threads.
 template <class Engine>
-class local_member : public one_process<local_member<Engine>> {
+class local_member {
   public:
     local_member(Engine& engine, std::shared_ptr<local_group> group, int rank)
         : engine_(&engine), group_(std::move(group)), rank_(rank) {}
     int rank() const { return rank_; }
     int size() const { return group_->size(); }
     bool may_change_threads() const { return Engine::may_change_threads; }
+    static constexpr bool in_one_process() { return true; }
+    void share(payload mine) { all_gather(mine); }
 
     void all_gather(payload mine) {
         under_way_.check_none();

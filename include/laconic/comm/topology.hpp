@@ -124,8 +124,10 @@ class graph_schedule {
     void make(std::uint64_t era, graph& g) {
         if (how_.refresh == 0)
             g = how_.over;
+        else if (!how_.chains.empty())
+            g.become_chain(how_.chains[era % how_.chains.size()]);
         else
-            g.become_chain(order_of(era));
+            g.become_chain(builder_(how_.chain, positions_of(era), seed_.child(era).child(1)));
     }
     /// Where the ranks are in that era, where its chain is made from positions.
     std::span<position const> positions_of(std::uint64_t era) {
@@ -151,11 +153,6 @@ class graph_schedule {
 
   private:
     static constexpr double side = 250;
-
-    std::span<int const> order_of(std::uint64_t era) {
-        if (!how_.chains.empty()) return how_.chains[era % how_.chains.size()];
-        return builder_(how_.chain, positions_of(era), seed_.child(era).child(1));
-    }
 
     topology how_;
     key seed_;

@@ -59,7 +59,10 @@ class omni_aggregator {
     /// Takes a packet of worker w, of this round; returns true iff it brought something new.
     bool take(B& on, double now, std::size_t w, omni_header const& h, std::span<std::byte const> sent, auto& out) {
         if (gives_up_ != never) gives_up_ = now + longest_silence_;
-        if (h.kind == omni_kind::leaving) return take_leaving(w, out);
+        if (h.kind == omni_kind::leaving) {
+            out(static_cast<int>(w), packet_.begin(head_.with(omni_kind::left, 0)).finish());
+            return left_.add(w);
+        }
         bool const group = h.turn == 0;
         auto& all = group ? groups_ : slots_;
         if (h.slot >= all.size() || h.kind != (group ? omni_kind::opening : omni_kind::blocks)) return false;
@@ -228,11 +231,6 @@ class omni_aggregator {
         auto const packet = packet_.finish();
         out(static_cast<int>(w), packet);
         out(lacks, packet);
-    }
-    bool take_leaving(std::size_t w, auto& out) {
-        packet_.begin(head_.with(omni_kind::left, 0));
-        out(static_cast<int>(w), packet_.finish());
-        return left_.add(w);
     }
 
     omni_stream how_;

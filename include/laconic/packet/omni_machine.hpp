@@ -59,7 +59,9 @@ class omni_machine {
             h.kind == omni_kind::opening || h.kind == omni_kind::blocks || h.kind == omni_kind::leaving;
         auto const a = how_.aggregator_at(from);
         if (ahead < 0) {  // the sender has all its sums, and only needs the answer that it left
-            if (h.kind == omni_kind::leaving && aggregator_ && from < how_.workers) send_left(from, h, out);
+            if (h.kind != omni_kind::leaving || !aggregator_ || from >= how_.workers) return false;
+            h.kind = omni_kind::left;
+            out(from, packet_.begin(h).finish());
             return false;
         }
         if (ahead > 0) {  // the sender needs nothing of this round any more
@@ -120,11 +122,6 @@ class omni_machine {
     }
 
   private:
-    void send_left(int from, omni_header h, auto& out) {
-        h.kind = omni_kind::left;
-        out(from, packet_.begin(h).finish());
-    }
-
     // A node that finds that nodes differ sends a refusal to all, some times, and to each node that did not know, until
     // all have sent one.
     bool note_difference(double now, int from, omni_header const& h, auto& out) {

@@ -66,7 +66,10 @@ class switch_pool {
         using enum switch_kind;
         bool const known = hello_.has(w) && h->round == round_of_[w];
         if (h->what == hello && (known || h->round >= round_)) return take_hello(w, *h, sent, out);
-        if (known && h->what == bye && hello_.full()) return take_bye(w, out);
+        if (known && h->what == bye && hello_.full()) {
+            send(from, {good_bye, digest_, h->round}, 0, out);
+            return bye_.add(w);
+        }
         if (known && h->what == numbers && h->digest == digest_) return take_numbers(w, *h, sent, out);
         // Once this switch is in a later round, all have the sums of those before.
         if (h->round < round_ && h->what == bye) send(from, {good_bye, digest_, h->round}, 0, out);
@@ -162,11 +165,6 @@ class switch_pool {
             send_sums(0, how_.workers, v, out);
         }
         return true;
-    }
-
-    bool take_bye(std::size_t w, auto out) {
-        send(static_cast<int>(w), {switch_kind::good_bye, digest_, round_of_[w]}, 0, out);
-        return bye_.add(w);
     }
 
     void welcome(std::size_t to, auto out) {

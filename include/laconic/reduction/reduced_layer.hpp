@@ -46,7 +46,7 @@ class reduced_layer final : public step_layer {
           delta_(is_.size),
           mean_(is_.size) {
         messages::check_dimension(is_.size);
-        if constexpr (MayServe<decltype(R::over)>)
+        if constexpr (requires { how_.over.server().has_value(); })  // one that is chosen at run time
             if (how_.over.server()) throw argument_error({"a reducer has no server: ", to_string(how_.over)});
         described_ = concat({is_.size, " numbers, ", (in_full_ ? "in full" : to_string(how_))});
         if (in_full_) return;

@@ -187,15 +187,10 @@ class gathered : public plain_transport {
     [[no_unique_address]] std::conditional_t<OnHost<B>, shared_mean<T, B>, nothing> shared_;
 };
 
-/// A transport that is chosen at run time has a member that returns whether it is gather_all.
-template <class X>
-concept ChosenTransport = requires(X const& transport) {
-    { transport.gathers() } -> std::same_as<bool>;
-};
-/// Whether a recursion's transport is gather_all.
+/// Whether a recursion's transport is gather_all; one that is chosen at run time has gathers(), which returns that.
 template <class X>
 bool is_gathered([[maybe_unused]] X const& transport) {
-    if constexpr (ChosenTransport<X>) return transport.gathers();
+    if constexpr (requires { transport.gathers(); }) return transport.gathers();
     return std::same_as<X, gather_all>;
 }
 

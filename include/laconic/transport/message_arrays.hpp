@@ -33,17 +33,6 @@ template <class F>
 concept AnArray = requires(F const& f) {
     f.data();
 };
-// A support that both ends draw need not travel.
-template <class M>
-concept DrawnAtBothEnds = requires {
-    requires M::known == messages::support_is::from_seed;
-};
-template <class M>
-concept OneOfTwo = requires(M const& m) {
-    m.is_first;
-    m.first;
-    m.second;
-};
 
 template <class F>
 constexpr bool is_made_of_arrays();
@@ -73,9 +62,9 @@ constexpr bool is_made_of_arrays() {
 template <class M, class Value, class Array>
 void walk(M& m, Value& value, Array& array) {
     if constexpr (AMessage<M>) {
-        if constexpr (DrawnAtBothEnds<M>) {
-            walk(m.payload, value, array);
-        } else if constexpr (OneOfTwo<M>) {
+        if constexpr (requires { requires M::known == messages::support_is::from_seed; }) {
+            walk(m.payload, value, array);  // a support that both ends draw need not travel
+        } else if constexpr (requires { m.is_first; }) {
             value(m.is_first);
             m.is_first ? walk(m.first, value, array) : walk(m.second, value, array);
         } else {

@@ -115,11 +115,6 @@ struct transport_of<served<C, T, B>, M, S, D> {
     using type = served_mean<C, M, T, B>;
 };
 
-/// A transport that is chosen at run time returns by server() whether it is served.
-template <class X>
-concept MayServe = requires(X const& transport) {
-    transport.server().has_value();
-};
 template <class X>
 inline constexpr bool is_served = false;
 template <class C, class T, class B>

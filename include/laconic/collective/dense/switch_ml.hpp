@@ -47,7 +47,8 @@ class switch_ml::adder : detail::sum_in_session {
             node_->begin(x, round.number);
             node_->start(0, to_others());
         }
-        std::size_t const blocks = most_blocks(how);
+        std::size_t blocks = 0;  // the most of a switch
+        for (int s = 0; s < n; ++s) blocks = std::max(blocks, how.blocks(s));
         send_to_all(comm, 0);
         receive_all(comm, 0, detail::no_calls{});
         send_to_all(comm, 0);
@@ -80,11 +81,6 @@ class switch_ml::adder : detail::sum_in_session {
                 .switches = ranks,
                 .apart = false,
                 .checksums = false};
-    }
-    static std::size_t most_blocks(switch_layout const& how) {
-        std::size_t most = 0;
-        for (int s = 0; s < how.switches; ++s) most = std::max(most, how.blocks(s));
-        return most;
     }
     // How many halves of the slots have one of so many blocks that are left.
     static std::size_t halves(std::size_t blocks) { return blocks == 0 ? 0 : blocks <= slot_count / 2 ? 1 : 2; }
