@@ -58,7 +58,7 @@ class mapped_stack : public paused_stack {
         void* const p =
             mmap(nullptr, page + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p == MAP_FAILED) return false;
-        memory_ = {p, unmap{page + size}};
+        memory_.reset(p, [all = page + size](void* mapped) { munmap(mapped, all); });
         bottom = static_cast<std::byte*>(p) + page;
         if (mprotect(p, page, PROT_NONE) != 0 || getcontext(&context) != 0) return false;
         context.uc_stack.ss_sp = static_cast<std::byte*>(p) + page;
@@ -67,11 +67,7 @@ class mapped_stack : public paused_stack {
     }
 
   private:
-    struct unmap {
-        std::size_t size;
-        void operator()(void* p) const { munmap(p, size); }
-    };
-    std::unique_ptr<void, unmap> memory_{nullptr, unmap{0}};
+    std::shared_ptr<void> memory_;
 };
 
 struct fiber_state : local_wait {

@@ -92,7 +92,9 @@ class omni_machine {
                         aggregator_ ? aggregator_->wakes_at() : never);
     }
     bool done() const {
-        if (differs_) return refusals_sent_ == when_.farewells || nodes_without_refusal() == 0;
+        if (differs_)
+            return refusals_sent_ == when_.farewells ||
+                   std::count(refused_by_.begin(), refused_by_.end(), false) == 1;  // this node's
         return (!worker_ || worker_->done()) && (!aggregator_ || aggregator_->done());
     }
     int waits_for() const {
@@ -152,11 +154,6 @@ class omni_machine {
                            static_cast<std::uint32_t>(differs_between_[0]),
                            static_cast<std::uint32_t>(differs_between_[1])})
                    .finish());
-    }
-    int nodes_without_refusal() const {
-        int n = -1;
-        for (bool const knows : refused_by_) n += !knows;
-        return n;
     }
 
     omni_stream how_;

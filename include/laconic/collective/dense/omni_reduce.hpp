@@ -119,7 +119,8 @@ class omni_reduce::adder {
 
     // How many rows of a chunk, which, and the numbers of their blocks.
     void encode(std::size_t c, std::span<coordinate const> rows, auto numbers) {
-        encoded_.reserve(longest_message());
+        auto const most = chunks_.length(0) + 1;  // rows
+        encoded_.reserve(most * blocks_.longest() * sizeof(T) + most / 8 + 64);
         encoded_.clear();
         put_whole(encoded_, rows.size());
         listed_.resize(rows.size());
@@ -192,10 +193,6 @@ class omni_reduce::adder {
     }
     std::span<T> sum_of(std::size_t part, std::size_t row) {
         return std::span(sums_).subspan(places_[row] * blocks_.longest(), blocks_.length(deal_.block_of(part, row)));
-    }
-    std::size_t longest_message() const {
-        auto const rows = chunks_.length(0) + 1;
-        return rows * blocks_.longest() * sizeof(T) + rows / 8 + 64;
     }
 
     detail::omni_blocks blocks_;

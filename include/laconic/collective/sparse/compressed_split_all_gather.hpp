@@ -71,7 +71,10 @@ class compressed_split_all_gather<C>::adder : detail::sum_in_session {
             for (std::size_t j = 0; j < terms.size(); ++j)
                 if (auto const t = terms[j]; t.value != 0) v.append(ranges.first(p) + t.at, static_cast<T>(t.value));
         }
-        keep_rest(on, messages_[me], ranges.first(me));
+        add_message(on, std::span<T>(numbers_), T(-1), messages_[me]);
+        leftover_.reset(d_);
+        for (std::size_t i = 0; i < numbers_.size(); ++i)
+            if (numbers_[i] != 0) leftover_.append(ranges.first(me) + i, numbers_[i]);
     }
 
     /// What this rank keeps, to be sent later: of the part that it added up, the sum less what it sent.
@@ -86,12 +89,6 @@ class compressed_split_all_gather<C>::adder : detail::sum_in_session {
         } catch (std::exception const& e) {
             session_.give_up(rank, e.what());
         }
-    }
-    void keep_rest(B& on, auto const& sent, std::size_t first) {
-        add_message(on, std::span<T>(numbers_), T(-1), sent);
-        leftover_.reset(d_);
-        for (std::size_t i = 0; i < numbers_.size(); ++i)
-            if (numbers_[i] != 0) leftover_.append(first + i, numbers_[i]);
     }
 
     C compressor_;
