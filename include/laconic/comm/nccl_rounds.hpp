@@ -261,7 +261,7 @@ class nccl_rounds {
     // There are no rounds any more once a rank has left, or an error has aborted the communicator.
     void require_all_here() const {
         in_->comm();
-        if (left_ != no_rank) throw comm_error(left_, {"rank ", left_, " left before the others were done"});
+        if (left_ != no_rank) throw comm_error(left_, abort_reason::left(left_));
     }
 
     nccl_stream* in_;

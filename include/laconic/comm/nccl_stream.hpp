@@ -11,8 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "laconic/core/error.hpp"
-#include "laconic/core/text.hpp"
+#include "laconic/comm/deadline.hpp"
 
 namespace laconic::detail {
 
@@ -22,13 +21,13 @@ namespace laconic::detail {
 class nccl_stream {
   public:
     /// A communicator that the caller destroys, unless an error aborted it: then there is nothing to destroy.
-    nccl_stream(ncclComm_t comm, cudaStream_t stream, std::chrono::milliseconds deadline)
-        : comm_(comm), stream_(stream), deadline_(deadline), owned_(false) {
+    nccl_stream(ncclComm_t comm, cudaStream_t stream, std::chrono::milliseconds longest_wait)
+        : comm_(comm), stream_(stream), deadline_(longest_wait), owned_(false) {
         introduce();
     }
     /// Makes a communicator of its own. Waits until all ranks make theirs, whatever the deadline.
-    nccl_stream(ncclUniqueId const& id, int rank, int size, cudaStream_t stream, std::chrono::milliseconds deadline)
-        : stream_(stream), deadline_(deadline), owned_(true) {
+    nccl_stream(ncclUniqueId const& id, int rank, int size, cudaStream_t stream, std::chrono::milliseconds longest_wait)
+        : stream_(stream), deadline_(longest_wait), owned_(true) {
         check(ncclCommInitRank(&comm_, size, id, rank), "ncclCommInitRank");
         introduce();
     }
@@ -48,7 +47,7 @@ class nccl_stream {
         return comm_;
     }
     cudaStream_t stream() const { return stream_; }
-    bool has_deadline() const { return deadline_.count() > 0; }
+    bool has_deadline() const { return static_cast<bool>(deadline_); }
 
     /// Throws comm_error, with NCCL's or CUDA's own text, where `status` is an error of `call`.
     void check(ncclResult_t status, char const* call) {
@@ -83,7 +82,7 @@ class nccl_stream {
     /// Waits until all work in the stream is done; throws comm_error where NCCL reports an error meanwhile, or where
     /// the deadline passes. NCCL cannot name the rank that it waits for.
     void wait() {
-        auto const begin = std::chrono::steady_clock::now();
+        auto const until = deadline_.from_now();
         for (;; std::this_thread::yield()) {
             check_later_error();
             auto const status = cudaStreamQuery(stream_);
@@ -91,8 +90,7 @@ class nccl_stream {
             if (status != cudaErrorNotReady) check(status, "cudaStreamQuery");
             // CUDA keeps "not ready" as the last error, which the next kernel's launch would report.
             static_cast<void>(cudaGetLastError());
-            if (has_deadline() && std::chrono::steady_clock::now() - begin > deadline_)
-                fail(concat({"not all ranks came within ", deadline_.count(), " ms"}));
+            if (deadline_.is_over(until)) fail(concat({"not all ranks came within ", deadline_.text()}));
         }
         check_later_error();
     }
@@ -118,7 +116,7 @@ class nccl_stream {
 
     ncclComm_t comm_ = nullptr;
     cudaStream_t stream_;
-    std::chrono::milliseconds deadline_;
+    deadline const deadline_;
     bool owned_, grouped_ = false;
     int rank_ = 0, size_ = 1;
     std::string failure_;

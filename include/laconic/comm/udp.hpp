@@ -14,6 +14,7 @@
 #include "laconic/comm/datagram_socket.hpp"
 #include "laconic/comm/mailbox.hpp"
 #include "laconic/comm/packet_machine.hpp"
+#include "laconic/core/clock.hpp"
 #include "laconic/core/key.hpp"
 
 namespace laconic {
@@ -67,6 +68,7 @@ class udp {
     void run(M& machine) {
         auto const out = [this](int to, std::span<std::byte const> packet) { send(to, packet); };
         double const patience = std::chrono::duration<double>(how_.deadline).count();
+        monotonic_clock const seconds{};
         double last_new = seconds();
         own_ = {};
         machine.start(last_new, out);
@@ -103,10 +105,6 @@ class udp {
         if (how.deadline.count() <= 0) throw argument_error("a deadline of no time");
         if (!(how.loss >= 0 && how.loss <= 1)) throw argument_error("a loss that is no share");
         return how;
-    }
-
-    static double seconds() {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     }
 
     void send(int to, std::span<std::byte const> packet) {
