@@ -39,9 +39,6 @@ struct agreed_item {
     text_piece name, value;
 };
 
-inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
-    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
-}
 // That the text of a rank differs from that of the first one, with the first line in which it does.
 [[gnu::cold, gnu::noinline]] inline failure disagreement_of(std::string_view of_0, std::string_view of_rank, int rank,
                                                             int first = 0) {

@@ -17,6 +17,10 @@
 
 namespace laconic::detail {
 
+inline std::string_view text_of_bytes(std::span<std::byte const> bytes) {
+    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
 /// Which exception a failure is. Of failures of several ranks those of an earlier kind count before those of a later
 /// one; but not_finite to theory, which are of what a rank brought, count in the order of ranks.
 enum class failure_kind : std::uint8_t {
@@ -161,8 +165,8 @@ struct failure {
             for (int* const r : {&f.rank, &f.other})
                 *r = static_cast<std::int32_t>(static_cast<std::uint32_t>(source.take(32)));
             for (auto* const word : {&f.round, &f.where}) *word = source.take(64);
-            f.vector = as_text(source.take_bytes(source.take(64)));
-            f.why = as_text(source.take_bytes(source.left() / 8));
+            f.vector = text_of_bytes(source.take_bytes(source.take(64)));
+            f.why = text_of_bytes(source.take_bytes(source.left() / 8));
             f.kind = static_cast<failure_kind>(number);
             if (f && f.kind <= failure_kind::left_out && f.rank >= no_rank && f.other >= no_rank) return f;
         } catch (wire_error const&) {
@@ -191,9 +195,6 @@ struct failure {
         return no_message(e.what()).by(own, round);
     } catch (...) {
         return no_message("an exception that is no std::exception").by(own, round);
-    }
-    static std::string_view as_text(std::span<std::byte const> bytes) {
-        return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
     }
     // libc++ has no <=> of strings before its version 16.
     std::tuple<failure_kind, int, failure_kind, int, std::uint64_t, std::uint64_t, std::string_view, std::string_view>
