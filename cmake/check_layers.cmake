@@ -32,7 +32,7 @@ endfunction()
 set(standard
     "algorithm: adjacent_find all_of any_of binary_search clamp copy copy_backward copy_n count count_if equal equal_range fill fill_n find find_first_of find_if find_if_not for_each generate includes inplace_merge is_sorted is_sorted_until lexicographical_compare lower_bound max max_element merge min min_element minmax minmax_element mismatch move_backward none_of nth_element partial_sort partition remove_if replace reverse reverse_copy rotate search set_difference set_intersection set_union shuffle sort stable_sort swap_ranges transform unique unique_copy upper_bound"
     "array: array"
-    "atomic: atomic atomic_ref memory_order_relaxed"
+    "atomic: atomic atomic_ref atomic_thread_fence memory_order_acquire memory_order_relaxed"
     "bit: bit_cast bit_ceil bit_floor bit_width countl_one countl_zero countr_one countr_zero endian has_single_bit popcount rotl rotr"
     "cctype: isspace tolower"
     "charconv: chars_format from_chars from_chars_result to_chars"

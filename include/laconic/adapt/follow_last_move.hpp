@@ -10,8 +10,7 @@ namespace laconic {
 
 /// Sets a threshold's bounds to scale |x_i - last x_i|, which follow the last move of the iterate, coordinate by
 /// coordinate. All bounds are 0 in the first round, so that every number but 0 is sent once (GD-SEC, Chen et al.,
-/// arXiv:2202.02491), and in a round in which a bound overflows, since a coordinate that moves so far would never be
-/// sent again.
+/// arXiv:2202.02491), and in a round in which a bound overflows.
 template <Scalar T, class B = host>
 class follow_last_move {
   public:

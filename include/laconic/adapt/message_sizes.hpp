@@ -10,8 +10,7 @@ namespace laconic {
 
 /// The bits of messages, for best_level: those that are written, with positions in the encoding that
 /// position_code::smallest takes, the level and the padding to whole bytes; or, with written = false, those that papers
-/// count. best_level{top_k{1}, packet_cost(512, 64, 60), message_sizes{}} fills packets that are really sent. Each
-/// level that best_level evaluates costs a compression.
+/// count. Each level that best_level evaluates costs a compression.
 struct message_sizes {
     bool written = true;
 

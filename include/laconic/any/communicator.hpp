@@ -104,10 +104,8 @@ class any_communicator {
     }
     template <class C>
     static payload exchange_of(void* comm, int to, payload mine, int from) {
-        if constexpr (PointToPoint<C>)
-            return as<C>(comm).exchange(to, mine, from);
-        else
-            throw argument_error("this communicator is not PointToPoint: it has no exchange(to, mine, from)");
+        if constexpr (PointToPoint<C>) return as<C>(comm).exchange(to, mine, from);
+        throw argument_error("this communicator is not PointToPoint: it has no exchange(to, mine, from)");
     }
     template <class C, class T>
     static void all_reduce_of(void* comm, std::span<T> x) {
@@ -131,8 +129,7 @@ class any_communicator {
         []([[maybe_unused]] void* comm) {
             if constexpr (detail::OneProcess<decltype(detail::innermost(as<C>(comm)))>)
                 return detail::innermost(as<C>(comm)).in_one_process();
-            else
-                return false;
+            return false;
         },
         []([[maybe_unused]] void* comm, [[maybe_unused]] payload mine) {
             if constexpr (detail::OneProcess<decltype(detail::innermost(as<C>(comm)))>)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -223,27 +224,14 @@ class any_compressor final : public detail::compressor_model<detail::shared<deta
         any_compressor(C compressor)  // NOLINT: implicit, like that of std::function
         : any_compressor::compressor_model(detail::modelled<detail::compressor_model, T, B>(std::move(compressor))) {}
 
-    /// The compressor inside, which must be a C; from then on this value alone owns it: for a level that tunes it.
+    /// The compressor inside, which must be a C and which no copy shares from then on: for a level that tunes it.
     template <class C>
     C& own() {
         using chosen = detail::compressor_model<detail::held_value<C>, T, B>;
-        if (!owned_.value) this->inside = new chosen(static_cast<chosen const&>(*this->inside));
-        owned_.value = true;
+        if (this->inside.use_count() > 1) this->inside = new chosen(static_cast<chosen const&>(*this->inside));
+        std::atomic_thread_fence(std::memory_order_acquire);  // after what threads did that had the other copies
         return const_cast<chosen&>(static_cast<chosen const&>(*this->inside)).value();
     }
-
-  private:
-    // Copies share the compressor until one is tuned; a copy owns nothing.
-    struct mine {
-        bool value = false;
-        mine() = default;
-        mine(mine const&) {}
-        mine& operator=(mine const&) {
-            value = false;
-            return *this;
-        }
-    };
-    mine owned_;
 };
 
 }  // namespace laconic

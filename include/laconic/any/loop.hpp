@@ -78,10 +78,8 @@ class any_loop {
         std::vector<std::byte> save() const override { return inside.save(); }
         void restore(std::span<std::byte const> saved) override { inside.restore(saved); }
         double value_at_mean(any_communicator& comm) override {
-            if constexpr (together)
-                return inside.value_at_mean(comm);
-            else
-                return inside.look().value();
+            if constexpr (together) return inside.value_at_mean(comm);
+            return inside.look().value();
         }
         bool evaluates_together() const override { return together; }
     };

@@ -57,12 +57,9 @@ class objective_model : public model<objective_face<T>, Holder> {
     double value(x_type x) const override { return static_cast<double>(f().value(x)); }
     void gradient(x_type x, std::span<T> g) const override { f().gradient(x, g); }
     double value_and_gradient(x_type x, std::span<T> g) const override {
-        if constexpr (FusedObjective<F, T>) {
-            return static_cast<double>(f().value_and_gradient(x, g));
-        } else {
-            gradient(x, g);
-            return value(x);
-        }
+        if constexpr (FusedObjective<F, T>) return static_cast<double>(f().value_and_gradient(x, g));
+        gradient(x, g);
+        return value(x);
     }
     double smoothness() const override {
         if constexpr (smooth) return f().smoothness();

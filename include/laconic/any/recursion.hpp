@@ -76,12 +76,9 @@ struct step_model : model<step_face<T, B>, Holder> {
     using model<step_face<T, B>, Holder>::model;
     void operator()(B& on, std::span<T> x, std::span<T> d) override { (*this->inside)(on, x, d); }
     double rate() const override {
-        if constexpr (HasRate<held_by<Holder>>)
-            return this->inside->rate;
-        else if constexpr (HasRateFunction<held_by<Holder>>)
-            return this->inside->rate();
-        else
-            return 0;
+        if constexpr (HasRate<held_by<Holder>>) return this->inside->rate;
+        if constexpr (HasRateFunction<held_by<Holder>>) return this->inside->rate();
+        return 0;
     }
 };
 

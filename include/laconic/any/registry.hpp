@@ -53,10 +53,8 @@ constexpr bool is_list<std::vector<E>> = true;
 // What stands before the name of what is needed: "a compressor", where that is what it is, but "k" and "once".
 template <class F>
 char const* article(std::string_view name) {
-    if constexpr (Registered<F>)
-        return std::string_view(registry<F>::kind).ends_with(name) ? "a " : "";
-    else
-        return std::is_arithmetic_v<F> || std::same_as<F, laconic::portion> ? "" : "a ";
+    if constexpr (Registered<F>) return std::string_view(registry<F>::kind).ends_with(name) ? "a " : "";
+    return std::is_arithmetic_v<F> || std::same_as<F, laconic::portion> ? "" : "a ";
 }
 
 // The value of a number, from least to most; `most` is the largest double where there is no end.

@@ -17,6 +17,16 @@
 
 namespace laconic {
 
+namespace detail {
+
+// ", cost=..." of a cost that is not the usual one.
+template <class Cost>
+std::string cost_text(Cost const& cost) {
+    return cost == Cost{} ? "" : concat({", cost=", to_string(cost)});
+}
+
+}  // namespace detail
+
 /// The bits of messages, for best_level: this counts them as papers do. Any other type is a comparable value with
 ///   sizes(formula, message)  the bits of a message: of formula(), by levels<C>::bits, or of message(), the message
 ///                            itself, which costs a compression;
@@ -33,10 +43,9 @@ struct formula_sizes {
 /// C at the level that makes the most progress for the cost of its message (CAT; Khirirat, Magnusson, Aytekin,
 /// Johansson, arXiv:2003.06377), chosen anew for each vector: the lowest that has the largest
 ///     (1 - E|C(x) - x|^2 / |x|^2) / cost(bits) .
-/// With a step size of 1 / L a gradient step lowers f by at least the share kept of |x|^2 / (2 L): this level is the
-/// best for one round, not for a whole run, where a fixed level may cost less. The level is part of the message, as
-/// each rank has its own. Contractive with the delta of the lowest level, which equal magnitudes attain; the level that
-/// C itself has is ignored.
+/// A gradient step of size 1 / L lowers f by at least the share kept of |x|^2 / (2 L): it is the best level for one
+/// round, not for a whole run. The level is part of the message. Contractive with the delta of the lowest level, which
+/// equal magnitudes attain; the level that C itself has is ignored.
 ///
 /// Where sizes are dear, few levels are evaluated: those that may be worth 1 / 128 more than the best so far, judged by
 /// the sizes of lower ones, and the highest. The search assumes that a higher level never takes fewer bits, although of
@@ -45,8 +54,8 @@ struct formula_sizes {
 /// A vector of more than sort_up_to numbers is read twice in place of a sort, where C has a curve. If a higher level
 /// never costs less, the level chosen is worth more than 0.99 of the best, 0.97 where sizes are dear: the histogram has
 /// squares to within q = 1 + 2^-8, and so what a level keeps, whatever the probabilities, and q^2 where two are
-/// compared; the search gives away 1 + 2^-9, or 2^-6. It omits numbers below 2^-48 of the largest: 2^32 of them change
-/// a sum of magnitudes by 2^-16, its square by 2^-15 (for draws, that share of all probability, and of the error).
+/// compared; the search gives away 1 + 2^-9, or 2^-6. It omits numbers below 2^-48 of the largest, which change a sum
+/// of magnitudes by at most 2^-16.
 template <class C, CommunicationCost Cost = message_cost, class Sizes = formula_sizes>
 struct best_level {
     C compressor{};
@@ -139,8 +148,7 @@ struct best_level {
     }
     friend std::string to_string(best_level const& c) {
         return detail::concat(
-            {"best_level(", levels<C>::family(c.compressor),
-             (c.cost == Cost{} ? "" : detail::concat({", cost=", to_string(c.cost)})),
+            {"best_level(", levels<C>::family(c.compressor), detail::cost_text(c.cost),
              (to_string(c.sizes) == to_string(formula_sizes{}) ? "" : detail::concat({", sizes=", to_string(c.sizes)})),
              (c.sort_up_to == sorted_by_default ? ")" : detail::concat({", sort_up_to=", c.sort_up_to, ")"}))});
     }
@@ -217,9 +225,8 @@ struct best_level {
             return level <= n ? kept_in(c.first, x, level) : kept_in(c.second, x, level - n);
         } else if constexpr (detail::has_curve<Part>) {
             return levels<Part>::curve(c, *x.magnitudes).energy(level);
-        } else {
-            return 0;  // never called: without a curve the vector was sorted
         }
+        return 0;  // never reached: without a curve the vector was sorted
     }
 
     static std::size_t best_of(std::span<double const> kept, auto price, bool dear) {

@@ -58,17 +58,13 @@ concept Contractive = std::semiregular<C> && requires(C const& c, std::size_t d)
 /// decide it; for all others the type does.
 template <class C>
 constexpr bool is_unbiased([[maybe_unused]] C const& c) {
-    if constexpr (Unbiased<C> && requires { c.unbiased(); })
-        return c.unbiased();
-    else
-        return Unbiased<C>;
+    if constexpr (Unbiased<C> && requires { c.unbiased(); }) return c.unbiased();
+    return Unbiased<C>;
 }
 template <class C>
 constexpr bool is_contractive([[maybe_unused]] C const& c) {
-    if constexpr (Contractive<C> && requires { c.contractive(); })
-        return c.contractive();
-    else
-        return Contractive<C>;
+    if constexpr (Contractive<C> && requires { c.contractive(); }) return c.contractive();
+    return Contractive<C>;
 }
 
 namespace detail {

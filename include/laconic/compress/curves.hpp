@@ -137,9 +137,8 @@ class proportional_curve {
 };
 
 /// The best of the levels 1 .. count by a curve, where cost(level) is no less for higher levels: by the curve over its
-/// price, no level is more than 1 + slack times as good. It skips levels that cannot be: up to where the curve is above
-/// 1 + slack times the best so far times the price of this level, no level is that much better. So the curve grows by 1
-/// + slack from one evaluated level to the next, whatever the cost; the first, coarse pass finds a best that leaves
+/// price, no level is more than 1 + slack times as good. It skips levels that cannot be: those up to where the curve is
+/// above 1 + slack times the best so far times the price of this level. The first, coarse pass finds a best that leaves
 /// little to the second. The highest level comes last, as its message may have another, shorter encoding.
 template <class Curve, class Cost>
 std::size_t best_on(Curve const& curve, std::size_t count, Cost cost, double slack = 0x1p-10) {

@@ -38,8 +38,7 @@ double guaranteed_share(C const& c, Cost const& cost, std::size_t d, double wort
 /// the least concave sequence above 0 and all sqrt(k cost(k)). Of descending numbers with sums S <= sqrt(r) |x| U,
 /// where U is concave, none have more squares than the increments u of sqrt(r) |x| U themselves (sum by parts, twice):
 /// so r is at least 1 / sum u_k^2, and the share is at least cost(1) / sum u_k^2. It is attained where sqrt(k cost(k))
-/// is concave, as for affine costs: the share then goes down with log d where the message is what costs, and with d
-/// where the bits are.
+/// is concave, as for affine costs.
 template <Scalar T, CommunicationCost Cost>
 double guaranteed_share(top_k<scaled_sign> const& c, Cost const& cost, std::size_t d, double worth = 1) {
     if (d == 0) return 1;

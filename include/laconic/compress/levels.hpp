@@ -186,9 +186,8 @@ struct levels<top_blocks<>> : detail::levels_of_k<top_blocks<>> {
     }
 };
 
-/// The level is k of rand_k, with values in full or rounded to powers of two. Its error is the same for every vector,
-/// so there is no kept(): the level belongs to a problem (method/cat.hpp). bits() are the whole bytes that it
-/// writes, as its support is free.
+/// The level is k of rand_k, with values in full or rounded to powers of two. There is no kept(), as its error is the
+/// same for every vector: the level belongs to a problem (method/cat.hpp). bits() are whole bytes.
 template <class Rest>
 requires(std::same_as<Rest, identity> || std::same_as<Rest, natural>) struct levels<rand_k<Rest>>
     : detail::levels_of_k<rand_k<Rest>> {

@@ -20,9 +20,8 @@ namespace laconic {
 /// |x|_2^2 and M bounds |x|_p |x|_1 / |x|_2^2: N = b, 1, 1 and M = b, sqrt b, (1 + sqrt b) / 2 for p = 1, 2, infinity.
 ///
 /// Damped, each bucket's grid is shrunk by the factor that makes its error least: share = |x|^2 / E|Q(x)|^2 of that
-/// bucket, which its sender computes, and which costs no bits. Then E|C(x) - x|^2 = (1 - share) |x|^2 for each bucket,
-/// and share >= 1 / (1 + omega): contractive with that delta. (scaled_down{quantize} divides by 1 + omega(d), as if
-/// every x were the worst, and so keeps less of all others.)
+/// bucket, which costs no bits. Then E|C(x) - x|^2 = (1 - share) |x|^2 for each bucket, and share >= 1 / (1 + omega):
+/// contractive with that delta. (scaled_down{quantize} divides by 1 + omega(d), as if every x were the worst.)
 template <bool Damped>
 struct quantizer {
     int levels = 1;

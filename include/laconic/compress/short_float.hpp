@@ -10,9 +10,8 @@
 namespace laconic {
 
 /// Rounds every value to the nearest number of a short format, and to the even code where two are equally near: 16 or 8
-/// bits a value. Values above the largest number of the format become that number, values below half the least one
-/// become 0, so it has neither omega nor delta: no constant holds for all vectors. Values must be finite; others become
-/// NaN, and every reader refuses such a message.
+/// bits a value. Values above the largest number of the format become that number, those below half the least one 0, so
+/// it has neither omega nor delta. Values that are not finite become NaN, and every reader refuses such a message.
 template <kernels::short_format F>
 struct short_float {
     static constexpr void description(auto&& describe) {

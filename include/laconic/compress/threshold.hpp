@@ -64,10 +64,9 @@ struct threshold {
 template <class T>
 threshold(T) -> threshold<>;
 
-/// Drops the blocks of `block` consecutive coordinates that are zero throughout; the last block may be shorter. It
-/// keeps the others as they are, so alone it is the identity, omega = 0 and delta = 1, and pays where zeros come in
-/// blocks (OmniReduce, SIGCOMM 2021). With a rest, its constants are the worst of the rest for 1 .. d values, found in
-/// d steps.
+/// Drops the blocks of `block` consecutive coordinates that are zero throughout; the last block may be shorter. Alone
+/// it is the identity, omega = 0 and delta = 1, and pays where zeros come in blocks (OmniReduce, SIGCOMM 2021). With a
+/// rest, its constants are the rest's worst for 1 .. d values, found in d steps.
 template <class Rest = identity>
 struct zero_blocks {
     std::size_t block = 256;

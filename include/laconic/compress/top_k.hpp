@@ -112,9 +112,8 @@ template <class N, class R = identity>
 about_top_k(N, double = {}, R = {}) -> about_top_k<R>;
 
 /// Keeps the k blocks of `block` consecutive coordinates whose sums of squares are largest, of equal ones the lower
-/// block; the last block may be shorter. k counts blocks, or is a fraction of them. Contractive with delta = k / number
-/// of blocks, attained where all blocks have the same energy; with an unbiased rest of omega < 1, (1 - omega) times
-/// that.
+/// block; the last block may be shorter. k counts blocks, or is a fraction of them. Contractive with delta = k /
+/// blocks, attained where all have the same energy; with an unbiased rest of omega < 1, (1 - omega) times that.
 template <class Rest = identity>
 struct top_blocks {
     portion k = 1;

@@ -94,9 +94,8 @@ class choco_loop : public session_loop<choco_loop<M, F, C, T>, F, C, T> {
 /// is delta, for contractive C, and step = 0 is 4 / (mu (a + t)) with a = 16 L / mu, for f_n that are mu-strongly
 /// convex and L-smooth: it works in practice, and no theorem covers gossip that is as bold. With `proved`, gamma is the
 /// one at which the ranks are known to agree fastest (mixing::best_gamma), of the order of gap delta, and the step that
-/// of theorem 4 with their rate p, a = max(5 / p, 16 L / mu): some 10 to 100 times as many rounds. (The paper's own
-/// gamma and p are of the order of gap^2 delta, and smaller still.) Sends one message about d numbers a round, to all
-/// neighbours, in one slot; errors as ggadmm.
+/// of theorem 4 with their rate p, a = max(5 / p, 16 L / mu): some 10 to 100 times as many rounds. Sends one message
+/// about d numbers a round, to all neighbours, in one slot; errors as ggadmm.
 template <class C = identity>
 struct choco {
     C compressor{};

@@ -31,10 +31,7 @@ struct clipped {
                                      std::span<T> g) {
         auto const value = of(on, f, now, x, g);
         if (!(limit > 0) || g.empty()) return value;
-        if (unit == clip_at::norm)
-            cut_norm(on, limit, g);
-        else
-            cut_deviations(on, limit, g);
+        unit == clip_at::norm ? cut_norm(on, limit, g) : cut_deviations(on, limit, g);
         return value;
     }
     void update(auto& on, auto x) { of.update(on, x); }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/core/key.hpp"
 #include "laconic/objective/objective.hpp"
 
 namespace laconic {
@@ -21,10 +20,9 @@ namespace laconic {
 ///                                 be called again for the same round, and then gives the same;
 ///   estimator.update(on, x)       is called when all messages of the round have been received and x is the next
 ///                                 iterate: only here may its state change.
-/// Until then only g is checked. So the first call evaluates f wherever it is needed, and a number that will be
-/// remembered and is not finite must make g not finite, too (detail::show_non_finite). With to_string(estimator) its
-/// parameters are among those that the ranks compare before they start; with state(archive) (wire/state.hpp) its state
-/// is saved.
+/// Until then only g is checked. So a number that will be remembered and is not finite must make g not finite, too
+/// (detail::show_non_finite). With to_string(estimator) its parameters are among those that the ranks compare before
+/// they start; with state(archive) (wire/state.hpp) its state is saved.
 template <class E, class F, class T = double, class B = host>
 concept Estimator = std::movable<E> &&
     requires(E& estimator, B& on, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {

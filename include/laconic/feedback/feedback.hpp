@@ -6,7 +6,6 @@
 #include <span>
 
 #include "laconic/backend/host.hpp"
-#include "laconic/core/key.hpp"
 #include "laconic/message/plain.hpp"
 
 namespace laconic {

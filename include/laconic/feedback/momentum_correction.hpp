@@ -13,10 +13,9 @@ namespace laconic {
 /// 2018):
 ///     u <- m u + g,           v <- v + u          delta = v
 ///     u <- m (u + g),         v <- v + u + g      with Nesterov's momentum
-/// After a message v loses the message and, with factor masking, u = 0 wherever the message is not 0. So a coordinate
-/// that a sparse message holds exactly starts anew. Without masking, and with messages in full, it is momentum SGD;
-/// with masking and messages in full it is SGD. m is in [0, 1); both vectors start at zero and have the gradient's
-/// dimension.
+/// After a message v loses the message and, with factor masking, u = 0 wherever the message is not 0. With messages in
+/// full it is momentum SGD without masking, and SGD with it. m is in [0, 1); both vectors start at zero and have the
+/// gradient's dimension.
 template <Scalar T = double, class B = host>
 class momentum_correction {
   public:

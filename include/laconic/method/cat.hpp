@@ -124,10 +124,10 @@ inline std::string called(std::string const& name, std::string const& inside, ov
                    (r.memory ? concat({", memory=", *r.memory}) : ""), (r.batch ? concat({", batch=", r.batch}) : ""),
                    ")"});
 }
-// ", cost=..." of a cost that is not the usual one.
-template <class Cost>
-std::string cost_text(Cost const& cost) {
-    return cost == Cost{} ? "" : concat({", cost=", to_string(cost)});
+template <class M, class Cost>
+std::string cat_text(M const& m, Cost const& cost) {
+    auto const family = levels<decltype(m.compressor)>::family(m.compressor);
+    return concat({"cat(", called(std::string(name_of_type<M>()), family, m.given), cost_text(cost), ")"});
 }
 
 }  // namespace detail
@@ -179,7 +179,7 @@ struct cat<M, Cost> {
     template <Scalar T, class B>
     auto compose(problem const& p) const {
         M m = method;
-        m.compressor = kinds::at(m.compressor, level<T>(p), p.dimension);
+        m.compressor = levels<decltype(M::compressor)>::at(m.compressor, level<T>(p), p.dimension);
         return m.template compose<T, B>(p);
     }
     /// The k for messages of numbers of T. Throws what best_rand_k throws.
@@ -189,13 +189,7 @@ struct cat<M, Cost> {
     }
 
     friend bool operator==(cat const& a, cat const& b) { return to_string(a) == to_string(b); }
-    friend std::string to_string(cat const& m) {
-        std::string const name(detail::name_of_type<M>()), family = kinds::family(m.method.compressor);
-        return "cat(" + detail::called(name, family, m.method.given) + detail::cost_text(m.cost) + ")";
-    }
-
-  private:
-    using kinds = levels<decltype(M::compressor)>;
+    friend std::string to_string(cat const& m) { return detail::cat_text(m.method, m.cost); }
 };
 
 namespace detail {
@@ -234,10 +228,7 @@ struct cat<ef_sgd<C>, Cost> {
     }
 
     friend bool operator==(cat const& a, cat const& b) { return to_string(a) == to_string(b); }
-    friend std::string to_string(cat const& m) {
-        auto const family = levels<C>::family(m.method.compressor);
-        return "cat(" + detail::called("ef_sgd", family, m.method.given) + detail::cost_text(m.cost) + ")";
-    }
+    friend std::string to_string(cat const& m) { return detail::cat_text(m.method, m.cost); }
 };
 
 }  // namespace laconic

@@ -53,13 +53,11 @@ recursion<C, memory<T, B>> compose_dcgd(C const& compressor, theory const& of) {
 ///     step = 1 / (L + 2 omega max L_i / n + 2 (1 + omega) max L_ij / (n b)), the last for batches only,
 ///     E|x^k - x*|^2 <= (1 - step mu)^k |x^0 - x*|^2 + step / (n mu) (2 omega zeta^2 + 2 (1 + omega) sigma^2 / b) :
 /// it approaches the optimum up to a distance; zeta^2 = mean_i |grad f_i(x*)|^2, and sigma^2 is the mean variance of a
-/// row's gradient at x* (from the variance identity and co-coercivity of convex f_i, for batches f_ij; Gorbunov,
-/// Hanzely, Richtarik, AISTATS 2020, gives the same).
+/// row's gradient at x* (Gorbunov, Hanzely, Richtarik, AISTATS 2020).
 ///
 /// One worker alone may use a contractive compressor, with step = 1 / L: a round that keeps a share q >= delta of |grad
 /// f|^2 lowers f by at least q |grad f|^2 / (2 L), so E f(x^k) - f* <= (1 - delta mu / L)^k (f(x^0) - f*) (the descent
-/// lemma; CAT, Khirirat et al., arXiv:2003.06377). On several workers give the step; a biased compressor may then
-/// diverge.
+/// lemma; CAT, Khirirat et al., arXiv:2003.06377). On several workers, where it may diverge, give the step.
 template <class C>
 struct dcgd {
     static_assert(detail::require_compressor<C>());

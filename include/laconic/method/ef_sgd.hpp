@@ -124,18 +124,17 @@ struct cut_sums_sgd {
     }
 };
 
-/// gTop-k SGD (Shi et al., ICDCS 2019): top_k_sgd in which also each merge of a tree passes only the k numbers of
-/// largest magnitude of the ranks' sums, so that the numbers that a rank sends and receives grow with k log P instead
-/// of k P. The merging rank keeps in its residual what a merge leaves out, so that x - mean e moves along the mean
-/// gradient; as published, a rank keeps its own numbers only where nothing is applied, and the rest is lost. No theorem
-/// gives its step; steps of the order of 1 / L usually work.
+/// gTop-k SGD (Shi et al., ICDCS 2019): top_k_sgd in which each merge of a tree passes only the k largest of the ranks'
+/// sums, so that a rank sends and receives k log P numbers instead of k P. The merging rank keeps in its residual what
+/// a merge leaves out, so that x - mean e moves along the mean gradient; as published, a rank keeps its own numbers
+/// only where nothing is applied, and the rest is lost. No theorem gives its step; steps of the order of 1 / L usually
+/// work.
 using gtop_k_sgd = cut_sums_sgd<gtop_k>;
 
 /// SparDL's SGD (Zhao et al., ICDE 2024): top_k_sgd whose sums are made by a reduce-scatter of blocks, in which each
 /// step passes ceil(k / P) numbers of each block, and the rank that drops the rest keeps it in its residual. So a rank
-/// sends about 2 k numbers, however many ranks there are. The blocks consist of coordinates that are permuted anew in
-/// each round; as published they are of neighbours. No theorem gives its step; steps of the order of 1 / L usually
-/// work.
+/// sends about 2 k numbers, however many ranks there are. The blocks are of coordinates permuted anew in each round, as
+/// published of neighbours. No theorem gives its step; steps of the order of 1 / L usually work.
 using spardl_sgd = cut_sums_sgd<spar_reduce_scatter>;
 
 /// Deep Gradient Compression (Lin, Han, Mao, Wang, Dally, ICLR 2018): each rank sends the k numbers of largest

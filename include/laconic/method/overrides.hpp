@@ -176,11 +176,9 @@ class theory {
 };
 
 /// A part of `given` as a field of a method's description; `shown(part)` refers to what its text has.
-constexpr auto given_field(std::string_view name, auto part) {
-    return field(
-        name, [part](auto& m) -> auto& { return m.given.*part; });
-}
-constexpr auto given_field(std::string_view name, auto part, auto shown) {
+inline constexpr auto as_it_is = [](auto const& part) -> auto& { return part; };
+template <class Shown = decltype(as_it_is)>
+constexpr auto given_field(std::string_view name, auto part, Shown shown = {}) {
     return field(
         name, [=](auto& m) -> auto& {
             if constexpr (std::is_const_v<std::remove_reference_t<decltype(m)>>)

@@ -10,8 +10,7 @@ namespace laconic {
 
 /// The recursion, over vectors of T on B, with a heavy ball in place of its gradient step, of the same size: v <- beta
 /// v + estimate, x <- x - step v. A prox that it has is then for step / (1 - beta), the limit of the step along a
-/// constant estimate: with the step alone it would lead to another point than the minimum of f + R. Throws
-/// argument_error unless beta is in [0, 1).
+/// constant estimate. Throws argument_error unless beta is in [0, 1).
 template <Scalar T, class B, class C, class F, class L, class E, class X>
 auto with_momentum(recursion<C, F, gradient_step, L, E, X> const& r, double beta) {
     return r.with_step(momentum<T, B>(r.step.rate, beta));

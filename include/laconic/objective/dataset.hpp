@@ -42,9 +42,8 @@ struct dataset {
     }
 
     /// The i-th (from 0) of n contiguous parts, which have all rows: the first samples() % n parts have one row more
-    /// than the others. The mean over parts that differ is that over all rows with the weights of by_samples
-    /// (collective/agreed_problem.hpp); first(samples() / n * n) has parts that are equal. Throws argument_error unless
-    /// 1 <= n <= samples() and i < n.
+    /// than the others. The mean over parts that differ needs weights (by_samples, collective/agreed_problem.hpp).
+    /// Throws argument_error unless 1 <= n <= samples() and i < n.
     dataset part(std::size_t i, std::size_t n) const {
         if (n < 1 || n > samples())
             throw argument_error({name, ": cannot cut ", samples(), " rows into ", n, " parts"});
@@ -82,8 +81,8 @@ void binary_labels(dataset<T>& data) {
     for (auto& label : data.labels) label = label == found[0] ? T(-1) : T(1);
 }
 
-/// Divides each feature by its largest magnitude, as LIBSVM's svm-scale can: all numbers are then in [-1, 1], and the
-/// units of the features do not make the problem badly conditioned. A feature that is zero everywhere stays zero.
+/// Divides each feature by its largest magnitude, as LIBSVM's svm-scale can: all numbers are then in [-1, 1]. A feature
+/// that is zero everywhere stays zero.
 template <Scalar T>
 void scale_features(dataset<T>& data) {
     using inner = typename dataset<T>::matrix::InnerIterator;
@@ -137,9 +136,8 @@ dataset<T> only_classes(dataset<T> const& data, T a, T b) {
     return result;
 }
 
-/// The columns [begin, end) of every row, which become the features 0 .. end - begin - 1, with the labels, under a name
-/// of their own: what one party holds where features are divided between parties. Throws argument_error unless begin <
-/// end <= features().
+/// The columns [begin, end) of every row, with the labels, under a name of their own: what one party holds where
+/// features are divided between parties. Throws argument_error unless begin < end <= features().
 template <Scalar T>
 dataset<T> columns(dataset<T> const& data, std::size_t begin, std::size_t end, std::string its_name) {
     if (begin >= end || end > data.features())

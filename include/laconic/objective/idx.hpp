@@ -60,10 +60,9 @@ class idx_reader {
 
 }  // namespace detail
 
-/// Reads an IDX file of images: magic 0x00000803, count, height, width, bytes, up to the end of the stream. It reads
-/// the stream's buffer, so that its exceptions() do not matter and its flags stay as they are. Throws file_error (line
-/// 0) where the stream cannot be read, the magic number is another, a picture has no pixels, or bytes are missing or
-/// left over; memory is bounded by what the stream holds, whatever sizes it claims.
+/// Reads an IDX file of images: magic 0x00000803, count, height, width, bytes, up to the end of the stream. Throws
+/// file_error (line 0) where the stream cannot be read, the magic number is another, a picture has no pixels, or bytes
+/// are missing or left over; memory is bounded by what the stream holds.
 inline idx_images read_idx_images(std::istream& stream, std::string const& name) {
     detail::idx_reader in(stream, name, 0x00000803);
     std::uint64_t const count = in.integer(), height = in.integer(), width = in.integer();

@@ -14,6 +14,11 @@ namespace laconic {
 
 namespace detail {
 
+inline double l1_penalty(std::span<double const> weights, std::span<double const> x) {
+    double sum = 0;
+    for (std::size_t j = 0; j < x.size(); ++j) sum += weights[j] * std::abs(x[j]);
+    return sum;
+}
 /// Moves x to the minimum over v of g . (v - x) + (v - x)' H (v - x) / 2 + sum_j weight_j |v_j| by coordinate descent:
 /// v_j <- soft(H_jj v_j - slope_j, weight_j) / H_jj. Of a coordinate with H_jj = 0 the first two terms do not depend.
 inline void l1_model_minimum(Eigen::VectorXd slope, Eigen::MatrixXd const& h, std::span<double const> weights,
@@ -48,11 +53,7 @@ inline void l1_model_minimum(Eigen::VectorXd slope, Eigen::MatrixXd const& h, st
 template <HessianObjective F>
 double l1_newton(F const& f, std::span<double const> weights, std::span<double> x) {
     LACONIC_EXPECTS(x.size() == f.dimension() && weights.size() == x.size());
-    auto const penalty = [&](std::span<double const> v) {
-        double sum = 0;
-        for (std::size_t j = 0; j < v.size(); ++j) sum += weights[j] * std::abs(v[j]);
-        return sum;
-    };
+    auto const penalty = [&](std::span<double const> v) { return detail::l1_penalty(weights, v); };
     Eigen::VectorXd slope(static_cast<Eigen::Index>(x.size()));
     Eigen::MatrixXd hessian(slope.size(), slope.size());
     double at = f.value(x) + penalty(x);

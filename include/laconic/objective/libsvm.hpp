@@ -145,9 +145,8 @@ class libsvm_reader {
         return count;
     }
 
-    // Whether the magnitude of a decimal number other than 0, in the grammar of from_chars, is below 1. For a number
-    // outside the range of T this decides whether it is too small or too large, without a wider type, whose range would
-    // be limited, too.
+    // Whether the magnitude of a decimal number other than 0, in the grammar of from_chars, is below 1: so one outside
+    // the range of T is too small or too large.
     static bool is_below_one(std::string_view number) {
         std::int64_t power = 0;  // of the first digit that is not 0
         bool started = false, in_fraction = false;
@@ -227,15 +226,13 @@ class libsvm_reader {
 /// for T; zeros are not stored. Throws file_error with `name`, line and column (both from 1) of the first token that is
 /// none of this, is not finite, or has an index that how.features or a dimension of 2^32 - 2 has no place for;
 /// file_error without a place where there is no row at all; argument_error where how.features itself is above 2^32 - 2,
-/// or first_index above 1. A file from 0 of which no row has a number at 0 is read without an error as one from 1, each
-/// feature one place too far to the left.
+/// or first_index above 1. A file from 0 without a number at 0 passes as one from 1.
 template <Scalar T = double>
 dataset<T> read_libsvm(std::string_view text, std::string const& name, libsvm_format const& how = {}) {
     return detail::libsvm_reader<T>(text, name, how).read();
 }
 
-/// The same from a stream, read to its end through its buffer: its exceptions() do not matter, and its flags stay as
-/// they are. Throws file_error too where the stream cannot be read, such as that of a file which is not there.
+/// The same from a stream, read to its end by detail::read_all. Throws file_error too where the stream cannot be read.
 template <Scalar T = double>
 dataset<T> read_libsvm(std::istream& in, std::string const& name, libsvm_format const& how = {}) {
     return read_libsvm<T>(std::string_view(detail::read_all(in, name)), name, how);

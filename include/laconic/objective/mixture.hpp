@@ -3,7 +3,6 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <span>
@@ -69,11 +68,7 @@ class mixture {
     }
 
     /// F(w).
-    double penalised(std::span<double const> w) const {
-        double sum = 0;
-        for (std::size_t j = 0; j < dimension(); ++j) sum += penalties_[j] * std::abs(w[j]);
-        return value(w) + sum;
-    }
+    double penalised(std::span<double const> w) const { return value(w) + detail::l1_penalty(penalties_, w); }
     /// Moves w to a minimum of F and returns F there: l1_newton.
     double fit(std::span<double> w) const { return l1_newton(*this, penalties_, w); }
 

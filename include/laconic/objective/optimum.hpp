@@ -165,8 +165,7 @@ class composite_search {
     }
 
     // FISTA (Beck, Teboulle 2009) with a restart where F would increase (O'Donoghue, Candes 2015), until the signs have
-    // stayed for a fifth of the steps. F is never higher at the end than at the start, as the first step is one without
-    // momentum.
+    // stayed for a fifth of the steps. F is never higher at the end than at the start.
     void accelerate(int steps) {
         point ahead = at, next = at, last = at;
         double momentum = 1;
@@ -256,9 +255,9 @@ class composite_search {
 /// net where lambda > 0. It alternates FISTA until the signs settle and Newton's method in the coordinates that are not
 /// 0, until the shortest subgradient of F is at most tolerance times the gradient of f at 0, in norm: so the conditions
 /// of Karush, Kuhn and Tucker hold. `value` of the result is F, gradient_norm is that of the subgradient; zeros are
-/// exact. Usually some hundred passes over the data and ten Hessians where the minimum is unique; some hundred Hessians
-/// where not. Throws argument_error unless 0 <= weight and 0 < tolerance, both finite; error, with the norm reached,
-/// where f is not finite at 0 or 30 rounds are not enough.
+/// exact. Usually some hundred passes over the data and ten Hessians, some hundred where the minimum is not unique.
+/// Throws argument_error unless 0 <= weight and 0 < tolerance, both finite; error, with the norm reached, where f is
+/// not finite at 0 or 30 rounds are not enough.
 template <NewtonObjective F>
 optimum find_composite_optimum(F const& f, double weight, double tolerance = 1e-12) {
     if (!(weight >= 0 && std::isfinite(weight)))

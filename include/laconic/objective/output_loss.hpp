@@ -78,9 +78,8 @@ struct no_loss {
 };
 
 /// The loss log sum_c exp(z_c) - z_y, where z are the predictions for k >= 1 classes and y < k is the right one.
-/// Replaces z by the loss's slopes: p_c = exp(z_c) / sum exp(z), less 1 at y. Exact for any finite z, however large;
-/// value and slopes keep their digits where they are small, too. Convex in z; its Hessian diag(p) - p p' is at most
-/// 1/2.
+/// Replaces z by the loss's slopes: p_c = exp(z_c) / sum exp(z), less 1 at y. Exact for any finite z; small values and
+/// slopes keep their digits. Convex in z; its Hessian diag(p) - p p' is at most 1/2.
 template <Scalar T>
 double cross_entropy(std::span<T> z, std::size_t y) {
     LACONIC_EXPECTS(y < z.size());

@@ -14,8 +14,7 @@ namespace laconic {
 /// the classes. Not convex.
 ///
 /// x holds, one after another: W, hidden x features, row after row; b, hidden numbers; W', classes x hidden, row after
-/// row; b', classes numbers. A gradient takes about 6 hidden (features + classes) operations a row, and a thread's
-/// scratch memory for one block is 64 (features + 2 hidden + classes) numbers.
+/// row; b', classes numbers.
 template <Scalar T = double, Activation Act = activation::relu>
 class perceptron : public neural_network<class_output<T>, T, Act> {
     using base = neural_network<class_output<T>, T, Act>;

@@ -88,8 +88,7 @@ class softmax : public detail::row_objective<softmax<T>, T, squared_penalty> {
     std::vector<T> const& classes() const { return loss_.classes(); }
     std::size_t outputs() const { return loss_.outputs(); }
     /// The share of the rows whose largest prediction is that of their own class; of classes with equal predictions the
-    /// first counts. A pass of half the operations. For data that x was not fitted to, use softmax(those, 0,
-    /// classes()).
+    /// first counts. A pass of half the operations. For other data: softmax(those, 0, classes()).
     double accuracy(std::span<T const> x) const {
         LACONIC_EXPECTS(x.size() == base::dimension());
         auto const z = scratch().first(outputs());

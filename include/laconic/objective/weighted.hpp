@@ -11,9 +11,8 @@
 namespace laconic {
 
 /// weight times an objective f, which must outlive this: value, gradient, batch gradient, Hessian and constants are
-/// weight times f's, as the slopes and the penalty of a GeneralisedLinear are, and all else is f's. With the weights
-/// samples of a rank x ranks / samples of all ranks (by_samples in collective/agreed_problem.hpp) the mean over the
-/// ranks, which all methods minimise, is the mean over all samples.
+/// weight times f's, as the slopes and the penalty of a GeneralisedLinear are, and all else is f's. With the weights of
+/// by_samples (collective/agreed_problem.hpp) the mean over the ranks is the mean over all samples.
 template <class F>
 class weighted {
   public:

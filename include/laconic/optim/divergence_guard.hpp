@@ -32,10 +32,9 @@ enum class on_growth {
 };
 constexpr std::array<std::string_view, 3> words_of(on_growth) { return {"raise", "halve_steps", "ignore"}; }
 
-/// Watches a function that should decrease and of which each rank knows a part, at the cost of a few numbers in rare
-/// rounds. suspects() watches a number that all ranks know, such as the loss without a penalty. Where it has not fallen
-/// in three rounds in a row, all ranks add up what evidence() has, and diverged() compares the function itself with its
-/// value before these rounds.
+/// Watches a function that should decrease and of which each rank knows a part. suspects() watches a number that all
+/// ranks know, such as the loss without a penalty. Where it has not fallen in three rounds in a row, all ranks add up
+/// what evidence() has, and diverged() compares the function with its value before these rounds.
 class divergence_guard {
   public:
     static constexpr std::uint64_t limit = 3;

@@ -60,11 +60,10 @@ class sr1 {
     std::size_t accept(host& on, std::span<T const> inner) {
         LACONIC_EXPECTS(inner.size() == m_ * m_);
         factors_.start(m_), taken_.clear();
-        double& steepest = steepest_;
-        steepest = 0;
+        steepest_ = 0;
         for (std::size_t j = 0; j < m_; ++j) {
             square_[j] = sum_of_squares(on, std::span<T const>(s_).subspan(j * d_, d_));
-            steepest = std::max(steepest, std::abs(double(inner[j * m_ + j])) / square_[j]);
+            steepest_ = std::max(steepest_, std::abs(double(inner[j * m_ + j])) / square_[j]);
         }
         for (std::size_t j = 0; j < m_; ++j) {
             auto const row = std::span(row_).first(taken_.size() + 1);
@@ -72,7 +71,7 @@ class sr1 {
             for (std::size_t i = 0; i < taken_.size(); ++i) row[i] = at(taken_[i]);
             row.back() = at(j);
             auto const pivot = factors_.look(row);
-            if (!(std::abs(pivot.value) > epsilon * std::max(square_[j] * steepest, pivot.magnitude))) continue;
+            if (!(std::abs(pivot.value) > epsilon * std::max(square_[j] * steepest_, pivot.magnitude))) continue;
             factors_.keep();
             taken_.push_back(j);
         }
@@ -123,8 +122,7 @@ class sr1 {
 };
 
 /// Steihaug's search on an sr1 model in the span of g and Psi, which it does not leave: on coefficients, from inner
-/// products alone. These add up where vectors are cut into parts. They take the place of vectors' norms at about half
-/// of the digits. In double whatever T is. Reuses its memory.
+/// products alone, which add up where vectors are cut into parts. In double whatever T is. Reuses its memory.
 template <Scalar T>
 class sr1_span {
   public:

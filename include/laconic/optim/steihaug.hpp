@@ -35,10 +35,8 @@ double inner_product(host& on, std::span<T const> a, std::span<T const> b) {
 }
 
 /// Conjugate gradients on the model g'z + z'Bz / 2 within |z| <= radius, B symmetric and maybe indefinite (Steihaug,
-/// SIAM J. Numer. Anal. 1983). A direction d counts as one without curvature where d'Bd <= 1e-12 |d|^2, which a
-/// direction late in the search, however short, does not meet by being short. The decrease comes from z and the
-/// residual, without another product. By kernels of the host: ranks with the same numbers get the same bits. Reuses its
-/// memory.
+/// SIAM J. Numer. Anal. 1983). A direction d counts as one without curvature where d'Bd <= 1e-12 |d|^2. By kernels of
+/// the host: ranks with the same numbers get the same bits. Reuses its memory.
 template <Scalar T>
 class steihaug {
   public:

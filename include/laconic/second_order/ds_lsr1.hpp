@@ -146,12 +146,11 @@ class sr1_descent : public loop_base<sr1_descent<M, F, C, T>, F, C, T> {
 /// make an SR1 model of f = mean f_i, B from gamma I on, which forgets all earlier rounds. CG-Steihaug minimises it
 /// within a trust region; the step is taken where f falls by more than 1e-6 of what the model promises, and the radius
 /// doubles above 3/4 of it and halves below 1/10. With memory = d that is Newton's method in a trust region; with fewer
-/// pairs and gamma = 0 the model is linear beside the span of g and Y, so that most steps are as long as the radius.
+/// pairs and gamma = 0 most steps are as long as the radius.
 ///
 /// What a rank sends in a round is what curvature_transport says, and a value; where the last step was taken also d + 1
 /// numbers, the gradient and the value. `over` is the transport of all sums: gather_all{}, served<identity>{}, by which
-/// traffic runs over a star whose server is rank 0, or a collective such as ring{}. As all ranks make the same steps,
-/// neither x nor a step is ever broadcast.
+/// traffic runs over a star whose server is rank 0, or a collective such as ring{}.
 template <class X = gather_all>
 struct ds_lsr1 {
     std::size_t memory = 16;                                      ///< m, the number of pairs

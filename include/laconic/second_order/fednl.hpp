@@ -18,11 +18,10 @@ namespace laconic {
 /// definite_by::projection raises eigenvalues below mu to mu (option 1 of the paper); definite_by::lift adds the mean
 /// of |Hessian of f_i - H_i| to all (option 2). Where `fresh`, H_i is here the one with this round's alpha S_i, which
 /// is no farther from the Hessian (for unbiased C in expectation); in the paper it is the one before. It converges
-/// superlinearly near x*, at a rate that the condition number does not enter. The H_i start as the Hessians at the
-/// first x, which are sent in full, or as zeros; from zeros a projection leaps by up to |grad f| / mu, out of that
-/// region, and such a run ends with divergence_error. With `line_search` (FedNL-LS of the paper, algorithm 3) the step
-/// is the first of 1, 1/2, 1/4, .. times the above at which f falls by a quarter of what its slope promises, so that f
-/// falls in every round from any x.
+/// superlinearly near x*, whatever the condition number. The H_i start as the Hessians at the first x, sent in full, or
+/// as zeros; from zeros a projection leaps by up to |grad f| / mu, and may end with divergence_error. With
+/// `line_search` (FedNL-LS of the paper, algorithm 3) the step is the first of 1, 1/2, 1/4, .. times the above at which
+/// f falls by a quarter of what its slope promises, so that f falls in every round from any x.
 ///
 /// A rank sends in a round S_i, the gradient as the reduction `gradient` has it (the theorem is about gradients in
 /// full), and with a lift one number; for each step that a line search tries two numbers; with start_in_full in the

@@ -124,10 +124,7 @@ class fednl_descent : public loop_base<fednl_descent<M, F, C, T>, F, C, T> {
         if (!solve_(hessian_, method_.definite, lifts() ? double(distance_) : mu_, step_))
             throw error({"fednl, round ", round_ - 1, ": the learned Hessian plus ", double(distance_),
                          " is not positive definite; definite = projection would raise it to mu"});
-        if (method_.line_search)
-            search(at, here);
-        else
-            move(1, x_);
+        method_.line_search ? search(at, here) : move(1, x_);
     }
 
     /// Of the last round: the mean over the ranks of |Hessian of f_i - what was learned of it|, where the step uses it;

@@ -19,8 +19,8 @@
 
 /// FedBCD (Liu, Zhang, Kang, Li, Chen, Hong, Yang, IEEE TSP 70, 2022): each rank is a Party. Parties exchange their
 /// embeddings z^k of S samples, S c numbers a party and round, and then take local_steps steps in their own blocks, as
-/// if the others stood still. Nothing else travels: neither data, labels nor models. (Residuals z - target are as good
-/// as labels to whoever knows z, and z is 0 at x = 0.)
+/// if the others stood still. Nothing else travels. (Residuals z - target are as good as labels to whoever knows z, and
+/// z is 0 at x = 0.)
 ///
 /// Labels: where all parties have them, any loss will do. Where one has them, the slopes of the loss must be affine
 /// (AffineParty: squared_loss, taylor_logistic_loss), or the party with the labels sends slopes (party_order::frozen).
@@ -116,8 +116,7 @@ auto block_work_of(M const& method, double step, bool in_turns, P const& party, 
 ///
 /// frozen, FedBCD-p with frozen residuals, for any loss: rank 0 alone has the labels, receives the embeddings, and
 /// answers with the slopes of the sums, which stay as they are during all local steps: 2 (K - 1) S c numbers a round.
-/// So a round is about one step of local_steps x step, and no more: local_steps above 1 are refused with theory_error
-/// unless step <= 1 / (Q L), or `unproved` asks for them.
+/// local_steps above 1 are refused with theory_error unless step <= 1 / (Q L), or `unproved` asks for them.
 enum class party_order { parallel, sequential, frozen };
 
 /// FedBCD, with parties that move as `when` says; its values are named fed_bcd_p, fed_bcd_s and fed_bcd_frozen.

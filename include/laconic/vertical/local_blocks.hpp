@@ -73,14 +73,11 @@ struct block_work {
     double loss_of_sums() const {
         if constexpr (LabelledParty<P, T>)
             return party->loss(row_choice::all(party->samples()), std::span<T const>(sums));
-        else
-            return 0;
+        return 0;
     }
     double penalty(std::span<T const> x) const {
-        if constexpr (requires { party->penalty(x); })
-            return static_cast<double>(party->penalty(x));
-        else
-            return 0;
+        if constexpr (requires { party->penalty(x); }) return static_cast<double>(party->penalty(x));
+        return 0;
     }
     double half_mean_square(host& on, std::span<T const> z) const {
         return sum_of_squares(on, z) / (2 * static_cast<double>(samples()));
