@@ -8,7 +8,7 @@
 #include "laconic/any/objective.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/objective.hpp"
-#include "laconic/optim/prox.hpp"
+#include "laconic/optim/step.hpp"
 
 namespace race {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimators, steps, feedbacks and levels compute on `apart` the bits that they compute on the host.
-#include "laconic/adapt/follow_last_move.hpp"
+#include "laconic/adapt/level.hpp"
 
 #include "support/apart.hpp"
 #include "support/everything.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "laconic/any/recursion.hpp"
-#include "laconic/optim/prox.hpp"
+#include "laconic/optim/step.hpp"
 #include "support/real_data.hpp"
 #include "support/states.hpp"
 

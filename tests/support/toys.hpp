@@ -18,7 +18,7 @@
 #include "laconic/core/key.hpp"
 #include "laconic/estimate/estimator.hpp"
 #include "laconic/objective/objective.hpp"
-#include "laconic/optim/prox.hpp"
+#include "laconic/optim/step.hpp"
 #include "laconic/run.hpp"
 #include "support/solvers.hpp"
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "laconic/backend/host.hpp"
@@ -79,6 +82,165 @@ class mini_batch {
   private:
     std::size_t size_;
     std::vector<std::uint32_t> rows_;
+};
+
+/// The unit of a limit on a gradient.
+enum class clip_at {
+    norm,        ///< |g| is at most the limit: the whole is scaled down (Deep Gradient Compression)
+    deviations,  ///< |g_i| is at most limit x the standard deviation of g's numbers (TernGrad)
+};
+
+/// The estimate of another estimator, clipped; limit = 0 means no limit. It is biased wherever it clips. Numbers that
+/// are not finite stay so, and then nothing is clipped. The norm and the deviation may have any size: sums and squares
+/// do not leave their range. Where all numbers are equal, or there is one alone, the deviation is 0 and they become 0.
+template <class E = mini_batch>
+struct clipped {
+    E of{};
+    double limit = 0;
+    clip_at unit = clip_at::norm;
+
+    template <class B, class F, Scalar T>
+    std::optional<double> operator()(B& on, F const& f, round_context const& now, std::span<T const> x,
+                                     std::span<T> g) {
+        auto const value = of(on, f, now, x, g);
+        if (!(limit > 0) || g.empty()) return value;
+        unit == clip_at::norm ? cut_norm(on, limit, g) : cut_deviations(on, limit, g);
+        return value;
+    }
+    void update(auto& on, auto x) { of.update(on, x); }
+
+    void state(auto& archive) { archive(of); }
+    friend std::string to_string(clipped const& e) {
+        if (!(e.limit > 0)) return to_string(e.of);
+        return detail::concat(
+            {to_string(e.of), ", clipped at ", e.limit, (e.unit == clip_at::norm ? "" : " standard deviations")});
+    }
+
+  private:
+    template <class B, Scalar T>
+    static void cut_norm(B& on, double limit, std::span<T> g) {
+        T const largest = largest_magnitude(on, std::span<T const>(g));
+        if (!std::isfinite(largest)) return;
+        // |g| is size / scale, which need not be in the range of T.
+        T const scale = kernels::unit_scale(largest);
+        double const size = std::sqrt(sum_of_squares(on, std::span<T const>(g), 1 / static_cast<double>(scale)));
+        double const limit_there = limit * static_cast<double>(scale), factor = limit_there / size;
+        if (!(size > limit_there)) return;
+        if (factor >= static_cast<double>(std::numeric_limits<T>::min()))
+            multiply(on, static_cast<T>(factor), g);
+        else {  // T has no such number, or only with few digits
+            multiply(on, scale, g);
+            multiply(on, static_cast<T>(limit / size), g);
+        }
+    }
+    template <class B, Scalar T>
+    static void cut_deviations(B& on, double limit, std::span<T> g) {
+        double const most = limit * kernels::deviation_of(on, std::span<T const>(g));
+        if (most < static_cast<double>(std::numeric_limits<T>::max())) clip_magnitudes(on, static_cast<T>(most), g);
+    }
+};
+template <class E>
+clipped(E, double, clip_at) -> clipped<E>;
+
+/// A running mean of this rank's gradients, v <- beta v + (1 - beta) g from v = 0 on, of which Signum sends the sign
+/// (Bernstein et al., ICML 2018). g is the estimate of another estimator. Throws argument_error for beta outside [0,
+/// 1).
+template <class E = mini_batch, Scalar T = double, class B = host>
+class local_momentum {
+  public:
+    explicit local_momentum(double beta = 0.9, E of = {}) : beta_(beta), of_(std::move(of)) {
+        if (!(beta >= 0 && beta < 1)) throw argument_error({"local_momentum: beta = ", beta, " is outside [0, 1)"});
+    }
+
+    template <class F>
+    requires Estimator<E, F, T, B> std::optional<double>
+    operator()(B& on, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {
+        auto const value = of_(on, f, now, x, g);
+        multiply(on, static_cast<T>(1 - beta_), g);
+        if (!mean_.empty()) add_scaled(on, static_cast<T>(beta_), std::span<T const>(mean_), g);
+        kernels::assign(on, std::span<T const>(g), next_);
+        return value;
+    }
+    void update(B& on, std::span<T const> x) {
+        kernels::assign(on, std::span<T const>(next_), mean_);
+        of_.update(on, x);
+    }
+
+    /// v; empty before the first round.
+    std::span<T const> mean() const { return mean_; }
+
+    void state(auto& archive) {
+        archive.vectors(mean_);
+        archive(of_);
+    }
+    friend std::string to_string(local_momentum const& e) {
+        return detail::concat({"local_momentum(", e.beta_, ") of ", to_string(e.of_)});
+    }
+
+  private:
+    double beta_;
+    E of_;
+    typename B::template array<T> mean_, next_;
+};
+
+/// Several local steps of each rank in a round (ProxSkip, as Scaffnew; Mishchenko, Malinovsky, Stich, Richtarik, ICML
+/// 2022): from y = x on, y <- y - step (grad f_i(y) - h_i), with one more step with probability 1 - p each time, the
+/// same number on all ranks. The estimate is (x - y) / step, so that a gradient_step of the same step size moves x to
+/// the mean of the y_i; then h_i <- h_i + (p / step)(x - y_i), which converges to grad f_i(x*); the h_i sum to 0. With
+/// a batch each step draws its own rows.
+template <Scalar T = double, class B = host>
+class local_steps {
+  public:
+    local_steps(double p, double step, std::size_t batch = 0) : p_(p), step_(step), gradient_(batch) {
+        if (!(p >= 0x1p-32 && p <= 1))
+            throw argument_error({"local_steps: the probability ", p, " is outside [2^-32, 1]"});
+        if (!(step > 0)) throw argument_error({"local_steps: the step ", step, " is not above 0"});
+    }
+
+    /// The number of steps in a round: n with probability p (1 - p)^(n - 1).
+    std::uint64_t steps(round_context const& now) const {
+        key const coins = now.shared.child(2);
+        std::uint64_t n = 1;
+        while (!(coins.uniform(n) < p_)) ++n;
+        return n;
+    }
+
+    std::optional<double> operator()(B& on, auto const& f, round_context const& now, std::span<T const> x,
+                                     std::span<T> g) {
+        kernels::assign(on, x, local_);
+        std::span<T> const y(local_);
+        std::optional<double> value;
+        round_context at = now;
+        for (std::uint64_t l = 0, n = steps(now); l < n; ++l) {
+            at.gradient = now.gradient.child(l);
+            auto const here = gradient_(on, f, at, std::span<T const>(y), g);
+            if (l == 0) value = here;
+            add_scaled(on, static_cast<T>(-step_), std::span<T const>(g), y);
+            if (!shift_.empty()) add_scaled(on, static_cast<T>(step_), std::span<T const>(shift_), y);
+        }
+        copy(on, x, g);
+        add_scaled(on, T(-1), std::span<T const>(y), g);
+        multiply(on, static_cast<T>(1 / step_), g);
+        return value;
+    }
+    void update(B& on, std::span<T const> x) {
+        shift_.resize(x.size());
+        add_scaled(on, T(-1), x, std::span<T>(local_));
+        add_scaled(on, static_cast<T>(-p_ / step_), std::span<T const>(local_), std::span<T>(shift_));
+    }
+
+    /// h_i; empty before the first round.
+    std::span<T const> shift() const { return shift_; }
+
+    void state(auto& archive) { archive.vectors(shift_); }
+    friend std::string to_string(local_steps const& e) {
+        return detail::concat({"local_steps(p=", e.p_, ", step=", e.step_, "), ", to_string(e.gradient_)});
+    }
+
+  private:
+    double p_, step_;
+    mini_batch gradient_;
+    typename B::template array<T> shift_, local_;
 };
 
 }  // namespace laconic

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "laconic/compress/quantize.hpp"
-#include "laconic/estimate/clipped.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 

@@ -11,7 +11,6 @@
 #include "laconic/collective/select/spar_reduce_scatter.hpp"
 #include "laconic/compress/signs.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/estimate/clipped.hpp"
 #include "laconic/feedback/momentum_correction.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"

@@ -3,7 +3,6 @@
 
 #include <span>
 
-#include "laconic/adapt/follow_last_move.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/method/overrides.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "laconic/adapt/lag.hpp"
+#include "laconic/compress/threshold.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 

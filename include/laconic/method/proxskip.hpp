@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "laconic/estimate/local_steps.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 

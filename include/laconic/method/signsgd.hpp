@@ -2,7 +2,6 @@
 #pragma once
 
 #include "laconic/compress/signs.hpp"
-#include "laconic/estimate/local_momentum.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/transport/served.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "laconic/estimate/local_steps.hpp"
-#include "laconic/optim/prox.hpp"
 #include "laconic/recursion.hpp"
 
 /// Recursions, and methods, with another step of the same size.
