@@ -229,6 +229,7 @@ struct best_level {
         return 0;  // never reached: without a curve the vector was sorted
     }
 
+    // The lowest level of the most worth; where sizes are dear, one that is nearly as good, after a few evaluations.
     static std::size_t best_of(std::span<double const> kept, auto price, bool dear) {
         std::size_t best = 1;
         double most = 0;

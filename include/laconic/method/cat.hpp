@@ -124,6 +124,7 @@ inline std::string called(std::string const& name, std::string const& inside, ov
                    (r.memory ? concat({", memory=", *r.memory}) : ""), (r.batch ? concat({", batch=", r.batch}) : ""),
                    ")"});
 }
+// The text of cat{m, cost}.
 template <class M, class Cost>
 std::string cat_text(M const& m, Cost const& cost) {
     auto const family = levels<decltype(m.compressor)>::family(m.compressor);

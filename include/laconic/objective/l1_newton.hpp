@@ -14,6 +14,7 @@ namespace laconic {
 
 namespace detail {
 
+// sum_j weights_j |x_j|
 inline double l1_penalty(std::span<double const> weights, std::span<double const> x) {
     double sum = 0;
     for (std::size_t j = 0; j < x.size(); ++j) sum += weights[j] * std::abs(x[j]);
