@@ -75,7 +75,8 @@ class backend_copies {
   public:
     backend_copies() = default;
     template <class B>
-    explicit backend_copies(B& on) {
+    requires requires { typename B::template array<std::byte>; }
+    backend_copies(B& on) {  // NOLINT: implicit, for who takes them by default
         if constexpr (!OnHost<B>) {
             to_host_ = [&on](auto from, auto to) { copy_to_host(on, from, to); };
             from_host_ = [&on](auto from, auto to) { copy_from_host(on, from, to); };

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "laconic/backend/scales.hpp"
+#include "laconic/message/message.hpp"
 
 /// How the compressors with one scale per bucket cut a vector: into buckets of `bucket` consecutive values, the last of
 /// which may be shorter; 0 means one bucket for all values.
@@ -24,9 +24,8 @@ inline std::size_t longest_bucket(std::size_t bucket, std::size_t d) {
 /// Makes m what the receiver of a message about d values in such buckets has before it reads: all else that sizes m is
 /// set. Throws argument_error for more than 2^32 - 1 values.
 void begin_buckets(auto& m, std::size_t bucket, std::size_t d) {
-    messages::check_dimension(d);
     m.bucket = bucket_of(bucket, d);
-    m.resize(d);
+    messages::begin_message(m, d);
 }
 
 /// The largest value of |x|_p |x|_1 / |x|_2^2 for b numbers.

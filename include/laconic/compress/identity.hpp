@@ -16,10 +16,7 @@ struct identity {
     using message = messages::full_vector<T, B>;
 
     void check(std::size_t) const {}
-    void blank(auto&, std::size_t d, key, auto& m) const {
-        messages::check_dimension(d);
-        m.resize(d);
-    }
+    void blank(auto&, std::size_t d, key, auto& m) const { messages::begin_message(m, d); }
     void operator()(auto& on, auto x, key, auto& m) const {
         messages::check_dimension(x.size());
         kernels::assign(on, x, m.values);

@@ -25,10 +25,7 @@ struct natural {
     using message = messages::powers<T, B>;
 
     void check(std::size_t) const {}
-    void blank(auto&, std::size_t d, key, auto& m) const {
-        messages::check_dimension(d);
-        m.resize(d);
-    }
+    void blank(auto&, std::size_t d, key, auto& m) const { messages::begin_message(m, d); }
     void operator()(auto& on, auto x, key from, auto& m) const {
         blank(on, x.size(), from, m);
         round_to_powers(on, x, from, 0, std::span(m.codes));

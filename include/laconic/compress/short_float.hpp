@@ -22,10 +22,7 @@ struct short_float {
     using message = messages::short_floats<F, T, B>;
 
     void check(std::size_t) const {}
-    void blank(auto&, std::size_t d, key, auto& m) const {
-        messages::check_dimension(d);
-        m.resize(d);
-    }
+    void blank(auto&, std::size_t d, key, auto& m) const { messages::begin_message(m, d); }
     void operator()(auto& on, auto x, key from, auto& m) const {
         blank(on, x.size(), from, m);
         round_to_short(on, x, kernels::layout_of(F), std::span(m.codes));

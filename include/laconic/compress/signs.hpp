@@ -80,9 +80,8 @@ struct vote {
 
     void check(std::size_t) const {}
     void blank(auto&, std::size_t d, key, auto& m) const {
-        messages::check_dimension(d);
         m.bucket = 0;
-        m.resize(d);
+        messages::begin_message(m, d);
     }
     /// Throws argument_error where a value is not finite.
     void operator()(auto& on, auto x, key from, auto& m) const {

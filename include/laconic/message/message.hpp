@@ -143,6 +143,12 @@ namespace laconic::messages {
 
 using laconic::add_message;  // beside those of the messages here
 
+/// Makes a message whose other values are set one about d numbers. Throws argument_error for more than 2^32 - 1.
+void begin_message(auto& m, std::size_t d) {
+    check_dimension(d);
+    m.resize(d);
+}
+
 /// to <- from: copies a message on one backend to a message of the same kind on another; to's type is
 /// from::for_backend<To>. To write a message of a device, copy it to the host first; to read one, read into a blank
 /// message on the host and copy that. What `to` is configured with, such as its compressor, stays as it was. The call

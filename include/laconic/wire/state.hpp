@@ -63,12 +63,11 @@ namespace laconic::wire {
 /// Writes state: "laconic1", a text that names its owner, the state, and a checksum. Numbers have their low byte first.
 class state_writer {
   public:
-    explicit state_writer(std::string const& what) {
+    /// `copies` is made of the backend whose arrays the parts have, if it is not the host's.
+    explicit state_writer(std::string const& what, kernels::backend_copies copies = {}) : copies_(std::move(copies)) {
         for (char const c : std::string("laconic1")) bytes_.push_back(static_cast<std::byte>(c));
         put(what);
     }
-    /// For parts whose arrays are those of the backend `on`, which must outlive this.
-    state_writer(std::string const& what, auto& on) : state_writer(what) { copies_ = kernels::backend_copies(on); }
     void operator()(auto&... parts) { (put(parts), ...); }
     void between(auto, auto, auto& number) { put(number); }
     void of_dimension(std::size_t) {}
@@ -135,20 +134,16 @@ class state_reader {
         start_ = at_;
     }
     /// Throws shape_error, too, where they are the state of something other than `what`. `dimension` is x's length;
-    /// without it vectors may have any length.
+    /// without it vectors may have any length. `copies` is as a state_writer takes it.
     [[gnu::cold, gnu::noinline]] state_reader(std::span<std::byte const> bytes, std::string const& what,
-                                              std::optional<std::size_t> dimension = {})
+                                              std::optional<std::size_t> dimension = {},
+                                              kernels::backend_copies copies = {})
         : state_reader(bytes) {
         dimension_ = dimension;
+        copies_ = std::move(copies);
         if (owner_ != what)
             throw shape_error({"this is the state of another run:\n", detail::lines_without(owner_, what, "saved: "),
                                detail::lines_without(what, owner_, "here: ")});
-    }
-    /// For parts whose arrays are those of the backend `on`, which must outlive this.
-    state_reader(std::span<std::byte const> bytes, std::string const& what, std::optional<std::size_t> dimension,
-                 auto& on)
-        : state_reader(bytes, what, dimension) {
-        copies_ = kernels::backend_copies(on);
     }
     /// The text that names the state's owner.
     std::string const& owner() const { return owner_; }

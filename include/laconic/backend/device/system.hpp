@@ -79,8 +79,7 @@ inline char const* advice(cudaError_t status) {
         case cudaErrorSystemDriverMismatch:
         case cudaErrorInitializationError:
             return ": run this where nvidia-smi lists a GPU and a driver for this version of CUDA, or compile it for "
-                   "the "
-                   "processor, with Thrust's OMP system";
+                   "the processor, with Thrust's OMP system";
         case cudaErrorMemoryAllocation:
             return ": put fewer ranks on this GPU, or shorter vectors";
         case cudaErrorNoKernelImageForDevice:
