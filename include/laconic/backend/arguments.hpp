@@ -56,4 +56,13 @@ namespace laconic::detail {
 /// way that is behind it, in [0, 1], and the chance, in units of 2^-32, make a whole.
 constexpr bool goes_up(double fraction, std::uint32_t chance) { return fraction * 0x1p32 + double(chance) >= 0x1p32; }
 
+/// Number i of a key's stream of those that draw_symmetric() draws.
+template <Scalar T>
+constexpr T symmetric_number(key from, std::uint64_t i) {
+    if constexpr (sizeof(T) == 4)
+        return (2 * static_cast<float>(from.word(i) >> 8) - 0x1p24f + 1) * 0x1p-24f;
+    else
+        return 2 * from.uniform(i) - 1 + 0x1p-53;
+}
+
 }  // namespace laconic::detail

@@ -44,6 +44,14 @@ void each_bucket(std::span<T const> x, std::size_t bucket, F f) {
         first += part.size();
     }
 }
+/// f(b, first, part) of each bucket in turn, until one is false; whether all were true.
+template <class T, class F>
+bool each_bucket_is(std::span<T const> x, std::size_t bucket, F f) {
+    bool all = true;
+    each_bucket(x, bucket,
+                [&](std::size_t b, std::size_t first, std::span<T const> part) { all = all && f(b, first, part); });
+    return all;
+}
 
 }  // namespace laconic::detail
 

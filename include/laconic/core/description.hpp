@@ -168,17 +168,13 @@ struct described_value {
     item const* end() const { return items + count; }
 };
 
-template <class F>
-std::string text_behind(void const* value) {
-    return text_of_field(*static_cast<F const*>(value));
-}
-
 // by_default is nullptr where there is none. What the type decides has the first value of its own type as default.
 template <class F>
 [[gnu::noinline]] void add_item(described_value& d, field_facts const& f, F const& value, F const* by_default,
                                 bool is_decided) {
     auto& i = d.items[d.count++];
-    i = {f, &value, text_behind<F>, 0, false, false, is_decided};
+    auto const text = [](void const* v) { return text_of_field(*static_cast<F const*>(v)); };
+    i = {f, &value, text, 0, false, false, is_decided};
     if constexpr (HasWords<F>)
         i.is_word = true, i.facts.least = 0, i.facts.most = static_cast<double>(words_of(value).size() - 1);
     if constexpr (HasWords<F> || std::is_arithmetic_v<F>) {

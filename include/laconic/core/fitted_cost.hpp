@@ -14,9 +14,10 @@ struct timing {
     double bits = 0, seconds = 0;
 };
 
-namespace detail {
-
-inline void check_timings(std::span<timing const> timings) {
+/// The cost per_bit x bits + per_message in seconds, neither below 0, with the least sum of squared relative errors,
+/// ((cost(bits) - seconds) / seconds)^2: times span decades, and a short message counts as much as a long one. Throws
+/// argument_error for fewer than two sizes, and for sizes and times that are not finite or not above 0.
+inline message_cost fit_cost(std::span<timing const> timings) {
     for (auto const& t : timings) {
         if (!(t.bits > 0 && std::isfinite(t.bits)))
             throw argument_error({"a timed message of ", t.bits, " bits: it is a finite number above 0"});
@@ -27,15 +28,6 @@ inline void check_timings(std::span<timing const> timings) {
     if (std::none_of(timings.begin(), timings.end(), [&](auto const& t) { return t.bits != timings[0].bits; }))
         throw argument_error(
             "timings of fewer than two sizes of messages do not tell a cost per bit from one per message");
-}
-
-}  // namespace detail
-
-/// The cost per_bit x bits + per_message in seconds, neither below 0, with the least sum of squared relative errors,
-/// ((cost(bits) - seconds) / seconds)^2: times span decades, and a short message counts as much as a long one. Throws
-/// argument_error for fewer than two sizes, and for sizes and times that are not finite or not above 0.
-inline message_cost fit_cost(std::span<timing const> timings) {
-    detail::check_timings(timings);
     double longest = 0, shortest_time = timings[0].seconds;  // the units: squares then neither overflow nor vanish
     for (auto const& t : timings) {
         longest = std::max(longest, t.bits);

@@ -94,12 +94,8 @@ namespace laconic::kernels {
 
 template <Scalar T>
 void draw_symmetric(device& on, key from, std::uint64_t first, std::span<T> out) {
-    detail::on_device::for_each_index(on, out.size(), [from, first, out] LACONIC_DEVICE(std::size_t i) {
-        if constexpr (sizeof(T) == 4)
-            out[i] = (2 * static_cast<float>(from.word(first + i) >> 8) - 0x1p24f + 1) * 0x1p-24f;
-        else
-            out[i] = 2 * from.uniform(first + i) - 1 + 0x1p-53;
-    });
+    detail::on_device::for_each_index(
+        on, out.size(), [=] LACONIC_DEVICE(std::size_t i) { out[i] = detail::symmetric_number<T>(from, first + i); });
 }
 
 template <Scalar T>

@@ -94,28 +94,6 @@ struct square_out_of_floats {
     LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return product(v, v); }
 };
 
-// What norm_of() makes of what was found out about a bucket.
-template <Scalar T>
-struct norm_of_bucket {
-    p_norm p;
-    bits_of<T> const* largest;
-    double const *sums, *again;  // of magnitudes or squares, and of squares in units of the largest, or in doubles
-    T* out;
-
-    LACONIC_HOST_DEVICE void operator()(std::size_t b) const { out[b] = value(b); }
-    LACONIC_HOST_DEVICE T value(std::size_t b) const {
-        if (p == p_norm::one) return static_cast<T>(sums[b]);
-        if (sizeof(T) == 4 && p == p_norm::two)
-            return floats_hold(sums[b]) ? std::sqrt(static_cast<T>(sums[b])) : static_cast<T>(std::sqrt(again[b]));
-        if (largest[b] >= infinite_bits<T>) return std::numeric_limits<T>::quiet_NaN();
-        T const most = std::bit_cast<T>(largest[b]);
-        if (p == p_norm::largest) return most;
-        if (leaves_range<T>(largest[b], sums[b])) return most * static_cast<T>(std::sqrt(again[b]));
-        T const root = static_cast<T>(std::sqrt(sums[b]));
-        return most < root ? root : most;
-    }
-};
-
 /// out_b = |bucket b of x|_p. One pass over x; for a 2-norm of doubles two. For a 2-norm one more, which skips all
 /// buckets whose squares have not left the range.
 template <Scalar T>
@@ -135,7 +113,22 @@ void find_norms(device& on, std::span<T const> x, std::size_t bucket, p_norm p, 
             add_buckets_up(on, x, bucket, square_by_largest<T>{largest.data(), sums.data()}, again.data());
         }
     }
-    for_each_index(on, buckets, norm_of_bucket<T>{p, largest.data(), sums.data(), again.data(), out});
+    for_each_index(on, buckets, [=] LACONIC_DEVICE(std::size_t b) {  // as norm_of() does
+        T const most = std::bit_cast<T>(largest[b]), root = static_cast<T>(std::sqrt(sums[b]));
+        T& norm = out[b];
+        if (p == p_norm::one)
+            norm = static_cast<T>(sums[b]);
+        else if (sizeof(T) == 4 && p == p_norm::two)
+            norm = floats_hold(sums[b]) ? std::sqrt(static_cast<T>(sums[b])) : static_cast<T>(std::sqrt(again[b]));
+        else if (largest[b] >= infinite_bits<T>)
+            norm = std::numeric_limits<T>::quiet_NaN();
+        else if (p == p_norm::largest)
+            norm = most;
+        else if (leaves_range<T>(largest[b], sums[b]))
+            norm = most * static_cast<T>(std::sqrt(again[b]));
+        else
+            norm = most < root ? root : most;
+    });
 }
 
 }  // namespace laconic::detail::on_device

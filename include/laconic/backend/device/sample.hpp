@@ -44,45 +44,31 @@ struct hash_table {
     }
 };
 
-// Each round draws as many of the stream's numbers as are missing, even if all are new: so what is drawn is never too
-// much, and the set is the first `wanted` different ones whatever the order in a round. added_r counts what round r
-// has added.
-template <class Set>
-struct draw_missing {
-    Set set;
-    key from;
-    std::uint64_t d;
-    std::uint32_t wanted;
-    int round;
-    std::size_t threads;
-    std::uint32_t* added;
-
-    LACONIC_HOST_DEVICE void operator()(std::size_t t) const {
-        std::uint64_t drawn = 0, missing = wanted;
-        for (int r = 0; r < round; ++r) {
-            drawn += missing;
-            missing -= added[r];
-        }
-        std::uint32_t fresh = 0;
-        if (threads > 1)
-            for (std::uint64_t i = t; i < missing; i += threads) fresh += set.add(number(drawn + i));
-        else  // the last round goes on until none is missing
-            for (; missing > 0; ++drawn) missing -= set.add(number(drawn));
-        if (fresh > 0) add_together(added[round], fresh);
-    }
-    LACONIC_HOST_DEVICE coordinate number(std::uint64_t n) const { return static_cast<coordinate>(from.below(n, d)); }
-};
-
-// Adds the first n different numbers of the stream. Nothing waits: each round learns from the counts what is missing,
-// and has as many threads as it needs if all goes as it does on average.
+// Adds the first n different numbers of the stream. Each round draws as many as are missing, even if all are new: so
+// what is drawn is never too much, and the set is the same whatever the order in a round. Nothing waits: a round learns
+// from the counts, of which added_r is what round r has added, and has as many threads as it needs if all goes as it
+// does on average.
 template <class Set>
 void add_different(device& on, Set set, key from, std::size_t d, std::size_t n) {
     int const rounds = static_cast<int>(std::bit_width(n)) / Set::rarity + 2;
-    auto* const added = on.scratch<std::uint32_t>(scratch_for::counts, static_cast<std::size_t>(rounds)).data();
-    clear_bytes(on, added, static_cast<std::size_t>(rounds) * sizeof *added);
-    for (int r = 0; r < rounds; ++r) {
-        std::size_t const threads = r + 1 == rounds ? 1 : std::max<std::size_t>(n >> r * Set::rarity, 2);
-        for_each_index(on, threads, draw_missing<Set>{set, from, d, static_cast<std::uint32_t>(n), r, threads, added});
+    auto const added = on.scratch<std::uint32_t>(scratch_for::counts, static_cast<std::size_t>(rounds));
+    clear_bytes(on, added.data(), added.size_bytes());
+    for (int round = 0; round < rounds; ++round) {
+        std::size_t const threads = round + 1 == rounds ? 1 : std::max<std::size_t>(n >> round * Set::rarity, 2);
+        for_each_index(on, threads, [=, added = added.data()] LACONIC_DEVICE(std::size_t t) {
+            std::uint64_t drawn = 0, missing = n;
+            for (int r = 0; r < round; ++r) {
+                drawn += missing;
+                missing -= added[r];
+            }
+            auto const add = [&](std::uint64_t i) { return set.add(static_cast<coordinate>(from.below(i, d))); };
+            std::uint32_t fresh = 0;
+            if (threads > 1)
+                for (std::uint64_t i = t; i < missing; i += threads) fresh += add(drawn + i);
+            else  // the last round goes on until none is missing
+                for (; missing > 0; ++drawn) missing -= add(drawn);
+            if (fresh > 0) add_together(added[round], fresh);
+        });
     }
 }
 

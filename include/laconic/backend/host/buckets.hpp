@@ -103,15 +103,14 @@ template <class A, Scalar T>
 bool round_buckets_to_halvings(basic_host<A>& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels,
                                key from, std::span<T> norms, std::span<std::int16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && detail::make_pieces(norms.size(), x.size(), bucket));
-    bool finite = true;
     random_windows<A> draws(from, 0, x.size());
-    detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
+    return detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         detail::fetch_next_page(part.data(), part.size_bytes());
         norms[b] = norm_of(on, p, part);
-        finite = finite && std::isfinite(norms[b]);
+        bool const finite = std::isfinite(norms[b]);
         if (finite) round_to_halvings(draws, part, norms[b], levels, first, codes.subspan(first, part.size()));
+        return finite;
     });
-    return finite;
 }
 
 /// Each bucket on the grid least_b + {0, .., most} x steps_b from its least to its largest value, by round_to_range or
@@ -121,22 +120,19 @@ bool round_buckets_to_range(basic_host<A>& on, std::span<T const> x, std::size_t
                             key from, std::span<T> least, std::span<T> steps, std::span<std::uint8_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size() && detail::make_pieces(least.size(), x.size(), bucket) &&
                     steps.size() == least.size());
-    bool finite = true;
     random_windows<A> draws(from, 0, x.size());
-    detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
-        if (!finite) return;
+    return detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
         auto const out = codes.subspan(first, part.size());
         auto const range = least_and_largest(on, part);
         least[b] = range.first;
         steps[b] = closing_step(range.second - range.first, most);  // NaN where a value is not finite
-        finite = std::isfinite(steps[b]) && std::isfinite(std::fma(static_cast<T>(most), steps[b], least[b]));
-        if (!finite) return;
+        if (!std::isfinite(steps[b]) || !std::isfinite(std::fma(T(most), steps[b], least[b]))) return false;
         if (how == rounding::random)
             round_to_range(draws, part, least[b], steps[b], most, first, out);
         else
             round_to_nearest_in_range(on, part, least[b], steps[b], most, out);
+        return true;
     });
-    return finite;
 }
 
 /// The words of pack_signs, and each bucket's mean magnitude. Finite: means. Where buckets are not whole words of 64

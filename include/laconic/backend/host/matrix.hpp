@@ -113,11 +113,7 @@ namespace laconic::kernels {
 /// for float, of 2^-53 for double. Number i is that of the key's stream at first + i.
 template <class A, Scalar T>
 void draw_symmetric(basic_host<A>&, key from, std::uint64_t first, std::span<T> out) {
-    for (std::size_t i = 0; i < out.size(); ++i)
-        if constexpr (std::same_as<T, float>)
-            out[i] = (2 * static_cast<float>(from.word(first + i) >> 8) - 0x1p24f + 1) * 0x1p-24f;
-        else
-            out[i] = 2 * from.uniform(first + i) - 1 + 0x1p-53;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = detail::symmetric_number<T>(from, first + i);
 }
 
 /// out = X by, or X' by, for `columns` >= 1 columns in `by` and in `out`, whose lengths give the shape of X. Summed in

@@ -25,22 +25,18 @@ std::size_t before_whole_pack(std::span<T> x) {
 // f(type, i) for all vectors of numbers i, i + 1, .. of `written`, which cross no lines of memory, and for each number
 // before and after them. Those that f reads `beside` cross none either, mostly: long vectors begin in the same place of
 // a line. Inline, so that what f knows stays in registers.
-template <class A, Scalar T, std::size_t n, class F>
-[[gnu::always_inline]] inline void each_pack(std::span<T> written, std::array<std::span<T const>, n> beside, F f) {
+template <class A, Scalar T, class F, std::same_as<std::span<T const>>... X>
+[[gnu::always_inline]] inline void each_pack(std::span<T> written, F f, X... beside) {
     using pack = simd::pack<T, A>;
     std::size_t const before = before_whole_pack<A>(written);
     std::size_t i = 0;
     for (; i < before; ++i) f(std::type_identity<simd::single<T, A>>{}, i);
     for (; i + pack::width <= written.size(); i += pack::width) {
         fetch_next_page(written.data() + i, sizeof(T) * pack::width);
-        for (auto const& x : beside) fetch_next_page(x.data() + i, sizeof(T) * pack::width);
+        (fetch_next_page(beside.data() + i, sizeof(T) * pack::width), ...);
         f(std::type_identity<pack>{}, i);
     }
     for (; i < written.size(); ++i) f(std::type_identity<simd::single<T, A>>{}, i);
-}
-template <class A, Scalar T, class F>
-[[gnu::always_inline]] inline void each_pack(std::span<T> written, F f) {
-    each_pack<A>(written, std::array<std::span<T const>, 0>{}, f);
 }
 
 // Terms that lie in buckets: terms.from(first) are those from coordinate `first` on that share its bucket.
@@ -57,9 +53,10 @@ namespace laconic::kernels {
 template <class A, Scalar T>
 void add_scaled(basic_host<A>&, T a, std::span<T const> x, std::span<T> y) {
     LACONIC_EXPECTS(x.size() == y.size());
-    detail::each_pack<A>(y, std::array{x}, [&]<class V>(std::type_identity<V>, std::size_t i) {
+    auto const add = [&]<class V>(std::type_identity<V>, std::size_t i) {
         (V::load(y.data() + i) + settled(V::all(a) * V::load(x.data() + i))).store(y.data() + i);
-    });
+    };
+    detail::each_pack<A>(y, add, x);
 }
 
 /// x *= a. 1 + 1.
@@ -115,20 +112,22 @@ bool compensate(basic_host<A>&, T a, std::span<T const> g, std::span<T const> h,
 template <class A, Scalar T>
 void complete_and_remember(basic_host<A>&, std::span<T> m, T a, std::span<T> h) {
     LACONIC_EXPECTS(m.size() == h.size());
-    detail::each_pack<A>(m, std::array{std::span<T const>(h)}, [&]<class V>(std::type_identity<V>, std::size_t i) {
+    auto const complete = [&]<class V>(std::type_identity<V>, std::size_t i) {
         auto const sent = V::load(m.data() + i), shift = V::load(h.data() + i);
         (sent + shift).store(m.data() + i);
         (shift + settled(V::all(a) * sent)).store(h.data() + i);
-    });
+    };
+    detail::each_pack<A>(m, complete, std::span<T const>(h));
 }
 
 /// bounds_i = a |x_i - y_i|: how far each coordinate has moved. 2 + 1.
 template <class A, Scalar T>
 void scaled_distances(basic_host<A>&, T a, std::span<T const> x, std::span<T const> y, std::span<T> bounds) {
     LACONIC_EXPECTS(x.size() == y.size() && x.size() == bounds.size());
-    detail::each_pack<A>(bounds, std::array{x, y}, [&]<class V>(std::type_identity<V>, std::size_t i) {
+    auto const measure = [&]<class V>(std::type_identity<V>, std::size_t i) {
         (V::all(a) * magnitude(V::load(x.data() + i) - V::load(y.data() + i))).store(bounds.data() + i);
-    });
+    };
+    detail::each_pack<A>(bounds, measure, x, y);
 }
 
 /// out_i += w v for every term v e_i of a message: the one decoder. Terms in order of coordinates without gaps (a

@@ -11,19 +11,6 @@
 #include "laconic/backend/reference/arithmetic.hpp"
 #include "laconic/backend/short_format.hpp"
 
-namespace laconic::detail {
-
-// f(b, first, part) of each bucket in turn, until one is false; whether all were true.
-template <Scalar T, class F>
-bool each_bucket_is(std::span<T const> x, std::size_t bucket, F f) {
-    bool all = true;
-    each_bucket(x, bucket,
-                [&](std::size_t b, std::size_t first, std::span<T const> part) { all = all && f(b, first, part); });
-    return all;
-}
-
-}  // namespace laconic::detail
-
 namespace laconic::kernels {
 
 template <Scalar T, LevelCode Code>
