@@ -77,11 +77,8 @@ struct failure {
     }
     /// What was thrown on rank `own`: argument_error and theory_error are of what that rank was given.
     [[gnu::cold, gnu::noinline]] static failure of(std::exception_ptr thrown, int own) {
-        auto const made = [](failure_kind is, int about, std::uint64_t at, std::string text) {
-            return failure{.kind = is, .rank = about, .where = at, .why = std::move(text)};
-        };
         auto const given = [&](failure_kind is, std::exception const& e) {
-            return made(is, own, 0, concat({"rank ", its_rank, ": ", e.what()}));
+            return failure{.kind = is, .rank = own, .why = concat({"rank ", its_rank, ": ", e.what()})};
         };
         try {
             std::rethrow_exception(thrown);
@@ -96,17 +93,16 @@ struct failure {
         } catch (compression_error const& e) {
             return no_message(e.why).by(e.rank, e.round);
         } catch (shape_error const& e) {
-            return made(failure_kind::shape, no_rank, 0, e.what());
+            return {.kind = failure_kind::shape, .why = e.what()};
         } catch (agreement_error const& e) {
-            return made(failure_kind::agreement, e.rank, 0, e.what());
+            return {.kind = failure_kind::agreement, .rank = e.rank, .why = e.what()};
         } catch (wire_error const& e) {
-            return made(failure_kind::unreadable, no_rank, e.bit, e.why);
+            return unreadable(no_rank, e.bit, e.why);
         } catch (comm_error const& e) {
-            auto all = made(failure_kind::lost, e.rank, 0, e.what());
-            all.of_all = true;  // an engine names a rank by its number in the communicator that all come from
-            return all;
+            // Of all: an engine names a rank by its number in the communicator that all come from.
+            return {.kind = failure_kind::lost, .of_all = true, .rank = e.rank, .why = e.what()};
         } catch (error const& e) {
-            return made(failure_kind::other, no_rank, 0, e.what());
+            return {.kind = failure_kind::other, .why = e.what()};
         } catch (std::exception const& e) {
             return lost(own, concat({"failed: ", e.what()}));
         } catch (...) {

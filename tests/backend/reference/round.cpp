@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernels that define all others, by hand.
-// Also tests arithmetic.hpp, memory.hpp, select.hpp
+// Also tests arithmetic.hpp, select.hpp
 #include "laconic/backend/reference/round.hpp"
 
 #include "support/everything.hpp"
