@@ -21,16 +21,14 @@ constexpr bits_of<T> magnitude_bits(T x) {
 template <Scalar T>
 inline constexpr bits_of<T> infinite_bits = magnitude_bits(std::numeric_limits<T>::infinity());
 
-/// The `by`-th number of T above x >= 0, or below it. Where `by` is whether something holds, there is no branch, which
-/// nobody could foretell.
+/// The `by`-th number of T above x >= 0, or below it; without a branch where `by` is whether something holds.
 template <Scalar T>
 constexpr T neighbour(T x, int by) {
     using bits = std::make_signed_t<bits_of<T>>;
     return std::bit_cast<T>(static_cast<bits>(std::bit_cast<bits>(x) + by));
 }
 
-/// Whether a sum of squares in floats can be relied on: none of them has overflown, and what has underflown is nothing
-/// beside the largest.
+/// Whether a sum of squares in floats can be relied on: none has overflown, and what has underflown counts for nothing.
 constexpr bool floats_hold(double squares) { return squares > 0x1p-80 && squares < 0x1p120; }
 
 /// Calls f(b, first, part) with each bucket of `bucket` >= 1 consecutive values, of which the last may be shorter: its

@@ -22,11 +22,14 @@
 // The checks, the messages and the agreement between ranks depend on whether a number is finite, on the order of sums
 // and on the sign of zero. A compiler with the options below would disregard them without a warning.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0) || defined(_M_FP_FAST)
-#    error "laconic: compile without -ffast-math, -Ofast, -ffinite-math-only or /fp:fast (or add -fno-fast-math after it): they remove the checks for NaN and infinity, and ranks come to different numbers"
+#    error \
+        "laconic: compile without -ffast-math, -Ofast, -ffinite-math-only or /fp:fast (or add -fno-fast-math after it): they remove the checks for NaN and infinity, and ranks come to different numbers"
 #elif defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
-#    error "laconic: compile without -funsafe-math-optimizations, -fassociative-math, -freciprocal-math and -fno-signed-zeros: they change the bytes of messages, and ranks come to different numbers"
+#    error \
+        "laconic: compile without -funsafe-math-optimizations, -fassociative-math, -freciprocal-math and -fno-signed-zeros: they change the bytes of messages, and ranks come to different numbers"
 #elif defined(__FLT_EVAL_METHOD__) && (__FLT_EVAL_METHOD__ < 0 || __FLT_EVAL_METHOD__ == 1 || __FLT_EVAL_METHOD__ == 2)
-#    error "laconic: float and double must be computed in their own precision: on 32-bit x86 compile with -msse2 -mfpmath=sse, elsewhere without -fassociative-math and -fapprox-func"
+#    error \
+        "laconic: float and double must be computed in their own precision: on 32-bit x86 compile with -msse2 -mfpmath=sse, elsewhere without -fassociative-math and -fapprox-func"
 #endif
 
 /// Contracts between parts of one program. A broken contract is a bug in the caller, so the program stops and prints
@@ -55,8 +58,7 @@ inline constexpr int contract_level = LACONIC_CONTRACTS;
          ? void()                                           \
          : ::laconic::detail::broken_contract(#condition, __FILE__, __LINE__))
 
-/// A costly check, as much work as the function itself or more: made at level 2. Aborts with file and line where it
-/// fails.
+/// A costly check, as much work as the function itself: made at level 2. Aborts with file and line where it fails.
 #define LACONIC_EXPECTS_COSTLY(condition)                   \
     ((::laconic::detail::contract_level < 2 || (condition)) \
          ? void()                                           \

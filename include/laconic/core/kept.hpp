@@ -16,8 +16,7 @@ concept Handle = std::copyable<T> && requires {
     requires T::is_handle;
 };
 
-/// What an object keeps of another to which it refers: the address; of a handle, a copy, as the caller's handle may end
-/// first.
+/// What an object keeps of another to which it refers: the address; of a handle, a copy, as the caller's may end first.
 template <class T>
 class kept {
   public:

@@ -97,8 +97,7 @@ consteval bool owns_elements() {
         return true;
 }
 
-// Whether a function that takes a contiguous range of type X&& may write into it; where not, the compiler prints what
-// to change.
+// Whether a function may write into a contiguous range of type X&&; where not, the compiler prints what to change.
 template <class X>
 consteval bool can_be_written() {
     using held = std::remove_reference_t<X>;

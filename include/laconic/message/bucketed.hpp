@@ -139,8 +139,7 @@ struct dithered {
     bool operator==(dithered const&) const = default;
 };
 
-/// The number of a code on the grid least + {0, 1, ..} x step: rounded once, so that it is the same with and without
-/// fused products.
+/// Code x step + least, rounded once, so that it is the same with and without fused products.
 template <Scalar T>
 constexpr T stepped_value(T least, T step, int code) {
     return std::fma(static_cast<T>(code), step, least);

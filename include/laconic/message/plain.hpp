@@ -37,8 +37,7 @@ struct full_vector {
     bool operator==(full_vector const&) const = default;
 };
 
-/// Signed powers of two and zeros: a code is the sign bit above the exponent field of T; an exponent field of 0 means
-/// zero.
+/// Signed powers of two and zeros, in codes of a sign bit above the exponent field of T; a field of 0 means zero.
 struct power_of_two {
     template <Scalar T>
     static constexpr unsigned width = sizeof(T) == 4 ? 9 : 12;

@@ -116,8 +116,7 @@ class unpacker {
     }
 
   private:
-    // Reads a user's message, if U names the one that the stage is. Its cost is checked against the limits before it is
-    // made.
+    // Reads a user's message, if U names the stage's. Its cost is checked against the limits before it is made.
     template <class U>
     void of_user([[maybe_unused]] wire::stage const& s, [[maybe_unused]] std::uint64_t n,
                  [[maybe_unused]] unpacked& out) {

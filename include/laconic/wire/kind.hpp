@@ -18,8 +18,7 @@ inline constexpr unsigned wire_version = 1;
 /// write_shape in the header of the message. wire/message.hpp lists these descriptions.
 enum class message_kind : std::uint8_t {};
 
-/// The kinds from this one to 255 are reserved for users' own messages (wire/user_message.hpp): no version of the
-/// library uses them.
+/// The first of the kinds, up to 255, that no version uses: they are for users' own messages (wire/user_message.hpp).
 inline constexpr unsigned first_user_kind = 128;
 constexpr bool is_user_kind(long long k) { return k >= first_user_kind && k <= 255; }
 constexpr bool is_user_kind(message_kind k) { return is_user_kind(static_cast<long long>(k)); }

@@ -46,8 +46,7 @@ inline constexpr std::size_t deepest_stage = 32, most_stages = 65536;
 /// One stage: its kind and the parameters that this kind has.
 struct stage {
     message_kind what{};
-    /// Integers, in the order of the wire. For a user's kind: the number of bytes that its parameters take, and the bit
-    /// at which they begin.
+    /// Integers, in the order of the wire. For a user's kind: how many bytes its parameters take, and their first bit.
     std::uint64_t first = 0, second = 0;
     double factor = 1;
     messages::draw drawn{};

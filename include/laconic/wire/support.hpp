@@ -89,8 +89,7 @@ void look_at_gaps(std::byte const* bytes, unsigned width, std::span<Index>& left
     left = left.subspan(j);
 }
 
-// Reads the coordinates of a group of gaps at once; returns false, and reads nothing, where one is invalid or the end
-// is near.
+// Reads the coordinates of a group of gaps at once; false, with nothing read, where one is invalid or the end is near.
 template <std::unsigned_integral Index>
 bool read_group(wire::bit_reader& source, std::uint64_t length, unsigned width, std::span<Index> group,
                 std::uint64_t& next) {
@@ -165,8 +164,7 @@ void write_support(W& sink, std::uint64_t length, std::span<Index const> support
     }
 }
 
-/// Fills `support`, whose size is the count, <= length; throws wire_error unless the coordinates ascend within 0 ..
-/// length - 1.
+/// Fills `support`, of the count <= length; throws wire_error unless the coordinates ascend within 0 .. length - 1.
 template <std::unsigned_integral Index>
 void read_support(bit_reader& source, std::uint64_t length, std::span<Index> support) {
     if (support.empty()) return;

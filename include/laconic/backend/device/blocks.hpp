@@ -49,7 +49,6 @@ void select_nonzero_blocks(device& on, std::span<T const> x, std::size_t block, 
         on, blocks, [flags] LACONIC_DEVICE(coordinate b) { return flags[b] != 0; }, out);
 }
 
-/// Does not wait.
 template <Scalar T>
 void select_largest_blocks(device& on, std::span<T const> x, std::size_t block, std::size_t k,
                            device_array<coordinate>& out) {

@@ -191,7 +191,6 @@ bool pack_signs_and_two_means(device& on, std::span<T const> x, std::size_t buck
     return is_clean(on, failed);
 }
 
-/// Does not wait.
 template <Scalar T>
 void damp_steps(device& on, std::span<T const> x, std::size_t bucket, std::span<T> steps) {
     using namespace detail::on_device;
@@ -218,9 +217,8 @@ double rounding_variance(device& on, std::span<T const> x, T step) {
     return detail::on_device::ordered_sum(on, x, detail::on_device::variance_at{{}, static_cast<double>(step)});
 }
 
-// What is to be known of all buckets, or blocks, on the CPU: what a loop over them would ask for one by one, to the
-// bit, with as many launches however many they are. The results are copies that last until the next one (on_host). Both
-// wait for them.
+// What is to be known of all buckets, or blocks, on the CPU, to the bit what a loop over them would ask for, with as
+// many launches however many they are. The results are copies that last until the next one (on_host), and waited for.
 
 /// Of the buckets of `bucket` >= 1 numbers, of which the last may be shorter, n in all: |.|_p, then the largest
 /// magnitudes, then the sums of squares in units of these, then for each of the grids, which have so many levels to a

@@ -109,7 +109,6 @@ void sum_lists(device& on, std::span<listed_terms<T> const> lists, device_array<
     add_equal(on, std::span<coordinate const>(places), numbers.data(), at, values);
 }
 
-/// Does not wait.
 template <Scalar T>
 void sort_list(device& on, std::span<coordinate const> at, std::span<T const> values, std::size_t,
                std::span<coordinate> sorted_at, std::span<T> sorted_values) {
@@ -137,7 +136,6 @@ void part_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen
                    });
 }
 
-/// Does not wait.
 template <Scalar T>
 void take_list(device& on, listed_terms<T> v, std::span<coordinate const> chosen, device_array<coordinate>& at,
                device_array<T>& values) {

@@ -62,8 +62,7 @@ constexpr std::size_t place_of_byte(std::size_t t) {
     return std::endian::native == std::endian::little ? t : t ^ (sizeof(Word) - 1);
 }
 
-// Whole numbers that many threads change at the same time, each in any order: their results have none. They return what
-// was there before.
+// Whole numbers that many threads change at a time, in any order. They return what was there before.
 
 LACONIC_HOST_DEVICE inline std::uint32_t add_together(std::uint32_t& to, std::uint32_t n) {
 #if defined(__CUDA_ARCH__)
@@ -141,8 +140,7 @@ struct tiled {
     }
 };
 
-/// Calls f(first, end) so that each i < n is one of first, first + neighbours, first + 2 neighbours, .. < end of one
-/// call.
+/// Calls f(first, end), one call for each first, first + neighbours, first + 2 neighbours, .. < end of all i < n.
 template <class F>
 void for_each_tile(device& on, std::size_t n, F f) {
     for_each_index(on, (n + tile - 1) / tile * neighbours, tiled<F>{n, f});

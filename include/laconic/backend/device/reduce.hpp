@@ -10,8 +10,7 @@
 
 #include "laconic/backend/device/sum.hpp"
 
-/// Numbers about a whole vector, or each bucket of one. The kernels' contracts stand at the host's forms; each waits
-/// for its result.
+/// Numbers about a vector, or each bucket of one. Contracts stand at the host's forms; each waits for its result.
 namespace laconic::detail::on_device {
 
 // What is found out about the numbers of each bucket, piece by piece, in any order.

@@ -12,8 +12,7 @@
 #include "laconic/backend/device/passes.hpp"
 #include "laconic/backend/short_format.hpp"
 
-/// Values to short codes, one by one. None waits. Element i draws the chance of the key numbered first + i. Contracts
-/// stand at the host's forms.
+/// Values to short codes. None waits. Element i draws chance first + i of the key. Contracts stand at the host's forms.
 namespace laconic::detail::on_device {
 
 // The two codes that a value may become, the upper one where the fraction of the way that is behind it and its chance,

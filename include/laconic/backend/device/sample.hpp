@@ -84,7 +84,6 @@ inline constexpr std::size_t worth_a_bitmap = 100;
 
 namespace laconic::kernels {
 
-/// Does not wait.
 inline void sample(device& on, key from, std::size_t d, std::size_t k, device_array<coordinate>& out) {
     LACONIC_EXPECTS(k <= d && d <= detail::largest_dimension);
     using namespace detail::on_device;

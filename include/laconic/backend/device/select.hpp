@@ -188,7 +188,6 @@ void select_about(device& on, std::span<T const> x, std::size_t least, std::size
         out.data(), scratch_for::sums);
 }
 
-/// Does not wait.
 template <Scalar T>
 void sort_magnitudes(device& on, std::span<T const> x, device_array<T>& out) {
     using namespace detail::on_device;

@@ -62,8 +62,7 @@ struct device_error : error {
 
 namespace laconic::detail::on_device {
 
-/// What this thread has asked of the device so far that it would rather not: for tests and for who looks for the reason
-/// of a delay.
+/// What this thread has asked of the device so far that costs it time, for tests and for who looks for a delay.
 struct interruptions {
     std::uint64_t waits = 0;        ///< until all was done that had been started, or a stream
     std::uint64_t allocations = 0;  ///< of its memory

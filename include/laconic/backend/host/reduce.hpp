@@ -15,8 +15,7 @@
 #include "laconic/backend/host/memory.hpp"
 #include "laconic/backend/sum_order.hpp"
 
-/// Numbers about a whole vector, each in one pass. Sums are in double, except for one in floats, in the order of
-/// sum_order.hpp.
+/// Numbers about a whole vector, each in one pass. Sums have the order of sum_order.hpp, and are in double but for one.
 namespace laconic::detail {
 
 // The partial sums of a stretch: of doubles, of floats as doubles, or of floats as such. All is inline, whatever the

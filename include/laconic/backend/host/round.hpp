@@ -149,8 +149,7 @@ void round_to_halvings(random_windows<A>& draws, std::span<T const> x, T top, in
     round_at_random(draws, x, first, codes, together, exactly);
 }
 
-/// Bit j mod 64 of words_{j / 64} is set iff x_j < 0; the bits past the end are clear. words has ceil(x.size() / 64)
-/// elements.
+/// Bit j mod 64 of words_{j / 64} is set iff x_j < 0; the other bits of the ceil(x.size() / 64) words are clear.
 template <class A, Scalar T>
 void pack_signs(basic_host<A>&, std::span<T const> x, std::span<std::uint64_t> words) {
     LACONIC_EXPECTS(detail::make_pieces(words.size(), x.size(), 64));

@@ -223,8 +223,7 @@ void select_largest_blocks(basic_host<A>& on, std::span<T const> x, std::size_t 
     select_largest(on, std::span<double const>(energies), k, out);
 }
 
-/// The numbers at the places `at`, times scale, one after another. A place is `unit` consecutive coordinates; the last
-/// place of x may be shorter.
+/// The numbers at the places `at`, of `unit` coordinates each (the last of x may be shorter), times scale, in a row.
 template <class A, Scalar T>
 void gather(basic_host<A>&, std::span<T const> x, std::span<coordinate const> at, std::size_t unit, T scale,
             std::vector<T>& out) {

@@ -156,8 +156,7 @@ void take_from(std::span<T const> x, cutoff<T> t, std::size_t k, Name name, std:
     }
 }
 
-// How many |x_i| are above the bound, as magnitude_bits has them: NaNs are compared, too. Or some number from `enough`
-// on, where there are as many.
+// How many |x_i| are above the bound, as magnitude_bits has them, NaNs too; or some number from `enough` on.
 template <class A, Scalar T>
 std::size_t count_above(std::span<T const> x, T bound, std::size_t enough = largest_dimension) {
     if (std::isnan(bound))

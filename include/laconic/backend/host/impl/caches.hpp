@@ -47,8 +47,7 @@ template <std::size_t bytes>
 /// The line at p, which is going to be written.
 [[gnu::always_inline]] inline void fetch_to_write(void const* p) { __builtin_prefetch(p, 1); }
 
-// Vectors that are longer than what caches keep, written past them: their memory is not read first, and nothing else
-// is pushed out.
+// Vectors longer than what caches keep, written past them: their memory is not read first, nothing is pushed out.
 
 /// From how many bytes on that pays: the next reader has to fetch them from memory anyway.
 inline constexpr std::size_t bytes_past_caches = std::size_t{1} << 24;
