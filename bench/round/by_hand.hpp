@@ -19,6 +19,7 @@
 #include "laconic/comm/mailbox.hpp"
 #include "laconic/compress/compressor.hpp"
 #include "laconic/core/key.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/core/size.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/message/plain.hpp"

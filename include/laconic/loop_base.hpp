@@ -11,7 +11,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/collective/agreement.hpp"
-#include "laconic/core/key.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/objective/objective.hpp"
 #include "laconic/transport/gathered.hpp"
 #include "laconic/wire/kind.hpp"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "laconic/core/key.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/estimate/estimator.hpp"
 #include "laconic/objective/dataset.hpp"
 #include "laconic/objective/regression.hpp"

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "laconic/compress/identity_or.hpp"
+#include "laconic/core/round_context.hpp"
 
 namespace laconic {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "laconic/compress/identity.hpp"
-#include "laconic/core/key.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/message/wrappers.hpp"
 
 namespace laconic {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/objective/objective.hpp"
 
 namespace laconic {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/message/plain.hpp"
 
 namespace laconic {

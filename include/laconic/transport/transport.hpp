@@ -8,7 +8,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/comm/communicator.hpp"
-#include "laconic/core/key.hpp"
+#include "laconic/core/round_context.hpp"
 #include "laconic/core/view.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/wire/failure.hpp"

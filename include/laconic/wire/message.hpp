@@ -5,6 +5,7 @@
 
 #include "laconic/wire/bucketed_kinds.hpp"
 #include "laconic/wire/plain_kinds.hpp"
+#include "laconic/wire/sparse.hpp"
 #include "laconic/wire/wrapper_kinds.hpp"
 
 /// The encoding of each message; docs/wire-format.md specifies it to the bit. Every message m has

@@ -15,7 +15,7 @@
 #include "laconic/message/message.hpp"
 #include "laconic/message/sparse.hpp"
 #include "laconic/wire/plain_kinds.hpp"
-#include "laconic/wire/wrapper_kinds.hpp"
+#include "laconic/wire/sparse.hpp"
 
 namespace laconic {
 
