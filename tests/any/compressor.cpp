@@ -107,6 +107,10 @@ TEST_CASE("a value: copies are equal, equality is that of the text") {
     CHECK(to_string(b) == "quantize(4)");
     CHECK(any_compressor<>() == any_compressor<>(identity{}));
     CHECK_THROWS_AS(a.check(2), argument_error);
+    any_compressor<> tuned = top_k{3}, other = tuned;
+    tuned.own<top_k<>>().k = 5;  // as a level tunes it: its copies stay as they are
+    CHECK(tuned == any_compressor<>(top_k{5}));
+    CHECK(other == any_compressor<>(top_k{3}));
 }
 
 TEST_CASE("the message: nothing at first, then whatever it was last asked to be") {
