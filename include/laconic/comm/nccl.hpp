@@ -129,7 +129,9 @@ class nccl {
     }
     /// Throws argument_error where a backend's kernels run in another stream than this.
     void require_stream_of(auto const& on) const {
-        if constexpr (requires { on.stream(); })
+        if constexpr (requires {
+                          { on.stream() } -> std::same_as<cudaStream_t>;
+                      })
             if (on.stream() != stream())
                 throw argument_error("the backend's kernels and NCCL must be given the same stream");
     }

@@ -166,6 +166,7 @@ void select_about(device& on, std::span<T const> x, std::size_t least, std::size
     // The lowest threshold that leaves no more than `most` is the grid's next one above the magnitude after these.
     auto const* const t = find_cutoff(on, x, most + 1, true);
     auto* const counts = on.scratch<counts_above<T>>(scratch_for::counts, 1).data();
+    on.scratch<coordinate>(scratch_for::sums, 1);  // where no threshold leaves enough, too: a later list needs it
     clear_bytes(on, counts, sizeof *counts);
     for_each_bucket<counts_above<T>>(
         on, x.size(), x.size(),
