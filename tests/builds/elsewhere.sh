@@ -35,10 +35,10 @@ done | xargs -0 -n 2 -P "${JOBS:-$(nproc)}" bash -euc 'compile "$@"' compile
 for target in "${targets[@]}"; do
     # Static, so that qemu needs no libraries of that processor.
     "$target-linux-gnu-g++" -static "$work/$target-print_digests.o" -o "$work/$target-print_digests"
-    "$target-linux-gnu-g++" -static -pthread "$work/$target-first.o" -o "$work/$target-first"
+    "$target-linux-gnu-g++" -static -pthread "$work/$target-first_objective.o" -o "$work/$target-first_objective"
     "qemu-$target-static" "$work/$target-print_digests" | diff tests/builds/digests.txt - ||
         { printf '%s: the messages are others than digests.txt expects\n' "$target"; exit 1; }
-    output=$("qemu-$target-static" "$work/$target-first")
+    output=$("qemu-$target-static" "$work/$target-first_objective")
     [[ $output == 'x = 1.500000000 ..., 150.0 bytes a round' ]] ||
         { printf '%s: four threads print: %s\n' "$target" "$output"; exit 1; }
     printf '%s: %d pipelines as expected, and so four threads\n' "$target" "$(wc -l < tests/builds/digests.txt)"
