@@ -7,7 +7,7 @@ set(laconic_mkdocs "${PROJECT_BINARY_DIR}/python/bin/mkdocs")
 add_custom_command(
     OUTPUT "${laconic_mkdocs}"
     COMMAND "${Python3_EXECUTABLE}" -m venv "${PROJECT_BINARY_DIR}/python"
-    COMMAND "${PROJECT_BINARY_DIR}/python/bin/pip" --quiet install "mkdocs-material>=9.7,<10"
+    COMMAND "${PROJECT_BINARY_DIR}/python/bin/pip" --quiet --retries 1 --timeout 20 install "mkdocs-material==9.8.*"
     VERBATIM
 )
 add_custom_target(mkdocs DEPENDS "${laconic_mkdocs}")
