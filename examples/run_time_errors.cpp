@@ -14,15 +14,16 @@ namespace {
 
 using namespace laconic;
 
-// Rank 0 prints what the body throws.
-void fails(threads::member& comm, auto body) {
-    std::string why = "nothing was thrown";
+// Rank 0 prints what the body throws, which is an Error.
+template <class Error>
+void fails(threads::member& comm, char const* type, auto body) {
+    std::string why = "is not thrown";
     try {
         body();
-    } catch (std::exception const& e) {
+    } catch (Error const& e) {
         why = e.what();
     }
-    if (comm.rank() == 0) std::printf("%s\n", why.c_str());
+    if (comm.rank() == 0) std::printf("%s: %s\n", type, why.c_str());
 }
 
 }  // namespace
@@ -33,33 +34,35 @@ int main() {
         std::vector<float> gradient(100, 1.0f);
         error_feedback const how{top_k{0.1}};
 
-        fails(comm, [&] { reducer reduce(error_feedback{top_k{200}}, comm, gradient); });
-        fails(comm, [&] { reducer reduce(error_feedback{top_k{second ? 0.2 : 0.1}}, comm, gradient); });
-        fails(comm, [&] {
+        fails<argument_error>(comm, "argument_error",
+                              [&] { reducer reduce(error_feedback{top_k{200}}, comm, gradient); });
+        fails<agreement_error>(comm, "agreement_error",
+                               [&] { reducer reduce(error_feedback{top_k{second ? 0.2 : 0.1}}, comm, gradient); });
+        fails<agreement_error>(comm, "agreement_error", [&] {
             std::vector<float> other(second ? 101 : 100);
             reducer reduce(how, comm, other);
         });
         {
             reducer reduce(how, comm, gradient);
-            fails(comm, [&] {
+            fails<non_finite_error>(comm, "non_finite_error", [&] {
                 auto broken = gradient;
                 if (second) broken[7] = NAN;
                 reduce(broken);
             });
-            fails(comm, [&] {
+            fails<compression_error>(comm, "compression_error", [&] {
                 std::vector<float> other(second ? 99 : 100);
                 reduce(other);
             });
         }
-        fails(comm, [&] {
+        fails<compression_error>(comm, "compression_error", [&] {
             reducer reduce(how, comm, {{"first", 60}, {"second", 40}});
             reduce.start(0, std::span(gradient).first(60));
             reduce.finish();
         });
-        fails(comm, [&] {
+        fails<agreement_error>(comm, "agreement_error", [&] {
             std::vector<float> other(second ? 99 : 100);
             sum(comm, other);
         });
-        fails(comm, [&] { decode(top_k{0.1}, std::vector<std::byte>(3), gradient, key{1}); });
+        fails<wire_error>(comm, "wire_error", [&] { decode(top_k{0.1}, std::vector<std::byte>(3), gradient, key{1}); });
     });
 }
