@@ -61,7 +61,7 @@ EXAMPLE = ["comm/metered.hpp", "comm/threads.hpp", "compress/natural.hpp", "comp
 
 
 def first_objective():
-    return (INCLUDE.parent / "examples" / "first_objective.cpp").read_text()
+    return (INCLUDE.parent / "examples" / "first" / "objective.cpp").read_text()
 
 
 def compiled_example(text):

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "common/race_data.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/compress/identity.hpp"
@@ -27,7 +28,6 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/objective/regression.hpp"
 #include "laconic/second_order/fednl.hpp"
-#include "race_data.hpp"
 
 namespace {
 

@@ -11,10 +11,10 @@
 #include <system_error>
 #include <vector>
 
+#include "common/output.hpp"
+#include "common/program.hpp"
 #include "line.hpp"
-#include "output.hpp"
 #include "picture.hpp"
-#include "program.hpp"
 
 namespace {
 

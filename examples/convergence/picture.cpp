@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "gnuplot.hpp"
+#include "common/gnuplot.hpp"
 
 namespace convergence {
 

@@ -3,7 +3,7 @@
 # tests/builds/consumer.sh
 # Compiles consumer.cpp with the flags that users have, and fails where the compiler warns. CXX names the compiler; where
 # clang++ is, that compiles it once, too. Two sources, which have every compressor and every collective, are compiled
-# without RTTI. Where clang++ is, it also compiles all headers with libc++, and examples/first_objective.cpp, which is run.
+# without RTTI. Where clang++ is, it also compiles all headers with libc++, and examples/first/objective.cpp, which is run.
 # So is the same program with the single header, for which xsimd is absent with clang++.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -42,7 +42,7 @@ runs() { # runs PROGRAM HOW
 # All that laconic.hpp reaches as one file.
 if command -v python3 >/dev/null; then
     python3 cmake/single_header.py include laconic/laconic.hpp "$folder/laconic-single.hpp"
-    sed 's|<laconic/laconic.hpp>|"laconic-single.hpp"|' examples/first_objective.cpp >"$folder/first.cpp"
+    sed 's|<laconic/laconic.hpp>|"laconic-single.hpp"|' examples/first/objective.cpp >"$folder/first.cpp"
     single() { # single COMPILER FLAG...
         "$1" -std=c++20 "${@:2}" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror \
             -isystem "${EIGEN:-/usr/include/eigen3}" -pthread "$folder/first.cpp" -o "$folder/single"
@@ -64,7 +64,7 @@ if command -v clang++ >/dev/null; then
         clang++ -std=c++20 -stdlib=libc++ -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion -Werror \
             -I include -I cmake/compiled -isystem "${EIGEN:-/usr/include/eigen3}" "$@"
     }
-    libcxx -O1 -pthread examples/first_objective.cpp -o "$folder/first"
+    libcxx -O1 -pthread examples/first/objective.cpp -o "$folder/first"
     for source in cmake/compiled/compressors_double.cpp cmake/compiled/reductions.cpp; do libcxx -fsyntax-only "$source"; done
     printf '#include <laconic/all.hpp>\n' | libcxx -fsyntax-only -x c++ -
     runs "$folder/first" 'with clang++ -stdlib=libc++'

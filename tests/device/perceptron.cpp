@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The perceptron of the example on_device has the values and gradients of the library's.
-#include "on_device/perceptron.hpp"
+#include "device/perceptron.hpp"
 
 #include <Eigen/Core>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files are read plain or unpacked, up to a limit; broken, foreign and missing ones are refused by name.
-#include "files.hpp"
+#include "common/files.hpp"
 
 #include <filesystem>
 

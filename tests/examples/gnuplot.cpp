@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What gnuplot is asked to draw for charts. That a file stays as it was where gnuplot fails is in race_outputs.cpp.
-#include "gnuplot.hpp"
+#include "common/gnuplot.hpp"
 
 #include <unistd.h>
 
 #include <filesystem>
 
-#include "output.hpp"
+#include "common/output.hpp"
 #include "support/program.hpp"
 #include "support/test.hpp"
 

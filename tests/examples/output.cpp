@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file gets its new text only when it is whole, keeps mode and link, and a failure names its reason.
-#include "output.hpp"
+#include "common/output.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The synthetic data of race follow their seed and recipe, and any other name is that of a LIBSVM file.
-#include "race_data.hpp"
+#include "common/race_data.hpp"
 
 #include "laconic/core/error.hpp"
 #include "support/own_file.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "eigen_solvers.hpp"
+#include "common/eigen_solvers.hpp"
 #include "laconic/objective/libsvm.hpp"
 #include "laconic/objective/regression.hpp"
 

@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "files.hpp"
+#include "common/files.hpp"
+#include "common/program.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/ensemble/adanet.hpp"
 #include "laconic/objective/libsvm.hpp"
 #include "laconic/objective/optimum.hpp"
 #include "laconic/objective/regression.hpp"
-#include "program.hpp"
 
 namespace {
 

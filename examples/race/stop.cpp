@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "race_stop.hpp"
+#include "stop.hpp"
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "race_network.hpp"
+#include "network.hpp"
 
 #include <string_view>
 #include <system_error>

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "common/program.hpp"
 #include "laconic/collective/agreed_problem.hpp"
 #include "laconic/collective/consensus.hpp"
 #include "laconic/comm/topology.hpp"
@@ -16,7 +17,6 @@
 #include "laconic/decentralized/gossip.hpp"
 #include "laconic/laconic.hpp"
 #include "laconic/objective.hpp"
-#include "program.hpp"
 
 using namespace laconic;
 

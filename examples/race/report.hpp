@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "laconic/objective/objective.hpp"
-#include "race_run.hpp"
+#include "run.hpp"
 
 namespace race {
 

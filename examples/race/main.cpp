@@ -27,21 +27,21 @@
 #include <utility>
 #include <vector>
 
-#include "gnuplot.hpp"
+#include "common/gnuplot.hpp"
+#include "common/output.hpp"
+#include "common/program.hpp"
+#include "common/race_data.hpp"
+#include "common/whole_number.hpp"
+#include "job.hpp"
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/cost.hpp"
 #include "laconic/collective/agreement.hpp"
 #include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/version.hpp"
-#include "output.hpp"
-#include "program.hpp"
-#include "race_data.hpp"
-#include "race_job.hpp"
-#include "race_report.hpp"
-#include "race_run.hpp"
-#include "race_stop.hpp"
-#include "whole_number.hpp"
+#include "report.hpp"
+#include "run.hpp"
+#include "stop.hpp"
 
 namespace {
 
@@ -148,8 +148,8 @@ void parse(CLI::App& app, options& o) {
         "print the methods, the compressors, the collectives and the costs, with their parameters, what they do, and "
         "references");
     app.add_flag("--quiet", o.quiet, "print errors only");
-    app.set_version_flag("--version", fmt::format("race (laconic {}.{}.{})", laconic::version[0],
-                                                  laconic::version[1], laconic::version[2]));
+    app.set_version_flag("--version", fmt::format("race (laconic {}.{}.{})", laconic::version[0], laconic::version[1],
+                                                  laconic::version[2]));
 }
 
 /// Two files that are one: what is no regular file, such as /dev/null, may be used twice.

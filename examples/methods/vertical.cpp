@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "common/program.hpp"
 #include "laconic/collective/agreed_problem.hpp"
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/objective.hpp"
 #include "laconic/vertical/fed_bcd.hpp"
-#include "program.hpp"
 
 namespace {
 

@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "files.hpp"
+#include "common/files.hpp"
+#include "common/output.hpp"
+#include "common/program.hpp"
+#include "common/whole_number.hpp"
 #include "laconic/objective/idx.hpp"
 #include "laconic/objective/perceptron.hpp"
-#include "output.hpp"
-#include "program.hpp"
 #include "task.hpp"
-#include "whole_number.hpp"
 
 namespace {
 

@@ -11,10 +11,10 @@
 #include <span>
 #include <vector>
 
+#include "common/program.hpp"
 #include "laconic/objective/regression.hpp"
 #include "laconic/second_order/ds_lsr1.hpp"
 #include "laconic/second_order/fednl.hpp"
-#include "program.hpp"
 
 namespace {
 

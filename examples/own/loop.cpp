@@ -8,7 +8,7 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/reducer.hpp"
-#include "own_network.hpp"
+#include "network.hpp"
 
 namespace {
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "common/output.hpp"
+#include "common/program.hpp"
+#include "common/whole_number.hpp"
 #include "laconic/adapt/would_it_pay.hpp"
 #include "laconic/any/cost.hpp"
 #include "named.hpp"
-#include "output.hpp"
-#include "program.hpp"
-#include "whole_number.hpp"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include "laconic/any/communicator.hpp"
 #include "laconic/core/cost.hpp"
 #include "laconic/core/listed.hpp"
-#include "race_network.hpp"
-#include "race_problem.hpp"
+#include "network.hpp"
+#include "problem.hpp"
 
 namespace race {
 
@@ -65,7 +65,7 @@ std::vector<laconic::listed_value> list_of_collectives();
 /// Called now and then while a method runs, for rank 0.
 using progress = std::function<void(mark const&)>;
 
-/// It ends early where a signal asks it to (race_stop.hpp): at the next mark, on all ranks at the same one. In a job
+/// It ends early where a signal asks it to (stop.hpp): at the next mark, on all ranks at the same one. In a job
 /// every rank calls it, and only rank 0 gets more than the method, its step, and whether it was interrupted.
 result run(std::string const& method, contest const& on, settings const& how, progress const& show);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "job.hpp"
 #include "laconic/core/error.hpp"
-#include "race_job.hpp"
 
 namespace race {
 

@@ -15,7 +15,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/hierarchy.hpp"
 #include "laconic/reducer.hpp"
-#include "own_network.hpp"
+#include "own/network.hpp"
 
 namespace {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "race_report.hpp"
+#include "report.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "gnuplot.hpp"
-#include "output.hpp"
+#include "common/gnuplot.hpp"
+#include "common/output.hpp"
 
 namespace race {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "race_problem.hpp"
+#include "problem.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -17,7 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "files.hpp"
+#include "common/files.hpp"
+#include "common/output.hpp"
+#include "common/program.hpp"
+#include "common/whole_number.hpp"
 #include "laconic/adapt/warm_start.hpp"
 #include "laconic/any/recursion.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
@@ -32,9 +35,6 @@
 #include "laconic/objective/perceptron.hpp"
 #include "laconic/optim/step.hpp"
 #include "laconic/run.hpp"
-#include "output.hpp"
-#include "program.hpp"
-#include "whole_number.hpp"
 
 namespace {
 

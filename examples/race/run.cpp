@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "race_run.hpp"
+#include "run.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@
 #include "laconic/comm/threads.hpp"
 #include "laconic/run.hpp"
 #include "named_methods.hpp"
-#include "race_stop.hpp"
+#include "stop.hpp"
 
 namespace race {
 namespace {
