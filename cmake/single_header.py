@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""single_header.py INCLUDE HEADER OUTPUT: one header in place of HEADER and all of the library that it reaches.
+"""single_header.py INCLUDE HEADER OUTPUT: one file in place of HEADER and all of the library that it reaches; a header,
+or, where OUTPUT ends in .cppm, the module `laconic`.
 
 Headers stand in the order in which they include each other, each once. What is included under an #if stands there, in a
 guard of its own, as another branch or a later header may include it, too. Where xsimd is absent, kernels are plain loops.
@@ -16,7 +17,7 @@ INCLUDE = re.compile(r'\s*#\s*include\s+([<"])([^>"]+)[>"]')
 class Single:
     def __init__(self, include):
         self.include = include
-        self.seen, self.guarded, self.outer = set(), set(), []
+        self.seen, self.guarded, self.outer = set(), set(), set()
 
     def lines(self, header, conditional=False):
         """The lines of a header, and of those that it includes and that do not stand anywhere yet."""
@@ -37,9 +38,8 @@ class Single:
                 continue
             if found and found[1] == '"':
                 yield from self.lines(found[2], conditional or depth > 0)
-            elif found and depth == 0 and not conditional:
-                if found[2] not in self.outer:
-                    self.outer.append(found[2])
+            elif found and (re.fullmatch("[a-z_]+", found[2]) or depth == 0 and not conditional):
+                self.outer.add(found[2])  # the standard library's, or always
             else:
                 yield line
         if guard:
@@ -49,15 +49,29 @@ class Single:
 def main(include, header, output):
     single = Single(pathlib.Path(include))
     body = "\n".join(single.lines(header))
+    body = re.sub(r"\n{3,}", "\n\n", body)
+    begin = "#pragma once"
+    if output.endswith(".cppm"):
+        begin = "module;"
+        # In front of the module, what the body includes by itself. extern "C++": its types are those of the headers.
+        body = "\n".join([
+            "#ifndef LACONIC_SCALAR",
+            "#include <xsimd/xsimd.hpp>",
+            "#endif",
+            "export module laconic;",
+            'export extern "C++" {',
+            body,
+            "}",
+        ])
     text = "\n".join([
         "// SPDX-License-Identifier: Apache-2.0",
         f"// {header} and all of laconic that it reaches, which cmake/single_header.py wrote.",
-        "#pragma once",
+        begin,
         "#if !__has_include(<xsimd/xsimd.hpp>) && !defined(LACONIC_SCALAR)",
         "#define LACONIC_SCALAR",
         "#endif",
         *(f"#include <{name}>" for name in sorted(single.outer)),
-        re.sub(r"\n{3,}", "\n\n", body),
+        body,
         "",
     ])
     pathlib.Path(output).write_text(text, encoding="utf-8")

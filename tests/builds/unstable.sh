@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/builds/unstable.sh [FOLDER]
 # Makes a root of Debian's unstable release in FOLDER, installs there what install-deps.sh wants and clang, and runs the
-# README's test command and the guards on this commit with its g++, and then with its newest clang++; fails where a test
-# does, or where a compiler warns. So the newest compilers, Eigen and xsimd are tried before a release. Needs root, debootstrap, git and
-# 12 GiB. SUITE names another release, MIRROR another source of packages than the one that apt uses here, COMPILERS
-# others than "g++ clang++", PRESETS others than "test ci". LACONIC_TEST_DATA is used if it is set. An existing root is used
-# again.
+# README's test command, the guards and the module on this commit with its g++, and then with its newest clang++; fails
+# where a test does, or where a compiler warns. So the newest compilers, Eigen and xsimd are tried before a release. Needs
+# root, debootstrap, git and 12 GiB. SUITE names another release, MIRROR another source of packages than the one that apt
+# uses here, COMPILERS others than "g++ clang++", PRESETS others than "test ci". LACONIC_TEST_DATA is used if it is set. An
+# existing root is used again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 suite=${SUITE:-sid}
@@ -46,7 +46,8 @@ for compiler in ${COMPILERS:-g++ clang++}; do
     inside "$compiler --version | head -n 1
         dpkg-query -W -f='\${Package} \${Version}\n' libeigen3-dev libxsimd-dev
         rm -rf build
-        for preset in ${PRESETS:-test ci}; do CXX=$compiler cmake --workflow --preset \$preset; done" 2>&1 | tee "$log"
+        for preset in ${PRESETS:-test ci}; do CXX=$compiler cmake --workflow --preset \$preset; done
+        ./tests/builds/module.sh $compiler" 2>&1 | tee "$log"
     if grep -nE 'warning *[:#]' "$log"; then
         printf '%s warns\n' "$compiler"
         exit 1

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -78,29 +77,32 @@ class backend_copies {
     requires requires { typename B::template array<std::byte>; }
     backend_copies(B& on) {  // NOLINT: implicit, for who takes them by default
         if constexpr (!OnHost<B>) {
-            to_host_ = [&on](auto from, auto to) { copy_to_host(on, from, to); };
-            from_host_ = [&on](auto from, auto to) { copy_from_host(on, from, to); };
+            on_ = &on;
+            to_host_ = [](void* b, auto from, auto to) { copy_to_host(*static_cast<B*>(b), from, to); };
+            from_host_ = [](void* b, auto from, auto to) { copy_from_host(*static_cast<B*>(b), from, to); };
         }
     }
     /// Whether there are copies to make.
-    bool are_needed() const { return to_host_ != nullptr; }
+    bool are_needed() const { return on_ != nullptr; }
     /// What is there, on the host. Waits for it.
     template <class E>
     std::vector<E> to_host(std::span<E const> x) const {
         LACONIC_EXPECTS(are_needed());
         std::vector<E> here(x.size());
-        to_host_(std::as_bytes(x), std::as_writable_bytes(std::span(here)));
+        to_host_(on_, std::as_bytes(x), std::as_writable_bytes(std::span(here)));
         return here;
     }
     /// to <- from, which is the host's and as long. Waits for it.
     template <class E>
     void from_host(std::vector<E> const& from, std::span<E> to) const {
         LACONIC_EXPECTS(are_needed() && from.size() == to.size());
-        from_host_(std::as_bytes(std::span(from)), std::as_writable_bytes(to));
+        from_host_(on_, std::as_bytes(std::span(from)), std::as_writable_bytes(to));
     }
 
   private:
-    std::function<void(std::span<std::byte const> from, std::span<std::byte> to)> to_host_, from_host_;
+    using copy_bytes = void(void* on, std::span<std::byte const> from, std::span<std::byte> to);
+    void* on_ = nullptr;
+    copy_bytes *to_host_ = nullptr, *from_host_ = nullptr;
 };
 
 }  // namespace laconic::kernels

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -122,12 +121,15 @@ class session {
         if (auto const j = first_non_finite(on, std::span<E const>(x)); j < d)
             report(detail::failure::not_finite(j), rank);
     }
-    /// Reports where a sum of finite numbers has overflowed; its i-th number is coordinate where(i) in the error, or
-    /// first + i.
-    template <class B, Scalar T, class Where = std::identity>
-    void check_sum(B& on, sparse_sum<T, B> const& v, Where where = {}) {
+    /// Reports where a sum of finite numbers has overflowed; the number of place i is coordinate where(i) in the error,
+    /// or i itself; of a dense sum it is first + i.
+    template <class B, Scalar T>
+    void check_sum(B& on, sparse_sum<T, B> const& v, auto where) {
         if (auto const j = first_non_finite(on, v.values()); j < v.size())
             report_sum(where(std::uint64_t{kernels::element(on, v.support(), j)}));
+    }
+    void check_sum(auto& on, auto const& v) {
+        check_sum(on, v, [](std::uint64_t i) { return i; });
     }
     template <class B, class E>
     void check_sum(B& on, std::span<E> x, std::size_t first) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <concepts>
-#include <functional>
 #include <type_traits>
 
 #include "laconic/core/contract.hpp"
@@ -19,14 +18,22 @@ concept Handle = std::copyable<T> && requires {
 /// What an object keeps of another to which it refers: the address; of a handle, a copy, as the caller's may end first.
 template <class T>
 class kept {
+    static constexpr bool is_handle = Handle<std::remove_const_t<T>>;
+
   public:
-    explicit kept(T& of) : of_(of) {}
-    T& operator*() const { return of_; }
+    explicit kept(T& of) requires is_handle : of_(of) {}
+    explicit kept(T& of) : of_(&of) {}
+    T& operator*() const {
+        if constexpr (is_handle)
+            return of_;
+        else
+            return *of_;
+    }
     T* operator->() const { return &**this; }
 
   private:
     // mutable: a pointer to const does not make what it points at const either.
-    mutable std::conditional_t<Handle<std::remove_const_t<T>>, std::remove_const_t<T>, std::reference_wrapper<T>> of_;
+    mutable std::conditional_t<is_handle, std::remove_const_t<T>, T*> of_;
 };
 
 /// The member of an aggregate that refers to a T: a reference; of a handle, a copy.

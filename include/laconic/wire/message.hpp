@@ -23,7 +23,6 @@ using library_kinds =
               short_kind<kernels::short_format::e4m3>, short_kind<kernels::short_format::e5m2>, stepped_kind,
               sparse_kind<messages::support_is::listed>, sparse_kind<messages::support_is::fixed_count>,
               sparse_kind<messages::support_is::from_seed>, low_rank_kind, scaled_kind, parts_kind, levelled_kind>;
-static_assert(library_kinds::numbers_differ());
 
 /// The bits of the bare form of a message, by what they are spent on.
 ledger account(auto const& m, position_code how = position_code::smallest) {

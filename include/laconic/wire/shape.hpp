@@ -56,11 +56,14 @@ struct stage {
 /// What follows a stage of some kind in a shape.
 enum class follow { nothing, one_shape, a_shape_for_each };
 
-/// The descriptions of some kinds.
+/// The descriptions of some kinds, whose numbers differ and are no user's.
 template <class... K>
 struct kind_list {
     /// Calls f(K{}) for the K of that number; returns whether there is one.
-    static bool visit(message_kind which, auto f) { return ((K::number == which && (f(K{}), true)) || ...); }
+    static bool visit(message_kind which, auto f) {
+        static_assert(numbers_differ());
+        return ((K::number == which && (f(K{}), true)) || ...);
+    }
     static constexpr bool numbers_differ() {
         message_kind const all[] = {K::number...};
         for (std::size_t i = 0; i < sizeof...(K); ++i)
