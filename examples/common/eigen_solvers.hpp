@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Eigen's decompositions, which take longest to compile of what the objectives instantiate: examples and tests are compiled
 // behind this header, and eigen_solvers.cpp compiles them once.
 #pragma once

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Ten workers without a server: each talks to its neighbours on a chain or ring only, and yet all find the optimum of
 // the mean of their functions. How many rounds does that take, and how much do they send? --plot FILE.svg draws it.
 #include <cstdint>

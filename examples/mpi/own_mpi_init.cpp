@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A program that starts and ends MPI itself.
 #include <mpi.h>
 
 #include <cstdio>

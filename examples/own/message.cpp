@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A message of your own: what travels between ranks, and what a file has beside it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -6,7 +7,7 @@
 #include <laconic/laconic.hpp>
 #include <laconic/wire/described.hpp>
 
-// A message of your own: number j is codes[j] times a step, which is in the file, too.
+// Number j is codes[j] times a step, which is in the file, too.
 template <laconic::Scalar T, class B>
 struct multiples {
     using value_type = T;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Races methods against each other: several workers train one linear model, each method with its own messages, and what
 // crosses between the workers is counted as it crosses.
 #include <fmt/format.h>

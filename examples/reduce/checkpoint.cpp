@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A training loop that stops and goes on from saved states, on as many ranks and on more.
 #include <cmath>
 #include <cstdio>
 #include <laconic/laconic.hpp>

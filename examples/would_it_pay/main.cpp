@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Does compression pay at all on a given link? Times compressors on this machine and compares a round with their
 // messages to one with the vectors in full.
 #include <fmt/format.h>
