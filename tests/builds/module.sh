@@ -12,7 +12,7 @@ python3 cmake/single_header.py include laconic/laconic.hpp "$folder/laconic.cppm
 {
     printf '#include <%s>\n' cstdio numeric optional span string vector
     echo 'import laconic;'
-    grep -v '^#include' examples/first_objective.cpp
+    grep -v '^#include' examples/first/objective.cpp
 } >"$folder/first.cpp"
 flags=(-std=c++20 -O1 -Wall -Wextra -Werror -isystem "${EIGEN:-/usr/include/eigen3}" -pthread)
 cd "$folder"
