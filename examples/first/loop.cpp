@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four ranks fit one linear model, each to samples of its own; a message has 10 of 100 numbers.
+// Four ranks fit one linear model, each to samples of its own; each message holds 10 of the 100 numbers.
 #include <algorithm>
 #include <cstdio>
 #include <laconic/reduce.hpp>

@@ -35,7 +35,10 @@ struct nearest_level {
     void operator()(B& on, std::span<T const> x, laconic::key from, message<T, B>& m) const {
         blank(on, x.size(), from, m);
         T largest = 0;
-        for (T const v : x) largest = std::max(largest, std::abs(v));
+        for (T const v : x) {
+            if (!std::isfinite(v)) throw laconic::argument_error("nearest_level: a number is not finite");
+            largest = std::max(largest, std::abs(v));
+        }
         T const step = largest / static_cast<T>(levels);
         if (!x.empty()) m.steps[0] = step;
         for (std::size_t j = 0; j < x.size(); ++j)
