@@ -47,8 +47,11 @@ namespace {
 // What --list prints.
 std::string lines_of(std::vector<laconic::listed_value> const& all) {
     std::string text;
-    for (auto const& x : all)
+    for (auto const& x : all) {
         text += x.name + x.parameters + "\n    " + x.about + (x.source.empty() ? "\n" : "\n    " + x.source + "\n");
+        for (auto const& f : x.fields)
+            if (!f.values.empty()) text += fmt::format("    {}: {}\n", f.name, f.values);
+    }
     return text;
 }
 
@@ -144,8 +147,8 @@ void parse(CLI::App& app, options& o) {
         "with gnuplot");
     app.add_flag(
         "--list", o.list,
-        "print the methods, the compressors, the collectives and the costs, with their parameters, what they do, and "
-        "references");
+        "print the methods, the compressors, the collectives, the reductions of a loop of one's own and the costs, with "
+        "what they do, references, their parameters and what these may be");
     app.add_flag("--quiet", o.quiet, "print errors only");
     app.set_version_flag("--version", fmt::format("race (laconic {}.{}.{})", laconic::version[0], laconic::version[1],
                                                   laconic::version[2]));
@@ -298,7 +301,8 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
     if (o.list) {
         if (reports(job))
             output::print(lines_of(race::list_of_methods()) + "\n" + lines_of(race::list_of_compressors()) + "\n" +
-                          lines_of(race::list_of_collectives()) + "\n" + lines_of(laconic::list_costs()));
+                          lines_of(race::list_of_collectives()) + "\n" + lines_of(race::list_of_reductions()) + "\n" +
+                          lines_of(laconic::list_costs()));
         return {};
     }
     auto data = loaded(o);

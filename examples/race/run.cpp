@@ -16,6 +16,7 @@
 #include "laconic/any/compressor.hpp"
 #include "laconic/any/grammar.hpp"
 #include "laconic/any/parse_collective.hpp"
+#include "laconic/any/parse_reduction.hpp"
 #include "laconic/any/transport.hpp"
 #include "laconic/comm/delayed.hpp"
 #include "laconic/comm/fibers.hpp"
@@ -289,6 +290,7 @@ void check(std::string const& method, contest const& on, std::string const& coll
 std::vector<laconic::listed_value> list_of_methods() { return laconic::list_methods(); }
 std::vector<laconic::listed_value> list_of_compressors() { return laconic::list_compressors(); }
 std::vector<laconic::listed_value> list_of_collectives() { return laconic::list_collectives(); }
+std::vector<laconic::listed_value> list_of_reductions() { return laconic::list_reductions<double>(); }
 
 result run(std::string const& method, contest const& on, settings const& how, progress const& show) {
     result out;

@@ -61,6 +61,7 @@ void check(std::string const& method, contest const& on, std::string const& coll
 std::vector<laconic::listed_value> list_of_methods();
 std::vector<laconic::listed_value> list_of_compressors();
 std::vector<laconic::listed_value> list_of_collectives();
+std::vector<laconic::listed_value> list_of_reductions();
 
 /// Called now and then while a method runs, for rank 0.
 using progress = std::function<void(mark const&)>;

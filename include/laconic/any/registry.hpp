@@ -106,6 +106,36 @@ void read_value(arguments& a, item const& i, detail::field_facts const& f, F& va
     }
 }
 
+/// What read_value takes for a field, in words: "0 to 1", "yes or no", "a compressor".
+template <class F>
+std::string values_of(detail::field_facts const& f) {
+    constexpr double infinite = 1e300;  // from here on a bound is none
+    if constexpr (Registered<F>) {
+        return registry<F>::kind;
+    } else if constexpr (ReadFromItem<F>) {
+        return "";
+    } else if constexpr (detail::Described<F>) {
+        return std::string(detail::name_of_type<F>());
+    } else if constexpr (detail::is_optional<F>) {
+        return values_of<typename F::value_type>(f);
+    } else if constexpr (std::same_as<F, bool>) {
+        return "yes or no";
+    } else if constexpr (detail::HasWords<F>) {
+        auto const words = words_of(F{});
+        return list({words.begin(), words.end()});
+    } else if constexpr (std::same_as<F, laconic::portion>) {
+        return "a count, or a fraction below 1";
+    } else if constexpr (std::is_arithmetic_v<F>) {
+        double const least = std::integral<F> ? std::max(f.least, 0.0) : f.least;
+        std::string const whole = std::integral<F> ? "whole, " : "";
+        if (f.most < infinite) return detail::concat({whole, least, " to ", f.most});
+        if (least <= -infinite) return "a number";
+        return least > 0 && least < 1e-100 ? whole + "above 0" : detail::concat({whole, "at least ", least});
+    } else {
+        return "";
+    }
+}
+
 /// Takes one field from the arguments of a call; where it is absent, `value` keeps its default. A list takes all that
 /// are left. Throws parse_error with the place.
 template <class F>
@@ -165,12 +195,21 @@ std::vector<entry<V>> const& entries() {
     return all;
 }
 
+template <detail::Described X>
+listed_value about_of() {
+    auto about = detail::listed<X>();
+    X const by_default{};
+    detail::for_each_field(by_default, [&]<class F>(auto const& field, F const&) {
+        about.fields.push_back({field.facts.name, values_of<F>(field.facts)});
+    });
+    return about;
+}
 /// What a list has of each.
 template <class V>
 std::vector<listed_value> abouts() {
-    std::vector<listed_value> list;
-    for (auto const& e : entries<V>()) list.push_back(e.about);
-    return list;
+    return []<class... X>(detail::type_list<X...>) {
+        return std::vector{about_of<X>()...};
+    }(typename registry<V>::types{});
 }
 
 /// The error for a name that no entry has.

@@ -182,8 +182,8 @@ struct shifted {
 template <class C, class X = gather_all>
 shifted(C, X = {}) -> shifted<C, X>;
 
-/// The same with a contractive compressor and alpha = 1: h_i is the rank's own estimate of its gradient. State: h_i and
-/// mean h, 2 d numbers a rank.
+/// Each rank sends C(g_i - h_i), C contractive, and adds it to h_i, its own estimate of its gradient (alpha = 1).
+/// State: h_i and mean h, 2 d numbers a rank.
 template <class C, class X = gather_all>
 struct ef21_shift {
     static_assert(detail::require_compressor<C>());
