@@ -78,3 +78,9 @@ def on_files(files, config):
         else:
             files.append(File.generated(config, SHOWN.format(path), content=read(path)))
     return files
+
+
+def on_page_markdown(markdown, page, **_):
+    if page.file.src_uri.startswith(("results", "source")):  # what users ask for stands on the other pages
+        page.meta["search"] = {"boost": 0.1}
+    return markdown
