@@ -2,7 +2,8 @@
 # Runs a program and looks in pages of docs/ for each line that it prints, as a line of an indented block or between
 # backquotes, where a table has \| for |, or for each part of its output that matches FIGURES, after a space, so that what the pages
 # show is what is printed:
-# cmake -DPROGRAM=... -DPAGE=docs/first.md,docs/examples.md ["-DFIGURES=[0-9.]+ bytes a step"] -P check_figures.cmake
+# cmake -DPROGRAM=... -DPAGE=docs/first.md,docs/examples.md [-DARGUMENT=--help]
+# ["-DFIGURES=[0-9.]+ bytes a step"] -P check_figures.cmake
 cmake_minimum_required(VERSION 3.25)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
 
@@ -11,7 +12,7 @@ if(NOT FIGURES)
     set(FIGURES "[^\n]+")
     set(frames "\n    |\n" "`|`")
 endif()
-execute_process(COMMAND "${PROGRAM}" OUTPUT_VARIABLE out ECHO_OUTPUT_VARIABLE COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${PROGRAM}" ${ARGUMENT} OUTPUT_VARIABLE out ECHO_OUTPUT_VARIABLE COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE ";" "<semicolon>" out "${out}")
 string(REGEX MATCHALL "${FIGURES}" figures "${out}")
 if(NOT figures)

@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "gnuplot.hpp"
+#include "help.hpp"
 #include "laconic/core/error.hpp"
 #include "output.hpp"
 
@@ -27,6 +29,7 @@ inline void refuse_empty_values(CLI::App const& app) {
 template <class Work>
 int run_program(CLI::App& app, int argc, char** argv, Work work) {
     prepare();
+    app.formatter(std::make_shared<narrow_help>());
     auto const fail = [&app](int status, std::exception const& e) {
         report(app.get_name() + ": " + e.what());
         return status;

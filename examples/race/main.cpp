@@ -3,11 +3,9 @@
 // crosses between the workers is counted as it crosses.
 #include <fmt/format.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +15,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -27,6 +26,7 @@
 #include <vector>
 
 #include "common/gnuplot.hpp"
+#include "common/help.hpp"
 #include "common/output.hpp"
 #include "common/program.hpp"
 #include "common/race_data.hpp"
@@ -38,6 +38,7 @@
 #include "laconic/core/description.hpp"
 #include "laconic/core/text.hpp"
 #include "laconic/core/version.hpp"
+#include "progress_line.hpp"
 #include "report.hpp"
 #include "run.hpp"
 #include "stop.hpp"
@@ -81,9 +82,10 @@ struct usage_error : laconic::error {
 /// Of a job's ranks one prints and writes.
 bool reports(laconic::any_communicator const* job) { return !job || job->rank() == 0; }
 
-void parse(CLI::App& app, options& o) {
+void parse_data(CLI::App& app, options& o) {
+    app.option_defaults()->group("Data");
     app.add_option("--data", o.data, "fashion-mnist, synthetic, or a LIBSVM file (plain, .gz, .xz, .bz2)")
-        ->capture_default_str();
+        ->option_text("DATA=" + o.data);
     add_whole_number<std::uint64_t>(
         app, "--data-limit", o.data_limit, 0,
         "how many bytes the data file may hold once it is decompressed (0: 64 MiB, or 200 times the file's size where "
@@ -93,65 +95,81 @@ void parse(CLI::App& app, options& o) {
                                     "scikit-learn writes them",
                                     1);
     app.add_flag("--scale", o.scale, "divide each feature by its largest magnitude");
+    add_whole_number(app, "--workers", o.workers, 1,
+                     "how many workers share the rows, in contiguous equal parts; with --network mpi as many as the "
+                     "job has ranks, which need not be given");
+}
+
+void parse_problem(CLI::App& app, options& o) {
+    app.option_defaults()->group("Problem and methods");
     app.add_option("--objective", o.objective, "logistic, ridge, lasso, softmax or nonconvex-logistic")
         ->check(CLI::IsMember(race::objectives()))
-        ->capture_default_str();
+        ->option_text("NAME=" + o.objective);
     app.add_option("--lambda", o.lambda,
                    "weight of (lambda/2)|x|^2; of |x|_1 in lasso; of sum x^2/(1+x^2) in nonconvex-logistic")
         ->capture_default_str();
-    add_whole_number(
-        app, "--workers", o.workers, 1,
-        "how many workers share the rows, in contiguous equal parts; with --network mpi as many as the job "
-        "has ranks, which need not be given");
     app.add_option("--method", o.methods,
-                   "a method as in the C++, such as diana(rand_k(0.1)); may be given several times")
+                   "a method as in the C++, such as 'diana(rand_k(0.1))'; may be given several times")
+        ->option_text("METHOD ...")
         ->take_all();
-    add_whole_number<std::uint64_t>(app, "--rounds", o.run.rounds, 0, "at most so many rounds a method");
-    app.add_option("--target", o.run.target, "a method stops where f - f* is at most this")->capture_default_str();
-    app.add_option("--seconds", o.run.seconds, "a method stops after so many seconds (0: no limit)")
-        ->capture_default_str();
     add_whole_number<std::uint64_t>(app, "--seed", o.run.seed, 0, "all randomness follows from it");
+    app.add_flag("--list", o.list,
+                 "print the methods, the compressors, the collectives, the reductions of a loop of one's own and the "
+                 "costs, with what they do, references, their parameters and what these may be");
+}
+
+void parse_end(CLI::App& app, options& o) {
+    app.option_defaults()->group("When a method stops");
+    add_whole_number<std::uint64_t>(app, "--rounds", o.run.rounds, 0, "after so many rounds");
+    app.add_option("--target", o.run.target, "where f - f* is at most this")->capture_default_str();
+    app.add_option("--seconds", o.run.seconds, "after so many seconds (0: no limit)")->capture_default_str();
+}
+
+void parse_network(CLI::App& app, options& o) {
+    app.option_defaults()->group("Between the workers");
+    app.add_option("--network", o.network,
+                   "where the workers are: threads of this process; mpi, where each rank of a job that mpirun started "
+                   "is a worker; or delayed:LATENCY,BANDWIDTH[,OVERHEAD], such as delayed:20us,1Gbit/s, threads with "
+                   "the clocks of such a network")
+        ->option_text("NETWORK=" + o.network);
+    app.add_option("--collective", o.run.collective,
+                   "how the workers' messages are added up, such as ring or 'gtop_k(0.01)' (not given: the method's "
+                   "own way, which is gather for most)")
+        ->option_text("SUM");
+    app.add_option("--cost", o.cost,
+                   "what a message costs, for cat(...) to adapt to and for the table: bits; "
+                   "affine:PER_BIT,PER_MESSAGE; packets:PAYLOAD,HEADER,FIXED in bytes; "
+                   "energy:PER_BIT,PER_PACKET,PAYLOAD,TO_WAKE in joules; air_time:RATE,PREAMBLE,PAYLOAD,WAIT in "
+                   "seconds; 'lossy(COST, SHARE)'; or 'two_way(UP, DOWN, answer=BITS, others=N)'")
+        ->option_text("COST=" + o.cost);
     add_whole_number(app, "--threads", o.at_once, 0,
                      "how many workers compute at the same time (0: one per core; 1 is best where a round is short)");
-    app.add_option(
-           "--network", o.network,
-           "where the workers talk: threads of this process; mpi, where each rank of a job that mpirun started is a "
-           "worker, with the same iterates and bytes, and rank 0 reports; or delayed:LATENCY,BANDWIDTH[,OVERHEAD], "
-           "such "
-           "as delayed:20us,1Gbit/s, threads with clocks, which show how many seconds all messages would take on that "
-           "network until the last worker has its last one (computing takes none; a message to everybody goes around a "
-           "ring, a server receives and answers one worker after another)")
-        ->capture_default_str();
-    app.add_option(
-        "--collective", o.run.collective,
-        "how the workers' messages are added up, as in the C++, such as ring or gtop_k(0.01), in every "
-        "method that has a sum: fednl and ds_lsr1 take it as their `over`, gadmm, choco and pair_gossip refuse it; "
-        "what is counted, priced and timed is what each worker hands over and is handed, the mean over "
-        "the workers where they differ (not given: the method's own, which is gather for most)");
-    app.add_option(
-           "--cost", o.cost,
-           "what a message costs, for cat(...) to adapt to and for the table: bits, affine:PER_BIT,PER_MESSAGE, "
-           "packets:PAYLOAD,HEADER,FIXED in bytes, energy:PER_BIT,PER_PACKET,PAYLOAD,TO_WAKE in joules, or "
-           "air_time:RATE,PREAMBLE,PAYLOAD,WAIT in seconds; any of them on a link that loses bits, "
-           "'lossy(affine(1, 64), 0.001)'; or a cost for each way, 'two_way(UP, DOWN, answer=BITS, "
-           "others=N)', where the table has what a worker sends and is handed, and cat expects a server's answer of "
-           "BITS and N other messages like its own")
-        ->capture_default_str();
-    app.add_option("--json", o.json,
-                   "write everything, traces included, to FILE; files are written when all methods have run, or when "
-                   "SIGINT or SIGTERM stops the race, and each is replaced as a whole");
-    app.add_option("--csv", o.csv, "write the table to FILE");
-    app.add_option(
-        "--plot", o.plot,
-        "draw f - f* against bits, their cost or the seconds of a delayed network to FILE (.svg, .png, .pdf) "
-        "with gnuplot");
-    app.add_flag(
-        "--list", o.list,
-        "print the methods, the compressors, the collectives, the reductions of a loop of one's own and the costs, with "
-        "what they do, references, their parameters and what these may be");
+}
+
+void parse_outputs(CLI::App& app, options& o) {
+    app.option_defaults()->group("Output");
+    app.add_option("--json", o.json, "write everything, traces included, to FILE")->option_text("FILE");
+    app.add_option("--csv", o.csv, "write the table to FILE")->option_text("FILE");
+    app.add_option("--plot", o.plot,
+                   "draw f - f* against bits, their cost or the seconds of a delayed network to FILE (.svg, .png, "
+                   ".pdf) with gnuplot")
+        ->option_text("FILE");
     app.add_flag("--quiet", o.quiet, "print errors only");
-    app.set_version_flag("--version", fmt::format("race (laconic {}.{}.{})", laconic::version[0], laconic::version[1],
-                                                  laconic::version[2]));
+}
+
+void parse(CLI::App& app, options& o) {
+    app.formatter(std::make_shared<output::narrow_help>());
+    parse_data(app, o);
+    parse_problem(app, o);
+    parse_end(app, o);
+    parse_network(app, o);
+    parse_outputs(app, o);
+    app.set_help_flag("-h,--help", "print this and end");
+    app.set_version_flag(
+        "--version",
+        fmt::format("race (laconic {}.{}.{})", laconic::version[0], laconic::version[1], laconic::version[2]),
+        "print the version and end");
+    app.footer("docs/race.md has examples, and more on --network, --collective and --cost.");
 }
 
 /// Two files that are one: what is no regular file, such as /dev/null, may be used twice.
@@ -213,41 +231,6 @@ void check(options& o, laconic::any_communicator* job) {
     o.run.at_once = o.at_once > 0 ? o.at_once : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     if (reports(job)) check_outputs(o);
 }
-
-/// A bar on the terminal, at most ten times a second; nothing where the output is no terminal.
-class bar {
-  public:
-    bar(bool on, std::string name, race::settings const& how)
-        : on_(on && isatty(2)), name_(std::move(name)), how_(how) {}
-    ~bar() {
-        if (shown_) std::fputs("\r\033[K", stderr);
-    }
-    void operator()(race::mark const& m) {
-        auto const now = std::chrono::steady_clock::now();
-        if (m.round == 0) first_ = m.suboptimality;
-        if (!on_ || (shown_ && now - last_ < std::chrono::milliseconds(100))) return;
-        shown_ = true;
-        last_ = now;
-        // The nearer of the two ends: all rounds, or the target on a logarithmic scale.
-        double const rounds =
-            static_cast<double>(m.round) / static_cast<double>(std::max<std::uint64_t>(1, how_.rounds));
-        double const way = std::log(first_ / std::max(m.suboptimality, how_.target)) / std::log(first_ / how_.target);
-        auto const filled =
-            static_cast<int>(30 * std::clamp(std::isfinite(way) ? std::max(rounds, way) : rounds, 0.0, 1.0));
-        std::fputs(fmt::format("\r\033[K{:<32.32} [{:#<{}}{:<{}}] round {}: {:.1e}", name_, "", filled, "", 30 - filled,
-                               m.round, m.suboptimality)
-                       .c_str(),
-                   stderr);
-        std::fflush(stderr);
-    }
-
-  private:
-    bool on_, shown_ = false;
-    std::string name_;
-    race::settings how_;
-    double first_ = 1;
-    std::chrono::steady_clock::time_point last_;
-};
 
 /// A race, ready to start.
 struct entry {
@@ -390,7 +373,7 @@ std::vector<race::result> raced(entry const& e, bool aloud, each_for_itself& att
     for (std::size_t i = 0; i < o.methods.size(); ++i) {
         auto const name = race::text_of(o.methods[i]);
         auto const run = [&] {
-            bar progress(aloud, name, o.run);
+            race::progress_line progress(aloud, name, e.contest.measure(), o.run);
             results.push_back(race::run(o.methods[i], e.contest, o.run, [&](race::mark const& now) { progress(now); }));
         };
         if (o.run.job) {

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where an output fails, a signal comes or a name is strange, race keeps what it has and reports the rest.
+#include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "support/race_program.hpp"
@@ -268,4 +273,75 @@ TEST_CASE("race: the JSON has the step of every method that has one") {
         " --method dual_averaging");
     CHECK(all.at("methods")[0].at("step") == 0.25);
     CHECK(all.at("methods")[1].at("step") == 1 / (2 * all.at("problem").at("smoothness").get<double>()));
+}
+
+/// A terminal, of which a program gets the name.
+class terminal {
+  public:
+    explicit terminal(unsigned short columns = 0) {
+        REQUIRE((grantpt(ours_) == 0 && unlockpt(ours_) == 0));
+        name = ptsname(ours_);
+        theirs_ = open(name.c_str(), O_RDWR | O_NOCTTY);  // so that what was written outlives the program
+        winsize const size{.ws_row = 0, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+        REQUIRE(ioctl(theirs_, TIOCSWINSZ, &size) == 0);
+    }
+    ~terminal() { close(theirs_), close(ours_); }
+    std::string text() const {
+        char piece[1 << 16];
+        auto const n = read(ours_, piece, sizeof piece);
+        return {piece, static_cast<std::size_t>(std::max<ssize_t>(n, 0))};
+    }
+    std::string name;
+
+  private:
+    int ours_ = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK), theirs_ = -1;
+};
+
+TEST_CASE("race: a terminal shows how far a method is, on one line that is erased at the end; a pipe gets none of it") {
+    // Steps so short that only the limit of seconds ends it.
+    auto const slow = on_few_rows("--method 'gd(step=1e-9)' --rounds 100000000 --seconds ");
+    terminal const screen;
+    auto const begin = std::chrono::steady_clock::now();
+    auto const run = run_program("sh", "-c \"" LACONIC_RACE " " + slow + "2 2>" + screen.name + "\"");
+    std::chrono::duration<double> const took = std::chrono::steady_clock::now() - begin;
+    auto const shown = screen.text();
+    INFO(run.out << shown);
+    CHECK(run.status == 0);
+    CHECK(!contains(run.out, "\033"));
+    std::string const erase = "\r\033[K";
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; (at = shown.find(erase, at)) != std::string::npos;) {
+        at += erase.size();
+        lines.push_back(shown.substr(at, shown.find(erase, at) - at));
+    }
+    REQUIRE(lines.size() >= 3);
+    CHECK(static_cast<double>(lines.size()) <= 5 * took.count() + 2);
+    CHECK(shown.starts_with(erase + "gd(step=1e-09): round 0 of 100000000, f - f* = "));
+    CHECK(contains(lines[lines.size() - 2], ", about 1 s left"));
+    CHECK(lines.back().empty());
+    CHECK(!contains(shown, "\n"));
+    for (auto const& line : lines) CHECK(line.size() < 80);
+
+    auto const piped = run_race(slow + "0.3");
+    CHECK(piped.status == 0);
+    CHECK(!contains(piped.out, "\r"));
+    CHECK(!contains(piped.out, " left"));
+    terminal const quiet, narrow(24);
+    run_program("sh", "-c \"" LACONIC_RACE " " + slow + "0.3 --quiet 2>" + quiet.name + "\"");
+    CHECK(quiet.text().empty());
+    run_program("sh", "-c '" LACONIC_RACE " " + two_rounds + "2>" + narrow.name + "'");
+    CHECK(narrow.text() == erase + "gd: round 0 of 2, f - f" + erase);
+}
+
+TEST_CASE("race, deep and would_it_pay: --help fits 80 columns, and race's ends with its page") {
+    for (std::string const program : {LACONIC_RACE, LACONIC_DEEP, LACONIC_WOULD_IT_PAY}) {
+        std::istringstream help(run_program(program, "--help").out);
+        std::string last;
+        for (std::string line; std::getline(help, line);) {
+            CAPTURE(line);
+            CHECK(line.size() <= 80);
+            if (!line.empty()) last = line;
+        }
+        CHECK((program != LACONIC_RACE || contains(last, "docs/race.md")));
+    }
 }
