@@ -293,7 +293,8 @@ TEST_CASE("ranks with another collective, and what goes with none, are refused b
     for (auto const& text : errors_of(3, [](int r) { return with_errors(r == 2 ? "gtop_k(3)" : "gtop_k(2)"); }))
         CHECK(text ==
               "ranks disagree: rank 0 has \"the transport: gtop_k(2)\", rank 2 has \"the transport: gtop_k(3)\"");
-    CHECK(errors_of(1, [](int) { return with_errors("gtop_k(13)"); })[0] == "k = 13 is above the dimension d = 12");
+    CHECK(errors_of(1, [](int) { return with_errors("gtop_k(13)"); })[0] ==
+          "k = 13 is above the dimension d = 12; a fraction, such as 0.1, suits every length");
     for (auto const& m : {memory<>{0, 0}, memory<>{.5, 0}, memory<>{.5, 1}})
         CHECK(
             errors_of(1, [&](int) { return composed(top_k{3}, m, "gtop_k(2)"); })[0] ==

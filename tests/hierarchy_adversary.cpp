@@ -99,9 +99,10 @@ TEST_CASE("hierarchy: it is made on all ranks or on none") {
     // k suits the larger shares only.
     auto const uneven =
         outcomes(4, 2, [](auto& nodes, auto&) { reducer(error_feedback{top_k{3}}, nodes, std::size_t{5}); });
-    CHECK(all_start(uneven,
-                    "argument: rank 0: top_k(3): k = 3 is above the dimension d = 2, where this rank has 2 of its "
-                    "5 numbers"));
+    CHECK(all_start(
+        uneven,
+        "argument: rank 0: top_k(3): k = 3 is above the dimension d = 2; a fraction, such as 0.1, suits every length"
+        " (this rank has 2 of its 5 numbers)"));
     CHECK(all_start(outcomes(4, 2, [](auto& nodes, auto&) { reducer(plain{}, nodes, 5, {.in_full = {"*.bias"}}); }),
                     "argument: rank 0: in_full: the pattern \"*.bias\" matches no layer; their names are \"\""));
 }

@@ -132,15 +132,17 @@ TEST_CASE_TEMPLATE("a wait for a rank that throws or left is an error that names
     });
     CHECK(wrong == 0);
     CHECK(left.errors[0].rank == 1);
-    CHECK(left.errors[0].why == "rank 1 left before the others were done");
+    CHECK(left.errors[0].why == "rank 1 has ended, while others wait for it: all ranks must make the same calls");
 
     // A wait for a rank that is about to get this error is not taken for a wait of all.
     failed_schedule const through_another(3, [&](typename engine::member& comm) {
         if (comm.rank() == 1) return std::this_thread::sleep_for(std::chrono::milliseconds(5));
         comm.exchange(no_rank, {}, comm.rank() == 0 ? 2 : 1);
     });
-    CHECK(through_another.errors[2].why == "rank 1 left before the others were done");
-    CHECK(through_another.errors[0].why == "rank 1 left before the others were done");
+    CHECK(through_another.errors[2].why ==
+          "rank 1 has ended, while others wait for it: all ranks must make the same calls");
+    CHECK(through_another.errors[0].why ==
+          "rank 1 has ended, while others wait for it: all ranks must make the same calls");
 }
 
 TEST_CASE_TEMPLATE("with several lanes in flight: who leaves or throws is named, and what it started comes first",
@@ -176,7 +178,8 @@ TEST_CASE_TEMPLATE("with several lanes in flight: who leaves or throws is named,
         for (std::size_t const r : {0u, 2u}) {
             CHECK(ended.errors[r].rank == 1);
             CHECK(ended.errors[r].why ==
-                  (throws ? "rank 1 failed: data:3:1: broken line" : "rank 1 left before the others were done"));
+                  (throws ? "rank 1 failed: data:3:1: broken line"
+                          : "rank 1 has ended, while others wait for it: all ranks must make the same calls"));
         }
     }
 }
@@ -203,9 +206,12 @@ TEST_CASE_TEMPLATE("a rank that throws or leaves is named in all groups, by its 
         for (std::size_t const r : {0u, 1u, 2u, 3u, 4u, 6u, 7u}) {
             CHECK(ended.errors[r].rank == 5);
             CHECK(ended.errors[r].why ==
-                  (throws ? "rank 5 failed: data:3:1: broken line" : "rank 5 left before the others were done"));
+                  (throws ? "rank 5 failed: data:3:1: broken line"
+                          : "rank 5 has ended, while others wait for it: all ranks must make the same calls"));
         }
-        CHECK(ended.thrown == (throws ? "data:3:1: broken line" : "rank 5 left before the others were done"));
+        CHECK(ended.thrown == (throws
+                                   ? "data:3:1: broken line"
+                                   : "rank 5 has ended, while others wait for it: all ranks must make the same calls"));
     }
 }
 
@@ -255,7 +261,7 @@ TEST_CASE_TEMPLATE("a rank that destroys its part of a group is named to those t
             });
             for (auto const& error : dropped.errors) {
                 CHECK(error.rank == 1);
-                CHECK(error.why == "rank 1 left before the others were done");
+                CHECK(error.why == "rank 1 has ended, while others wait for it: all ranks must make the same calls");
             }
         }
     // What others need of it is there: it may destroy its part before they have it.

@@ -140,8 +140,9 @@ TEST_CASE("layers that are not there, or have one name, are refused at once") {
     fibers::run(1, [](fibers::member& comm) {
         reducer reduce(plain{}, comm, three);
         std::vector<float> x(6);
-        CHECK_THROWS_AS(reduce.start(3, x), argument_error);
-        CHECK_THROWS_AS(reduce(x), argument_error);
+        CHECK_THROWS_WITH_AS(reduce.start(3, x), "there is no layer 3: this reducer's layers are 0 .. 2",
+                             argument_error);
+        CHECK_THROWS_WITH_AS(reduce(x), doctest::Contains("has 3 layers: call start(layer, x)"), argument_error);
         CHECK_THROWS_AS(reducer(plain{}, comm, std::vector<layer>{}), argument_error);
         CHECK_THROWS_AS(reducer(plain{}, comm, std::vector<layer>{{"a", 1}, {"a", 1}}), argument_error);
     });

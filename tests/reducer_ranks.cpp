@@ -163,7 +163,7 @@ TEST_CASE_TEMPLATE("a rank that destroys its reducer in mid-step is named to the
             kept[r] ? kept[r]->rebind(comm) : comm.all_gather({});
         });
     });
-    std::string const left = "rank 1 left before the others were done";
+    std::string const left = "rank 1 has ended, while others wait for it: all ranks must make the same calls";
     for (auto const& text : why) CHECK(text.ends_with(left));  // after the layers that a reducer waited for
     CHECK(again == std::vector(3, left));
     kept.erase(kept.begin() + 1);

@@ -3,12 +3,15 @@
 
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <numbers>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/objective/idx.hpp"
 #include "laconic/objective/libsvm.hpp"
@@ -62,6 +65,9 @@ laconic::dataset<double> load(std::string const& data, std::uint64_t seed, files
                               laconic::libsvm_format const& how) {
     if (data == "fashion-mnist") return fashion_mnist();
     if (data == "synthetic") return synthetic(seed);
+    if (std::error_code why; !std::filesystem::exists(data, why) && !why)
+        throw laconic::file_error(data, 0, 0,
+                                  "No such file; --data takes fashion-mnist, synthetic or the name of a file");
     return laconic::read_libsvm<double>(std::string_view(files::read_unpacked(data, most)), data, how);
 }
 

@@ -281,7 +281,7 @@ void check(std::string const& method, contest const& on, std::string const& coll
     if (chosen.has_loop()) return check_loop(chosen, on);
     auto const r = composed(chosen, on, collective, 0);
     auto const d = on.constants.dimension;
-    r.compressor.check(d);
+    laconic::detail::check_by_name(r.compressor, d);
     using message = laconic::any_message<double, laconic::host>;
     laconic::any_mean<message, double, laconic::host>(r.over, d, {})
         .require_beside(r.feedback, "the feedback " + to_string(r.feedback));

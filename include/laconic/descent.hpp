@@ -43,7 +43,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
           method_(std::move(method)),
           transport_(method_.over, x.size(), positions),
           mean_(x.size()) {
-        method_.compressor.check(x.size());
+        detail::check_by_name(method_.compressor, x.size());
         transport_.require_beside(method_.feedback, "the feedback " + detail::described(method_.feedback));
         this->agree(detail::composition_of(method_));
         method_.feedback.start(x.size());

@@ -65,7 +65,8 @@ class reducer {
     template <class X>
     void operator()(X&& x, step_options const& options = {}) {
         if (layers().size() != 1)
-            throw argument_error({"a reducer of ", layers().size(), " layers: start(layer, x) each, and finish()"});
+            throw argument_error({"this reducer has ", layers().size(),
+                                  " layers: call start(layer, x) for each of them, and then finish()"});
         start(0, std::forward<X>(x), options);
         finish();
     }

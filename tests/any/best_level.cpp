@@ -70,10 +70,10 @@ TEST_CASE("what a level can be chosen for, and where it stands that it cannot") 
     refused("best_level(top_k | scaled_sign | identity)", 12, families);
     refused("best_level(top_blocks | scaled_sign)", 12, families);
     refused("best_level(top_k(3))", 18, "top_k takes no arguments");
-    refused("best_level(top_k | scaled_sign(k=3))", 34, "scaled_sign takes bucket; this is none of them");
+    refused("best_level(top_k | scaled_sign(k=3))", 34, "scaled_sign takes bucket; 'k' is none of them");
     refused("best_level(top_k(3) | scaled_sign)", 18, "top_k takes no arguments");
     refused("best_level(quantize(8))", 21, "quantize takes bucket or p; this is none of them");
-    refused("best_level(quantize(levels=8))", 28, "quantize takes bucket or p; this is none of them");
+    refused("best_level(quantize(levels=8))", 28, "quantize takes bucket or p; 'levels' is none of them");
     refused("best_level(quantize(p=3))", 23, "p is 1, 2 or inf");
     refused("best_level(quantize | identity)", 12, families);
     refused("best_level(top_blocks(block=0))", 29, "block is a whole number from 1 to 4294967295");
@@ -88,7 +88,7 @@ TEST_CASE("what a level can be chosen for, and where it stands that it cannot") 
     refused("best_level(top_k, top_k | scaled_sign, top_k)", 40,
             "best_level takes compressor, or, cost, sizes or sort_up_to; this is none of them");
     refused("best_level(top_k, step=3)", 24,
-            "best_level takes compressor, or, cost, sizes or sort_up_to; this is none of them");
+            "best_level takes compressor, or, cost, sizes or sort_up_to; 'step' is none of them");
     refused("best_level(top_k, sizes=4)", 25, "sizes is formula or written");
     for (char const* const bad : {"-1", "0.5", "1e30", "x"})
         refused(std::string("best_level(top_k, sort_up_to=") + bad + ")", 30,

@@ -44,7 +44,8 @@ TEST_CASE("gathering is the default, and what is written alike is equal") {
     CHECK(any_collective<>(gtop_k{3}) != any_collective<>{});
     any_collective<>{}.check(2);
     any_collective<>(gtop_k{3}).check(3);
-    CHECK_THROWS_WITH_AS(any_collective<>(gtop_k{3}).check(2), "k = 3 is above the dimension d = 2", argument_error);
+    CHECK_THROWS_WITH_AS(any_collective<>(gtop_k{3}).check(2), doctest::Contains("k = 3 is above the dimension d = 2"),
+                         argument_error);
 }
 
 TEST_CASE("gather adds nothing up") {

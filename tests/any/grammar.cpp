@@ -100,7 +100,9 @@ TEST_CASE("what a name that is none was meant to be") {
     CHECK(meant("top-k") == "top_k");
     CHECK(meant("TopK") == "top_k");
     CHECK(meant("top_kk") == "top_k");
-    CHECK(meant("tpo_k") == "");  // two of five
+    CHECK(meant("tpo_k") == "top_k");  // two letters in each other's place
+    CHECK(meant("otp_k") == "top_k");
+    CHECK(meant("txx_k") == "");  // two of five
     CHECK(meant("aboutopk") == "about_top_k");
     CHECK(meant("1-bit-sgd") == "one_bit_sgd");  // three of eleven
     CHECK(meant("1-bit-gd") == "");

@@ -70,7 +70,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("ring(3)", 6, "ring takes no arguments");
     for (std::string const then : {"quick", "dense(3)", "quantize|scaled_sign", "scaled_sign"})
         refused("split_all_gather(" + then + ")", 18, "then is sparse or dense, or then is quantize");
-    refused("split_all_gather(dense, seed=3)", 30, "split_all_gather takes then; this is none of them");
+    refused("split_all_gather(dense, seed=3)", 30, "split_all_gather takes then; 'seed' is none of them");
     refused("split_all_gather(quantize(0))", 27, "levels is a whole number from 1 to 32767");
     refused("split_all_gather(quantize(7, damped=yes))", 37, "damped is no here");
     refused("omni_reduce(0)", 13, "block is a whole number from 1 to");

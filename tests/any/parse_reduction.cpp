@@ -35,6 +35,6 @@ TEST_CASE("an error has its place and the valid names") {
     has("plain(top_j(1))", "top_k");
     has("plain(identity, over=rin)", "ring");
     has("plain | plain", "a reduction cannot be part of a pipe");
-    has("plain(identity, momentum=3)", "this is none of them");
+    has("plain(identity, momentum=3)", "'momentum' is none of them");
     has("unproved", "unproved needs a reduction");
 }

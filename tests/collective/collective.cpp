@@ -87,7 +87,7 @@ TEST_CASE("a share of the numbers, and so many of them") {
 }
 
 TEST_CASE("a k that the dimension does not have is refused") {
-    char const* const why = "k = 11 is above the dimension d = 10";
+    char const* const why = "k = 11 is above the dimension d = 10; a fraction, such as 0.1, suits every length";
     CHECK_THROWS_WITH_AS(gtop_k{11}.check(10), why, argument_error);
     CHECK_THROWS_WITH_AS(spar_reduce_scatter{11}.check(10), why, argument_error);
     CHECK_THROWS_WITH_AS(ok_top_k{11}.check(10), why, argument_error);

@@ -41,7 +41,8 @@ TEST_CASE("the first reason is raised, and the first exception thrown again") {
         f.raise();
     } catch (comm_error const& e) {
         CHECK(e.rank == 2);
-        CHECK(std::string(e.what()) == "rank 2 left before the others were done");
+        CHECK(std::string(e.what()) ==
+              "rank 2 has ended, while others wait for it: all ranks must make the same calls");
     }
     CHECK_THROWS_AS(f.rethrow(), std::runtime_error);
     abort_reason other;

@@ -171,7 +171,7 @@ TEST_CASE("a rank that leaves early is named, and what the others hold is given 
         errors = error_of_all_gather(comm);
     });
     CHECK(errors.rank == 1);
-    CHECK(errors.why == "rank 1 left before the others were done");
+    CHECK(errors.why == "rank 1 has ended, while others wait for it: all ranks must make the same calls");
     CHECK_THROWS_AS(fibers::run(3,
                                 [&](fibers::member& comm) {
                                     auto const mine = held;

@@ -413,7 +413,8 @@ TEST_CASE("a rank that leaves early: all others get an error that names it, what
                 }
                 if (me == leaver) continue;
                 CHECK(named == leaver);
-                CHECK(why == "rank " + std::to_string(leaver) + " left before the others were done");
+                CHECK(why == "rank " + std::to_string(leaver) +
+                                 " has ended, while others wait for it: all ranks must make the same calls");
                 CHECK(again == why);
             }
     CHECK(collectives(*world) == 0);
@@ -429,7 +430,7 @@ TEST_CASE("nothing is sent to a rank that has left: not a short message, either,
         std::optional<mpi::member> part(comm.duplicate());
         if (me == 0) part.reset();
         comm.all_gather({});  // the notice of rank 0 has come
-        std::string why = "rank 0 left before the others were done";
+        std::string why = "rank 0 has ended, while others wait for it: all ranks must make the same calls";
         if (gathers ? me != 0 : me == 1) try {
                 why.clear();
                 for (int calls = 0; calls < 100; ++calls)
@@ -437,7 +438,7 @@ TEST_CASE("nothing is sent to a rank that has left: not a short message, either,
             } catch (comm_error const& e) {
                 why = e.what();
             }
-        CHECK(why == "rank 0 left before the others were done");
+        CHECK(why == "rank 0 has ended, while others wait for it: all ranks must make the same calls");
         comm.all_gather({});  // no other rank leaves before
     }
 }
@@ -510,7 +511,8 @@ TEST_CASE("a rank that leaves a part is named by its number in what it is a part
                     }
                     CHECK(named == (me == leaver && !throws ? -7 : leaver));
                     if (me != leaver)
-                        CHECK(why == "rank " + std::to_string(leaver) + " left before the others were done");
+                        CHECK(why == "rank " + std::to_string(leaver) +
+                                         " has ended, while others wait for it: all ranks must make the same calls");
                     CHECK(ring_algorithm(twin) + ring_algorithm(comm) == 0);  // these go on
                 }
     CHECK(collectives(*world) == 0);
@@ -568,7 +570,8 @@ TEST_CASE("a rank that returns early with a duplicate waits for nobody there, an
             };
             mpi::run(argc, argv, body, {.piece = piece});
             CHECK(from == (me == 1 ? -7 : 1));
-            CHECK(why == (me == 1 ? "" : "rank 1 left before the others were done"));
+            CHECK(why ==
+                  (me == 1 ? "" : "rank 1 has ended, while others wait for it: all ranks must make the same calls"));
         }
     CHECK(finished == (me == 1 ? 0 : 2));  // what rank 1 had started came
     CHECK(collectives(*world) == 0);
@@ -660,7 +663,10 @@ TEST_CASE("a part is moved, and lets go of what it was; it outlives what it come
         CHECK(collectives(part) == 0);
         auto other = std::move(*comm);
         if (me == 0) part = std::move(moved);  // here rank 0 leaves the duplicate
-        if (me != 0) CHECK_THROWS_WITH_AS(part.all_gather({}), "rank 0 left before the others were done", comm_error);
+        if (me != 0)
+            CHECK_THROWS_WITH_AS(part.all_gather({}),
+                                 "rank 0 has ended, while others wait for it: all ranks must make the same calls",
+                                 comm_error);
         auto& reversed = me == 0 ? part : moved;
         CHECK(reversed.rank() == n - 1 - me);
         CHECK(collectives(reversed) == 0);
@@ -706,7 +712,9 @@ TEST_CASE("an exception that passes a part does not wait for those who are elsew
         auto part = world->duplicate();
         if (me == 0) throw file_error("data", 3, 1, "broken line");
         world->all_gather({});  // here they wait for rank 0, and only then leave the part
-        CHECK_THROWS_WITH_AS(part.all_gather({}), "rank 0 left before the others were done", comm_error);
+        CHECK_THROWS_WITH_AS(part.all_gather({}),
+                             "rank 0 has ended, while others wait for it: all ranks must make the same calls",
+                             comm_error);
     } catch (file_error const&) {
         passed = true;
         world->all_gather({});

@@ -239,7 +239,9 @@ TEST_CASE("a rank that leaves, or throws, is named to those who wait for it") {
                 }
             });
             for (int r = 0; r < n; ++r)
-                if (r != 1) CHECK(errors[std::size_t(r)] == "rank 1 left before the others were done");
+                if (r != 1)
+                    CHECK(errors[std::size_t(r)] ==
+                          "rank 1 has ended, while others wait for it: all ranks must make the same calls");
         }
     }
 }

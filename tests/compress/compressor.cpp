@@ -76,7 +76,8 @@ TEST_CASE("compress takes anything contiguous") {
 
 TEST_CASE("compress checks the parameters against the vector") {
     std::vector<double> const x{1, 2, 3};
-    CHECK_THROWS_WITH_AS(compress(top_k{4}, x, key{1}), "k = 4 is above the dimension d = 3", argument_error);
+    CHECK_THROWS_WITH_AS(compress(top_k{4}, x, key{1}), doctest::Contains("k = 4 is above the dimension d = 3"),
+                         argument_error);
     CHECK_THROWS_AS(compress(quantize{0}, x, key{1}), argument_error);
 }
 

@@ -60,7 +60,8 @@ TEST_CASE("check refuses what is neither") {
         CHECK_THROWS_AS(portion{bad}.check(1000), argument_error);
     }
     CHECK_THROWS_WITH(portion{2.5}.check(9), "k = 2.5 is neither a count nor a fraction below 1");
-    CHECK_THROWS_WITH(portion{10}.check(9), "k = 10 is above the dimension d = 9");
+    CHECK_THROWS_WITH(portion{10}.check(9),
+                      "k = 10 is above the dimension d = 9; a fraction, such as 0.1, suits every length");
     for (double const good : {0.0, 0.001, 0.999, 1.0, 9.0}) CHECK_NOTHROW(portion{good}.check(9));
 }
 

@@ -18,7 +18,7 @@ bool no_data() {
 TEST_CASE("race: each wrong input gives one line that names the place, and status 2") {
     std::string const lines = "1 1:1 2:2\n-1 1:2\n";
     std::vector<refusal> const cases = {
-        {"--data nosuchfile", "nosuchfile: No such file"},
+        {"--data nosuchfile", "nosuchfile: No such file; --data takes fashion-mnist, synthetic"},
         {"--data " + file_with("colon", lines + "1 1:1 2;3\n"), "colon:3:7:"},
         {"--data " + file_with("nan", lines + "1 1:1 2:nan\n"), "nan:3:7:"},
         {"--data " + file_with("inf", "1 1:1\n-1 1:inf\n"), "inf:2:4:"},
@@ -34,8 +34,8 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
         {"--data synthetic --method 1-bit-sgd", "there is no method '1-bit-sgd' (did you mean one_bit_sgd?)"},
         {"--data synthetic --method 'ef_sgd(top_q(3))'",
          "column 8: there is no compressor 'top_q' (did you mean top_k?); there are dense, top_k"},
-        {"--data synthetic --method 'diana(rand_k(0.1), stp=3)'", "this is none of them"},
-        {"--data synthetic --method 'ef_sgd(top_k(201))'", "k = 201 is above the dimension d = 200"},
+        {"--data synthetic --method 'diana(rand_k(0.1), stp=3)'", "'stp' is none of them"},
+        {"--data synthetic --method 'ef_sgd(top_k(201))'", "top_k(201): k = 201 is above the dimension d = 200"},
         {"--data synthetic --method 'diana(top_k(3))'", "top_k(3) is biased"},
         {"--data synthetic --method 'dcgd(top_k(3))'", "give the step"},
         {"--data synthetic --lambda -1", "--lambda: -1"},

@@ -19,7 +19,7 @@ endfunction()
 
 foreach(rank IN ITEMS 0 2)
     ends(throw ${rank} "rank ${rank} of 3 failed: data:3:1: broken line")
-    ends(leave ${rank} "rank [012] of 3 failed: rank ${rank} left before the others were done")
+    ends(leave ${rank} "rank [012] of 3 failed: rank ${rank} has ended, while others wait for it")
     ends(late ${rank} "rank [012] of 3 failed: rank ${rank} did not come within 300 ms")
     ends(survive ${rank} "rank [012] of 3 failed: rank ${rank} did not come within 300 ms")
 endforeach()

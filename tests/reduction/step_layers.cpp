@@ -20,6 +20,7 @@ TEST_CASE("the identity of a state has the layers by name, what ranks agree on h
     layers const one({}, by_top_1, {{"b", 3}, {"a", 2}}, {}), other({}, by_top_1, {{"a", 2}, {"b", 3}}, {});
     CHECK(one.identity(0, 2, 5) == other.identity(0, 2, 5));
     CHECK(one.items().lines() != other.items().lines());
+    CHECK(one.items().lines().find("\nthe number of layers: 2\nlayer b: 3 numbers") != std::string::npos);
     CHECK(one.identity(0, 2, 5) != one.identity(1, 2, 5));
     CHECK(one.identity(0, 2, 5) != one.identity(0, 3, 5));
     CHECK(one.identity(0, 2, 5).find("layer a: 2 numbers, error_feedback(top_k(1))\nlayer b: 3 numbers") !=
@@ -61,9 +62,10 @@ TEST_CASE("what does not suit a layer is refused") {
     CHECK_THROWS_WITH_AS(layers({}, by_top_1, {{"a", 2}, {"b", 2}, {"a", 2}}, {}), "two layers are named \"a\"",
                          argument_error);
     CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {}),
-                         "layer b: top_k(3): k = 3 is above the dimension d = 2", argument_error);
+                         doctest::Contains("layer b: top_k(3): k = 3 is above the dimension d = 2"), argument_error);
     CHECK_THROWS_WITH_AS(layers({}, always(top_k_with_errors{top_k{3}}), {{"", 2}}, {}),
-                         "top_k(3): k = 3 is above the dimension d = 2", argument_error);
+                         "top_k(3): k = 3 is above the dimension d = 2; a fraction, such as 0.1, suits every length",
+                         argument_error);
     layers({}, always(top_k_with_errors{top_k{3}}), {{"a", 3}, {"b", 2}}, {.dense_below = 3});  // sent in full
     using around = detail::reduction_step<plain<identity, ring>, fibers::member>;
     CHECK_THROWS_AS(around({}, always(plain<identity, ring>{}), {{"a", 3}}, {.missing_layer = on_missing_layer::skip}),

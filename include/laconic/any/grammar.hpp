@@ -142,18 +142,21 @@ inline std::string list(std::vector<std::string> const& names) {
     return text;
 }
 
-// The number of letters that must be inserted, removed or changed to turn a into b (Levenshtein); '-' counts as '_' and
-// capitals as small letters.
+// The number of letters that must be inserted, removed or changed, or exchanged with the next, to turn a into b; '-'
+// counts as '_' and capitals as small letters.
 inline std::size_t edits_between(std::string_view a, std::string_view b) {
     auto const plain = [](char c) { return c == '-' ? '_' : std::tolower(static_cast<unsigned char>(c)); };
-    std::vector<std::size_t> row(b.size() + 1);  // from the letters of a so far to each prefix of b
+    auto const same = [&](std::size_t i, std::size_t j) { return plain(a[i]) == plain(b[j]); };
+    // From the first i + 1 letters of a to each prefix of b; before, from one and two letters fewer.
+    std::vector<std::size_t> row(b.size() + 1), above(b.size() + 1), two_above;
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
+        two_above = std::exchange(above, row);
+        row[0] = i + 1;
         for (std::size_t j = 0; j < b.size(); ++j) {
-            auto const changed = diagonal + (plain(a[i]) != plain(b[j]));
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+            row[j + 1] = std::min({above[j] + !same(i, j), row[j] + 1, above[j + 1] + 1});
+            if (i > 0 && j > 0 && same(i, j - 1) && same(i - 1, j))
+                row[j + 1] = std::min(row[j + 1], two_above[j - 1] + 1);
         }
     }
     return row.back();
@@ -207,9 +210,13 @@ class arguments {
     }
     /// Throws parse_error where an argument was not taken; the error lists the valid ones.
     void finish() const {
-        auto const known = known_.empty() ? "no arguments" : list(known_) + "; this is none of them";
-        for (std::size_t i = 0; i < used_.size(); ++i)
-            if (!used_[i]) refuse(from_->items[i].position, {from_->name, " takes ", known});
+        for (std::size_t i = 0; i < used_.size(); ++i) {
+            if (used_[i]) continue;
+            auto const& name = from_->items[i].name;
+            auto const extra = (name.empty() ? "; this is" : "; '" + name + "' is") + " none of them";
+            refuse(from_->items[i].position,
+                   {from_->name, " takes ", (known_.empty() ? "no arguments" : list(known_) + extra)});
+        }
     }
     call const& from() const { return *from_; }
     std::string_view text() const { return text_; }

@@ -78,7 +78,9 @@ class abort_reason {
         if (thrown_) std::rethrow_exception(thrown_);
     }
 
-    static std::string left(int rank) { return concat({"rank ", rank, " left before the others were done"}); }
+    static std::string left(int rank) {
+        return concat({"rank ", rank, " has ended, while others wait for it: all ranks must make the same calls"});
+    }
 
   private:
     bool known_ = false;

@@ -8,6 +8,7 @@
 
 #include "laconic/backend/host.hpp"
 #include "laconic/core/description.hpp"
+#include "laconic/core/error.hpp"
 #include "laconic/message/message.hpp"
 
 /// A compressor is a value and a pure function of (vector, key): it gives the same bytes on every rank and backend.
@@ -19,6 +20,11 @@ namespace detail {
 /// The type of the messages of C about vectors of T on the backend B.
 template <class C, Scalar T = double, class B = host>
 using message_of = typename C::template message<T, B>;
+
+/// c.check(d), whose errors then name the compressor.
+void check_by_name(auto const& c, std::size_t d) try { c.check(d); } catch (argument_error const& e) {
+    throw argument_error({to_string(c), ": ", e.what()});
+}
 
 }  // namespace detail
 

@@ -52,7 +52,8 @@ struct portion {
         if (!(value >= 0) || (value >= 1 && value != std::floor(value)))
             throw argument_error({"k = ", to_string(*this), " is neither a count nor a fraction below 1"});
         if (value >= 1 && value > static_cast<double>(d))
-            throw argument_error({"k = ", to_string(*this), " is above the dimension d = ", d});
+            throw argument_error({"k = ", to_string(*this), " is above the dimension d = ", d,
+                                  "; a fraction, such as 0.1, suits every length"});
     }
 
     bool operator==(portion const&) const = default;

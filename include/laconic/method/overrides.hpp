@@ -164,7 +164,7 @@ class theory {
     template <class C, class Number>
     double number_of(C const& compressor, char const* advice, Number number) const try {
         if constexpr (HasCheck<C>)
-            if (p.dimension > 0) compressor.check(p.dimension);
+            if (p.dimension > 0) check_by_name(compressor, p.dimension);
         return number();
     } catch (theory_error const& e) {
         throw lacks({e.what(), "; ", advice});

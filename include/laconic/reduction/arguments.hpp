@@ -116,7 +116,8 @@ consteval bool can_reduce() {
                 is_proved,
                 "no theorem covers this reduction: plain{C} and shifted{C} need an unbiased compressor, "
                 "error_feedback{C} and ef21_shift{C} a contractive one; unproved{...}, except for shifted{C}, "
-                "takes it as it is");
+                "takes it as it is; docs/reference/compressors.md says which compressors are unbiased, which "
+                "contractive");
             return is_proved;
         }
     }

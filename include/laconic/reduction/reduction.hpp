@@ -35,10 +35,6 @@ namespace laconic::detail {
 [[noreturn]] inline void refuse(std::string const& reduction, std::string const& compressor, std::string const& why) {
     throw theory_error({reduction, "{", compressor, "}: ", why});
 }
-// c.check(d), whose errors then name the compressor.
-void check_by_name(auto const& c, std::size_t d) try { c.check(d); } catch (argument_error const& e) {
-    throw argument_error({to_string(c), ": ", e.what()});
-}
 // Returns omega(d) of an unbiased compressor.
 double require_unbiased(auto const& c, std::size_t d, std::string const& reduction, std::string const& or_else = "") {
     if (!is_unbiased(c))

@@ -151,7 +151,7 @@ class reduction_step final : public step_control {
     // What does not suit a layer, or this rank's share of a whole one, with its name.
     [[gnu::cold, gnu::noinline]] static std::string named(layer const& l, error const& e, layer const* whole) {
         return concat({(l.name.empty() ? "" : concat({"layer ", l.name, ": "})), e.what(),
-                       (whole ? concat({", where this rank has ", l.size, " of its ", whole->size, " numbers"}) : "")});
+                       (whole ? concat({" (this rank has ", l.size, " of its ", whole->size, " numbers)"}) : "")});
     }
 
     step_resources<C, B> with_;

@@ -111,6 +111,7 @@ class step_layers {
     /// The items that must be the same on all ranks.
     [[gnu::cold, gnu::noinline]] agreed_items items() const {
         auto items = common_;
+        items.add({"the number of layers", size()});
         for (auto const* l : list_) items.add({l->title(), l->described()});
         return items;
     }
@@ -179,7 +180,8 @@ class step_layers {
 
     /// Throws argument_error where there is no such layer.
     step_layer& at(std::size_t l) const {
-        if (l >= size()) throw argument_error({"layer ", l, " of ", size()});
+        if (l >= size())
+            throw argument_error({"there is no layer ", l, ": this reducer's layers are 0 .. ", size() - 1});
         return *list_[l];
     }
     /// To be called once list_ has them all. Throws argument_error where the options do not suit them.
