@@ -20,11 +20,11 @@ namespace {
 using namespace laconic;
 
 struct options {
-    std::string cost = "affine:1e-9,5e-5";
+    std::string cost = "affine:1e-9,5e-5", type = "float";
     double dimension = 1e6, seconds = 0.5;
     int workers = 8;
-    std::vector<std::string> compressors = {"top_k(0.01)", "top_k(0.01) | natural", "rand_k(0.01)", "natural",
-                                            "scaled_sign"};
+    std::vector<std::string> compressors = {"top_k(0.01)", "top_k(0.01) | natural", "rand_k(0.01)",
+                                            "natural",     "scaled_sign",           "bf16"};
 };
 
 void parse(CLI::App& app, options& o) {
@@ -32,7 +32,9 @@ void parse(CLI::App& app, options& o) {
                    "what a message costs on the link in seconds: affine:PER_BIT,PER_MESSAGE, "
                    "energy:PER_BIT,PER_PACKET,PAYLOAD,PER_MESSAGE or air_time:RATE,PREAMBLE,PAYLOAD,WAIT")
         ->capture_default_str();
-    app.add_option("--dimension", o.dimension, "how many numbers a worker's vector has, of 64 bits each")
+    app.add_option("--dimension", o.dimension, "how many numbers a worker's vector has")->capture_default_str();
+    app.add_option("--type", o.type, "the type of these numbers: float, of 32 bits, or double, of 64 bits")
+        ->check(CLI::IsMember({"float", "double"}))
         ->capture_default_str();
     add_whole_number(app, "--workers", o.workers, 1, "how many workers want the mean");
     app.add_option("--compressor", o.compressors,
@@ -49,6 +51,7 @@ message_cost link_of(std::string text) {
     return cost.up;
 }
 
+template <laconic::Scalar T>
 void answer(options const& o) {
     auto const link = link_of(o.cost);
     if (!(o.dimension >= 1 && o.dimension <= 1e12 && o.dimension == std::floor(o.dimension)))
@@ -56,19 +59,19 @@ void answer(options const& o) {
     if (!(o.seconds >= 0 && std::isfinite(o.seconds)))
         throw argument_error(fmt::format("--seconds: {} is not at least 0 and finite", o.seconds));
     auto const d = static_cast<std::size_t>(o.dimension);
-    std::vector<any_compressor<double>> compressors;
+    std::vector<any_compressor<T>> compressors;
     for (auto const& text : o.compressors) {
-        compressors.push_back(parse_compressor<double>(text));
+        compressors.push_back(parse_compressor<T>(text));
         compressors.back().check(d);
     }
-    output::print(
-        fmt::format("{} numbers, {} workers, a message costs {} seconds; times of a round in milliseconds\n\n", d,
-                    o.workers, to_string(link)));
+    output::print(fmt::format(
+        "{} numbers of type {}, {} workers, a message costs {} seconds; times of a round in milliseconds\n\n", d,
+        o.type, o.workers, to_string(link)));
     output::print(fmt::format("{:<24} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>5}\n", "compressor", "bits/number",
                               "encode", "send", "decode", "sum", "in full", "pays"));
     std::vector<std::string> reasons;
     for (auto const& c : compressors) {
-        auto const p = would_it_pay<double>(link, d, o.workers, c, {.seconds = o.seconds});
+        auto const p = would_it_pay<T>(link, d, o.workers, c, {.seconds = o.seconds});
         output::print(fmt::format("{:<24} {:>12.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>5}\n",
                                   p.compressor, p.bits / static_cast<double>(d), 1e3 * p.encode, 1e3 * p.send,
                                   1e3 * p.decode, 1e3 * p.with_messages(), 1e3 * p.in_full, p.pays ? "yes" : "no"));
@@ -85,7 +88,7 @@ int main(int argc, char** argv) {
     CLI::App app("Whether compressing gradients pays on a link.", "would_it_pay");
     parse(app, o);
     return output::run_program(app, argc, argv, [&] {
-        answer(o);
+        o.type == "float" ? answer<float>(o) : answer<double>(o);
         return 0;
     });
 }

@@ -10,10 +10,13 @@ bool contains(outcome const& run, std::string const& text) { return run.out.find
 
 TEST_CASE("would_it_pay: a slow link, a fast one, and one worker") {
     std::string const rest = " --dimension 2e4 --workers 4 --seconds 0 --compressor 'top_k(0.01) | natural'";
-    auto const slow = run_would_it_pay("--cost affine:1,5" + rest);
+    auto const floats = run_would_it_pay("--cost affine:1,5" + rest);
+    CHECK(floats.out.starts_with("20000 numbers of type float, 4 workers, a message costs affine(1, 5) seconds;"));
+    CHECK(contains(floats, "\nyes: in full a round takes 9.6e+05 s, with top_k(0.01) | natural "));  // 6 (160000 + 5)
+    auto const slow = run_would_it_pay("--type double --cost affine:1,5" + rest);
     INFO(slow.out);
     CHECK(slow.status == 0);
-    CHECK(slow.out.starts_with("20000 numbers, 4 workers, a message costs affine(1, 5) seconds;"));
+    CHECK(slow.out.starts_with("20000 numbers of type double, 4 workers, a message costs affine(1, 5) seconds;"));
     CHECK(contains(slow, "top_k(0.01) | natural"));
     CHECK(contains(slow, "\nyes: in full a round takes 1.92e+06 s, with top_k(0.01) | natural "));  // 6 (320000 + 5)
     auto const fast = run_would_it_pay("--cost affine:0,0" + rest);
@@ -29,7 +32,7 @@ TEST_CASE("would_it_pay: each compressor has a line in the table and a reason be
         " --compressor identity --compressor natural");
     INFO(run.out);
     CHECK(run.status == 0);
-    CHECK(contains(run, "\nidentity                           64 "));
+    CHECK(contains(run, "\nidentity                           32 "));
     CHECK(contains(run, "\nnatural "));
     CHECK(contains(run, ", with identity "));
     CHECK(contains(run, ", with natural "));
@@ -48,6 +51,7 @@ TEST_CASE("would_it_pay: wrong input gives one line and status 2") {
         {"--seconds inf", "--seconds: inf"},
         {"--compressor top_q", "there is no compressor 'top_q'"},
         {"--dimension 5 --compressor 'top_k(6)'", "k = 6 is above the dimension d = 5"},
+        {"--type half", "half"},
         {"--nosuchflag", "--nosuchflag"},
     };
     check_refusals(LACONIC_WOULD_IT_PAY, "would_it_pay", cases);
