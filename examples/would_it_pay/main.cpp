@@ -13,6 +13,7 @@
 #include "common/whole_number.hpp"
 #include "laconic/adapt/would_it_pay.hpp"
 #include "laconic/any/cost.hpp"
+#include "laconic/compress/compressor.hpp"
 #include "named.hpp"
 
 namespace {
@@ -62,7 +63,7 @@ void answer(options const& o) {
     std::vector<any_compressor<T>> compressors;
     for (auto const& text : o.compressors) {
         compressors.push_back(parse_compressor<T>(text));
-        compressors.back().check(d);
+        laconic::detail::check_by_name(compressors.back(), d);
     }
     output::print(fmt::format(
         "{} numbers of type {}, {} workers, a message costs {} seconds; times of a round in milliseconds\n\n", d,

@@ -226,6 +226,6 @@ TEST_CASE("questions that have no answer are refused") {
     CHECK_THROWS_AS(payoff_of(link, 10, 4, {}, {.seconds = std::nan("")}), argument_error);
     CHECK_THROWS_AS(payoff_of(link, 10, 4, {}, {.longest = 1}), argument_error);
     CHECK_THROWS_WITH_AS(would_it_pay(link, 10, 4, top_k{11}),
-                         doctest::Contains("k = 11 is above the dimension d = 10"), argument_error);
+                         doctest::Contains("top_k(11): k = 11 is above the dimension d = 10"), argument_error);
     CHECK_THROWS_AS(would_it_pay(link, 4096, 4, top_k{1500}, {.longest = 2048}), argument_error);
 }

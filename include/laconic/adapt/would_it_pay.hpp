@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "laconic/compress/compressor.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/clock.hpp"
 #include "laconic/core/cost.hpp"
@@ -193,7 +194,7 @@ payoff would_it_pay(message_cost const& link, std::size_t d, int workers, C cons
     if (workers < 1) throw argument_error({workers, " workers: at least one is needed"});
     if (!(how.seconds >= 0)) throw argument_error({"would_it_pay: ", how.seconds, " seconds to measure"});
     if (how.longest < 2) throw argument_error("would_it_pay: a vector of 2 numbers or more is measured");
-    compressor.check(d);
+    detail::check_by_name(compressor, d);
     payoff p;
     p.compressor = to_string(compressor);
     p.dimension = d;
