@@ -70,7 +70,7 @@ void allocates_once(bool zeros_first) {
             write(sink, mine);
             wire::bit_reader source(sink.finish());
             c.blank(on, 300, key{n}, theirs);
-            read(on, source, theirs);
+            read(on, source, theirs, c);
             add_message(on, std::span<T>(out), T(1), theirs);
             bool const after_a_count = text.find("threshold(0.25) | ") == 0 || text.find("zero_blocks(4) | top_k") == 0;
             if (n > 0 && !after_a_count) CHECK(allocations() == before);
@@ -114,7 +114,7 @@ TEST_CASE("what a message holds is a multiple of the vector, or of what is sent"
         wire::bit_reader source(sink.finish());
         auto const there = bytes_held();
         c.blank(on, d, key{2}, theirs);
-        read(on, source, theirs);
+        read(on, source, theirs, c);
         auto const received = bytes_held() - there;
         CHECK(double(sent) <= r.sent * 8 * d + slack);
         CHECK(double(received) <= r.received * 8 * d + slack);

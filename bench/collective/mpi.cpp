@@ -253,7 +253,7 @@ class measurement {
         wire::bit_writer sink;
         M sent, theirs;
         vec mean(o_.d());
-        auto const blank = [&](auto&, int, M& m) { select.blank(on_, o_.d(), key{}, m); };
+        auto const blank = [&](auto&, int, M& m) { return select.blank(on_, o_.d(), key{}, m), select; };
         // Alone as the others: until all that is to be added is there.
         auto const talk = [&](auto& comm) {
             comm.all_gather(detail::written<float>(sink, o_.d(), encoding, on_, sent));

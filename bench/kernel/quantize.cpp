@@ -58,7 +58,7 @@ void add_encoding(std::string const& name, C const& c, std::size_t d) {
                 y = std::vector<T>(x.size())]() mutable {
             c.blank(on, y.size(), key{1}, m);
             wire::bit_reader source(encoded);
-            read(on, source, m);
+            read(on, source, m, c);
             source.finish();
             add_message(on, std::span(y), T(0.5), m);
         };

@@ -103,7 +103,7 @@ class by_hand {
             for (int r = 0; r < all_.size(); ++r) {
                 how_.compressor.blank(on_, x.size(), round_context::of(key{0}, round_, r, all_.size()).own, theirs_);
                 wire::bit_reader source(sent(r).bytes);
-                read(on_, source, theirs_);
+                read(on_, source, theirs_, how_.compressor);
                 source.finish();
                 add_message(on_, mean, 1.0f / static_cast<float>(all_.size()), theirs_);
             }

@@ -31,7 +31,7 @@ struct largest_of_each {
     void blank(B& on, std::size_t d, laconic::key from, message<T, B>& m) const {
         begin_message(m, d, *this, from);
         m.support.resize(kept(d));
-        m.expect_payload(on);
+        m.expect_payload(on, *this);
     }
     template <class B, laconic::Scalar T>
     void operator()(B& on, std::span<T const> x, laconic::key from, message<T, B>& m) const {
@@ -43,7 +43,7 @@ struct largest_of_each {
             auto const at = std::max_element(part.begin(), part.end(), smaller) - part.begin();
             m.support[j] = static_cast<laconic::coordinate>(j * block + static_cast<std::size_t>(at));
         }
-        make_payload(on, x, T(1), m);  // 1 times the numbers there, as the rest writes them
+        make_payload(on, x, T(1), *this, m);  // 1 times the numbers there, as the rest writes them
     }
     // The largest of a block has at least 1 / block of its energy.
     double delta(std::size_t d) const requires laconic::Contractive<Rest> {

@@ -139,7 +139,7 @@ std::string check_message(C const& c, std::vector<T> const& x, std::vector<T> co
         std::string const reader = theirs == &fresh ? "read" : "read into a message that was used before";
         try {
             wire::bit_reader source(encoded);
-            read(on, source, *theirs);
+            read(on, source, *theirs, c);
             source.finish();
         } catch (wire_error const& e) {
             return detail::concat({reader, ", it is refused: ", e.what()});
@@ -172,7 +172,7 @@ std::string violation(C const& c, std::size_t d, key from, std::span<std::byte c
     accepted = false;
     try {
         wire::bit_reader source(encoded);
-        read(on, source, m);
+        read(on, source, m, c);
         source.finish();
     } catch (wire_error const& e) {
         return e.bit <= 8 * encoded.size() ? "" : detail::concat({"refused at bit ", e.bit, ", which is not there"});
@@ -185,7 +185,7 @@ std::string violation(C const& c, std::size_t d, key from, std::span<std::byte c
     static thread_local detail::message_of<C, T, B> same;
     c.blank(on, d, from, same);
     wire::bit_reader source(again);
-    read(on, source, same);
+    read(on, source, same, c);
     source.finish();
     if (!(same == m)) return "written again, it is another message";
     return written(same) == again ? "" : "one message, written twice, in two ways";

@@ -76,8 +76,9 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
     void receive() {
         std::span<T> const mean(mean_);
         auto const at = this->now();
-        auto const blank = [&](auto& on, int rank, auto& m) {
+        auto const blank = [&](auto& on, int rank, auto& m) -> auto const& {
             method_.compressor.blank(on, x_.size(), this->own_of(rank), m);
+            return method_.compressor;
         };
         transport_.receive(on_, *comm_, at, message_, own_, blank, method_.feedback, mean);
         broken_.rank_moves();

@@ -48,7 +48,7 @@ message_of<C, T> read_message(C const& c, std::span<std::byte const> bytes, std:
     message_of<C, T> m;
     wire::bit_reader source(bytes);
     c.blank(on, d, from, m);
-    read(on, source, m);
+    read(on, source, m, c);
     source.finish();
     return m;
 }

@@ -102,7 +102,7 @@ class session_loop : public loop_base<Loop, F, C, T> {
         receive(from, [&](wire::bit_reader& source) {
             if (source.left() == 0) return;
             c.blank(on_, x_.size(), this->own_of(from), m);
-            read(on_, source, m);
+            read(on_, source, m, c);
             use(std::as_const(m));
         });
     }

@@ -210,7 +210,7 @@ TEST_CASE("a collective runs on a thread of its own where MPI allows it") {
     detail::transport_for<in_background<ring>, messages::full_vector<double, host>> by({}, 40, position_code::smallest);
     by.start(*world);
     std::vector<double> x(40), mean(40);
-    auto const blank = [](auto& there, int, auto& m) { identity{}.blank(there, 40, key{}, m); };
+    auto const blank = [](auto& there, int, auto& m) { return identity{}.blank(there, 40, key{}, m), identity{}; };
     for (int round = 0; round < 5; ++round) {
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = double(me + 1) * double(i);
         identity{}(on, std::span<double const>(x), key{}, mine);

@@ -273,7 +273,7 @@ TEST_CASE("what is no matrix is refused, by check, by the compressor and by the 
         if (c.rank == 0) continue;
         c.blank(on, 10, key{1}, m);
         wire::bit_reader nothing({});
-        CHECK_THROWS_AS(read(on, nothing, m), wire_error);
+        CHECK_THROWS_AS(read(on, nothing, m, c), wire_error);
     }
     // How many numbers there are is known only when the vector is: 3 of 4.
     auto const c = zero_blocks{1} | low_rank{2, 1};

@@ -56,7 +56,7 @@ TEST_CASE("it says what the one says that it is") {
         add_message(on, std::span<double>(out), 1.0, sent);
         CHECK(out == (is_first ? vec{4, -3, 2, 0} : vec{3.5, -3.5, 0, 0}));
         c.blank(on, 4, key{1}, received);
-        received = by_hand::read_into(received, by_hand::written(sent));
+        received = by_hand::read_into(received, by_hand::written(sent), c);
         CHECK(received == sent);
     }
 }

@@ -77,7 +77,7 @@ TEST_CASE_TEMPLATE("a number that is not finite is not hidden, in any pipeline",
                     c.blank(on, x.size(), key{2}, theirs);
                     auto const encoded = laws::written(m);
                     wire::bit_reader source(encoded);
-                    read(on, source, theirs);
+                    read(on, source, theirs, c);
                     source.finish();
                 } catch (argument_error const&) {
                     ++refused;

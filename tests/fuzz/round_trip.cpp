@@ -33,7 +33,7 @@ void round_trip(fuzz::input in) {
     s.compressor.blank(on, s.dimension, s.from, theirs);
     try {
         wire::bit_reader source(written);
-        read(on, source, theirs);
+        read(on, source, theirs, s.compressor);
         source.finish();
     } catch (wire_error const& e) {
         if (finite) fuzz::found(name + ": its own message is refused: " + e.what());

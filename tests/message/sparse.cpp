@@ -3,9 +3,9 @@
 // Supports are drawn in three ways, the same on both backends, with the stated counts and probabilities.
 #include "laconic/message/sparse.hpp"
 
-#include <cstdlib>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <cstdlib>
 
 #include "support/everything.hpp"
 
@@ -52,16 +52,16 @@ TEST_CASE("expect_payload makes room for what is to come") {
     host on;
     nested m;
     m.length = 10;
-    m.rest = top_k<>{2};
+    top_k const c{1, top_k{2}};
     m.support = {0, 1, 2, 3, 4};
-    m.expect_payload(on);
+    m.expect_payload(on, c);
     CHECK(m.payload.dimension() == 5);
     CHECK(m.payload.support.size() == 2);
     m.support = {7};
-    m.expect_payload(on);  // of one coordinate, two cannot be kept
+    m.expect_payload(on, c);  // of one coordinate, two cannot be kept
     CHECK(m.payload.support.size() == 1);
     m.support = {};
-    m.expect_payload(on);
+    m.expect_payload(on, c);
     CHECK(m.terms().size() == 0);
 }
 
@@ -88,10 +88,8 @@ TEST_CASE("blocks of numbers stand at their places") {
 TEST_CASE("a payload that is known at run time only is decoded first, and adds the same") {
     sparse<any_compressor<>, support_is::listed, double, host> m;
     m.length = 4;
-    m.rest = any_compressor<>(natural{});
     host on;
     m.support = {0, 3};
-    m.expect_payload(on);
     m.payload.as<powers<double, host>>().codes = {1024, 2048 + 1022};
     std::vector<double> out(4, 1.0);
     for (int again = 1; again <= 2; ++again) {

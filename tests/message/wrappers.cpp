@@ -29,11 +29,7 @@ TEST_CASE("it is the one that is_first states, and the other does not count") {
     CHECK(out == std::vector<double>{2, -4});
 }
 
-// A compressor of which the message needs nothing but the name of its memory.
-struct any_level {
-    using workspace = std::vector<double>;
-};
-using message = levelled<any_level, full_vector<double, host>>;
+using message = levelled<std::vector<double>, full_vector<double, host>>;
 static_assert(Message<message, double, host> && !TermMessage<message>);
 
 message of(std::size_t level, std::vector<double> const& values) {

@@ -46,7 +46,7 @@ std::vector<std::string> errors_with(int ranks, C const& compressor, SendWrong s
         bool const is_wrong = comm.rank() + 1 == ranks;
         detail::message_arrays<message, device> arrays;
         device::array<float> out(d);
-        auto const blank = [&](device& b, int, message& m) { compressor.blank(b, d, key{1}, m); };
+        auto const blank = [&](device& b, int, message& m) { return compressor.blank(b, d, key{1}, m), compressor; };
         auto const x = on_the_device(on, numbers_of(comm.rank()));
         message mine;
         compressor(on, std::span<float const>(x), key{1}, mine);
@@ -169,7 +169,7 @@ TEST_CASE("ranks that disagree about d are refused on all of them") {
             detail::message_arrays<decltype(mine), device> arrays;
             top_k{6}(on, std::span<float const>(x), key{1}, mine);
             arrays.send(on, comm, mine);
-            auto const blank = [&](device& b, int, auto& m) { top_k{6}.blank(b, own, key{1}, m); };
+            auto const blank = [&](device& b, int, auto& m) { return top_k{6}.blank(b, own, key{1}, m), top_k{6}; };
             arrays.receive(on, comm, comm, blank, own, [](int, auto const&) {});
         });
         // Each names the first whose vector is not its own.

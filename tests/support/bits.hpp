@@ -61,18 +61,18 @@ bytes shape_of(M const& m) {
     write_shape(sink, m);
     return bytes_of(sink);
 }
-/// The blank message m once it has read all of the bytes.
+/// The message m once it has read all of the bytes; c, where others are inside m, has made it blank.
 template <class M>
-M read_into(M m, std::span<std::byte const> from) {
+M read_into(M m, std::span<std::byte const> from, auto const&... c) {
     laconic::wire::bit_reader source(from);
     laconic::host on;
-    read(on, source, m);
+    read(on, source, m, c...);
     source.finish();
     return m;
 }
 template <class M>
-M read_into(M m, std::vector<word> const& words) {
-    return read_into(std::move(m), bytes_of(words));
+M read_into(M m, std::vector<word> const& words, auto const&... c) {
+    return read_into(std::move(m), bytes_of(words), c...);
 }
 
 }  // namespace by_hand

@@ -68,7 +68,7 @@ void known_sums(turn_schedule const& when, C const& compressor, std::vector<vec>
             by.receive(
                 on, comm, now, mine, {},
                 [&](auto& there, int r, auto& m) {
-                    compressor.blank(there, 4, round_context::of(key{1}, e, r, 3).own, m);
+                    return compressor.blank(there, 4, round_context::of(key{1}, e, r, 3).own, m), compressor;
                 },
                 memory, std::span(mean));
             if (comm.rank() == 1) bytes.push_back(comm.bytes_sent() + comm.bytes_broadcast() - before);
@@ -156,8 +156,9 @@ TEST_CASE("the sender's failure is raised on all ranks, and a silent rank's numb
             by.send(on, comm, now, mine, own);
             try {
                 by.receive(
-                    on, comm, now, mine, own, [](auto& there, int, auto& m) { identity{}.blank(there, 4, {}, m); },
-                    memory, std::span(mean));
+                    on, comm, now, mine, own,
+                    [](auto& there, int, auto& m) { return identity{}.blank(there, 4, {}, m), identity{}; }, memory,
+                    std::span(mean));
                 CHECK(false);
             } catch (non_finite_error const& error) {
                 CHECK(error.rank == (e == 0 ? 0 : int(e) - 1));

@@ -65,8 +65,8 @@ std::vector<T> mean_of(int n, std::size_t d, Compressor const& c, Wrap wrap, cos
             c(on, std::span<T const>(x), key{}, mine);
             collective.send(on, comm, {}, mine, {});
             collective.receive(
-                on, comm, {}, mine, {}, [&](auto& there, int, auto& m) { c.blank(there, d, key{}, m); }, nullptr,
-                std::span<T>(mean));
+                on, comm, {}, mine, {}, [&](auto& there, int, auto& m) { return c.blank(there, d, key{}, m), c; },
+                nullptr, std::span<T>(mean));
         }
         std::lock_guard lock(one_at_a_time);
         of_a_rank.added = std::max(of_a_rank.added, on.added);
@@ -133,8 +133,8 @@ TEST_CASE("damage is the same error on all ranks as where each reads everything"
                 auto const run = [&](auto& comm) {
                     collective.send(on, comm, {}, mine, {});
                     collective.receive(
-                        on, comm, {}, mine, {}, [&](auto&, int, auto& m) { m.values.resize(d); }, nullptr,
-                        std::span<double>(mean));
+                        on, comm, {}, mine, {}, [&](auto&, int, auto& m) { return m.values.resize(d), identity{}; },
+                        nullptr, std::span<double>(mean));
                 };
                 share ? run(inner) : run(elsewhere);
             } catch (wire_error const& e) {
@@ -203,7 +203,7 @@ vec heard_by_rank_0(C const& c, std::size_t d, std::span<std::byte const> bytes)
     detail::gathered<detail::message_of<C>, double> collective({}, d, position_code::smallest);
     vec out(d, 77);
     gather_round(
-        collective, air, mine, {}, [&](auto&, int, auto& m) { c.blank(on, d, key{0}, m); }, out);
+        collective, air, mine, {}, [&](auto&, int, auto& m) { return c.blank(on, d, key{0}, m), c; }, out);
     return out;
 }
 
@@ -239,7 +239,8 @@ void same_mean_on_all_ranks(C const& c) {
                 c(mine_on, std::span<double const>(random_vector(d, std::uint64_t(comm.rank()))), from(comm.rank()),
                   mine);
                 gather_round(
-                    collective, comm, mine, {}, [&](auto&, int r, auto& m) { c.blank(mine_on, d, from(r), m); },
+                    collective, comm, mine, {},
+                    [&](auto&, int r, auto& m) { return c.blank(mine_on, d, from(r), m), c; },
                     means[std::size_t(comm.rank())]);
             }
         });
@@ -270,7 +271,7 @@ TEST_CASE("the order of ranks decides the last bits") {
         detail::gathered<messages::full_vector<double, host>, double> collective({}, 1, position_code::smallest);
         vec out(1);
         gather_round(
-            collective, air, sent[0], {}, [](auto&, int, auto& m) { m.values.resize(1); }, out);
+            collective, air, sent[0], {}, [](auto&, int, auto& m) { return m.values.resize(1), identity{}; }, out);
         return out[0];
     };
     CHECK(mean_of_four(4e16, -4e16, 4, 0) == 1);
@@ -288,7 +289,7 @@ TEST_CASE("what is sent is what the message counts, in whole bytes") {
         detail::gathered<detail::message_of<decltype(c)>, double> collective({}, 100, position_code::smallest);
         vec out(100);
         gather_round(
-            collective, comm, mine, {}, [&](auto&, int, auto& m) { c.blank(on, 100, key{1}, m); }, out);
+            collective, comm, mine, {}, [&](auto&, int, auto& m) { return c.blank(on, 100, key{1}, m), c; }, out);
         auto const me = static_cast<std::size_t>(comm.rank());
         sent[me] = comm.bytes_sent();
         received[me] = comm.bytes_received();
@@ -340,7 +341,7 @@ TEST_CASE("every rank throws the first failure, before anything is decoded") {
         vec out(2);
         auto const blank = [&](auto&, int, auto& m) {
             decoded = true;
-            m.values.resize(2);
+            return m.values.resize(2), identity{};
         };
         auto& text = errors[std::size_t(comm.rank())];
         try {
@@ -369,7 +370,7 @@ TEST_CASE("messages that are gathered travel beside others, and lead to the mean
         detail::failure const own;
         memory<> feedback(1, 0);
         feedback.start(4);
-        auto const blank = [&](auto& there, int, auto& m) { c.blank(there, 4, key{}, m); };
+        auto const blank = [&](auto& there, int, auto& m) { return c.blank(there, 4, key{}, m), c; };
         first.send(on, comm, round_context{}, mine, own, 0);
         second.send(on, comm, round_context{}, mine, own, 1);
         first.receive(on, comm, round_context{}, mine, own, blank, feedback, std::span(mean), 0);

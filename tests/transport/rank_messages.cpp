@@ -17,7 +17,7 @@ TEST_CASE("each message by itself, in the order of ranks, and the mean of all of
         message const mine{{10. * comm.rank()}};
         message theirs;
         wire::bit_writer sink;
-        auto const blank = [](auto&, int, auto& m) { m.values.resize(1); };
+        auto const blank = [](auto&, int, auto& m) { return m.values.resize(1), identity{}; };
         comm.all_gather(detail::written<double>(sink, 1, encoding, on, mine));
         detail::each_message(on, comm, blank, encoding, theirs, [&](int r, message const& m) {
             received[std::size_t(comm.rank())].emplace_back(r, m.values[0]);

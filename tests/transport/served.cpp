@@ -29,7 +29,8 @@ struct rank_state {
     void receive(fibers::member& comm, std::uint64_t round) {
         by.receive(
             on, comm, round_context::of(key{1}, round, comm.rank(), comm.size()), mine, own,
-            [](auto& there, int, auto& m) { identity{}.blank(there, 3, key{}, m); }, feedback, std::span(mean));
+            [](auto& there, int, auto& m) { return identity{}.blank(there, 3, key{}, m), identity{}; }, feedback,
+            std::span(mean));
     }
     vec estimate(fibers::member& comm, vec const& x, std::uint64_t round) {
         send(comm, x);
@@ -69,7 +70,7 @@ struct both {
         threads::run(n, [&](threads::member& comm) {
             auto const me = number(comm.rank());
             host on;
-            auto const blank = [&](auto&, int r, auto& m) { c.blank(on, d, key{9}.child(number(r)), m); };
+            auto const blank = [&](auto&, int r, auto& m) { return c.blank(on, d, key{9}.child(number(r)), m), c; };
             detail::message_of<C> mine;
             c(on, std::span<double const>(random_vector(d, me)), key{9}.child(me), mine);
             detail::gathered<detail::message_of<C>, double> gather({}, d, position_code::smallest);
@@ -123,7 +124,7 @@ struct trial {
             server.start(inner);
             vec mean(2);
             message const own{{3. * (1 + inner.rank()), 1}};
-            auto const blank = [](auto&, int, message& m) { m.values.resize(2); };
+            auto const blank = [](auto&, int, message& m) { return m.values.resize(2), identity{}; };
             detail::failure wrong;
             if (sends_error == inner.rank() || (sends_error >= 0 && inner.rank() == 2))
                 wrong = detail::failure::no_message(std::to_string(inner.rank()) + " sends it").by(inner.rank(), 5);
@@ -203,7 +204,7 @@ TEST_CASE("the server alone has the mean before the answer is read") {
         detail::served_mean<identity, message, double> server({}, 2, position_code::smallest);
         server.start(comm);
         message const own{{4. * comm.rank(), 2}};
-        auto const blank = [](auto&, int, message& m) { m.values.resize(2); };
+        auto const blank = [](auto&, int, message& m) { return m.values.resize(2), identity{}; };
         server.send(on, comm, {}, own, none);
         server.receive(on, comm, {}, own, none, blank, feedback, std::span(there[me]));
         CHECK(there[me] == (me == 0 ? vec{2, 2} : vec{10, 20}));
@@ -261,7 +262,7 @@ TEST_CASE("up: each rank's message to the server; down: the server's to all, bro
         server.start(comm);
         vec mean(100);
         estimate_by(
-            server, comm, mine, {}, [&](auto&, int, auto& m) { up.blank(on, 100, key{1}, m); }, mean);
+            server, comm, mine, {}, [&](auto&, int, auto& m) { return up.blank(on, 100, key{1}, m), up; }, mean);
         sent[me] = comm.bytes_sent();
         received[me] = comm.bytes_received();
         broadcast[me] = comm.bytes_broadcast();

@@ -32,14 +32,14 @@ struct round_trip {
             bytes = {sink.finish().begin(), sink.finish().end()};
         }
         bit_reader source(bytes);
-        auto const blank = [&](auto& there, auto& m) { compressor.blank(there, d, key{1}, m); };
-        encoding.read_message(source, blank, on, received);
+        auto const blank = [&](auto& there, int, auto& m) { return compressor.blank(there, d, key{1}, m), compressor; };
+        encoding.read_message(source, blank, 0, on, received);
         CHECK(received == sent);
         add_message(on, std::span<double>(out), 1.0, received);
         copy_to_host(on, std::span<double const>(out), std::span<double>(sum));
 
         bit_reader cut(std::span<std::byte const>(bytes).first(bytes.size() - 3));
-        CHECK_THROWS_AS(encoding.read_message(cut, blank, on, received), wire_error);
+        CHECK_THROWS_AS(encoding.read_message(cut, blank, 0, on, received), wire_error);
     }
 };
 

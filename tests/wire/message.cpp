@@ -14,7 +14,7 @@ std::vector<T> received(C const& c, std::size_t d, std::vector<by_hand::word> co
     host on;
     detail::message_of<C, T> m;
     c.blank(on, d, key{1}, m);
-    return laws::decoded<decltype(m), T>(by_hand::read_into(m, encoded));
+    return laws::decoded<decltype(m), T>(by_hand::read_into(m, encoded, c));
 }
 
 template <class M>

@@ -22,7 +22,6 @@ struct numbers_on {
 
 // What a message that levelled wraps needs of the compressor, where it is only written.
 struct one_level {
-    struct workspace {};
     bool operator==(one_level const&) const = default;
 };
 

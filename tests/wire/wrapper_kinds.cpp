@@ -44,7 +44,7 @@ TEST_CASE("either is read as the one that the blank is") {
         m.is_first = is_first;
         choice blank{is_first, {{0, 0}}, {}};
         quantize{4}.blank(on, 3, key{1}, blank.second);
-        CHECK(read_into(blank, written(m)) == m);
+        CHECK(read_into(blank, written(m), one_of<identity, quantize>{}) == m);
     }
 }
 
@@ -93,11 +93,11 @@ TEST_CASE("parts that do not make the vector are refused") {
     bit_reader nothing({});
     mixed.blank(on, 7, key{1}, m);
     CHECK(m.dimension() == 7);
-    CHECK_THROWS_WITH_AS(read(on, nothing, m), doctest::Contains("parts of 0 numbers in all do not make 7"),
+    CHECK_THROWS_WITH_AS(read(on, nothing, m, mixed), doctest::Contains("parts of 0 numbers in all do not make 7"),
                          wire_error);
     mixed.blank(on, 6, key{1}, m);
     m.count = 5;
-    CHECK_THROWS_AS(read(on, nothing, m), wire_error);
+    CHECK_THROWS_AS(read(on, nothing, m, mixed), wire_error);
 
     auto const refused = [](std::uint64_t d, std::vector<unsigned> const& bytes, char const* why) {
         CHECK_THROWS_WITH_AS(read_file(d, bytes), doctest::Contains(why), wire_error);
@@ -156,7 +156,7 @@ detail::message_of<best_k, float> read_by_two(std::size_t d, std::vector<word> c
     host on;
     detail::message_of<best_k, float> m;
     by_two.blank(on, d, key{1}, m);
-    return read_into(m, fields);
+    return read_into(m, fields, by_two);
 }
 
 // The level less one in three bits; then, as top_k(2) writes it, a bitmap of five bits behind its code, and two
@@ -183,7 +183,7 @@ TEST_CASE("a receiver who knows the length and the key reads every level") {
         host on;
         detail::message_of<best_k, float> blank;
         by_two.blank(on, 5, key{1}, blank);
-        auto const m = read_into(blank, bytes_of(sink));
+        auto const m = read_into(blank, bytes_of(sink), by_two);
         CHECK(m.level == k);
         CHECK(m.inside == inside);
     }

@@ -122,7 +122,7 @@ message_speed time_one_message(C const& compressor, std::size_t n, pay_measureme
         double const encoded = clock();
         compressor.blank(on, n, from, theirs);
         wire::bit_reader source(bytes);
-        read(on, source, theirs);
+        read(on, source, theirs, compressor);
         source.finish();
         add_message(on, std::span<T>(sum), T(1), theirs);
         double const decoded = clock();

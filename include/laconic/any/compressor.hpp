@@ -57,9 +57,6 @@ class any_message {
         if (m.held_) m.held_->encode(&sink, true);
     }
     friend double bits_as_paper(any_message const& m) requires OnHost<B> { return m.held_ ? m.held_->as_paper() : 0; }
-    friend void read(B& on, wire::bit_reader& source, any_message& m) requires OnHost<B> {
-        if (m.held_) m.held_->read_from(on, source);
-    }
     friend bool operator==(any_message const& a, any_message const& b) {
         return a.held_ && b.held_ ? a.held_->equals(*b.held_) : !a.held_ && !b.held_;
     }
@@ -94,7 +91,6 @@ class any_message {
         virtual void add_to(B& on, std::span<T> out, T w) const = 0;
         virtual void encode(sink_pointer to, bool shape) const = 0;
         virtual double as_paper() const = 0;
-        virtual void read_from(B& on, wire::bit_reader& source) = 0;
         virtual bool equals(face const& other) const = 0;
         virtual void copy_to(B& on, host& to_on, any_message<T, host>& to) const = 0;
         virtual void copy_from(host& from_on, any_message<T, host> const& from, B& on) = 0;
@@ -122,9 +118,6 @@ class any_message {
             using wire::bits_as_paper;
             if constexpr (OnHost<B>) return bits_as_paper(message());
             return 0;
-        }
-        void read_from(B& on, wire::bit_reader& source) override {
-            if constexpr (OnHost<B>) read(on, source, message());
         }
         bool equals(face const& other) const override {
             return other.kind() == kind() && static_cast<model const&>(other).message() == message();
@@ -158,6 +151,7 @@ struct compressor_face : face {
     virtual void check(std::size_t d) const = 0;
     virtual void blank(B& on, std::size_t d, key from, any_message<T, B>& m) const = 0;
     virtual void operator()(B& on, std::span<T const> x, key from, any_message<T, B>& m) const = 0;
+    virtual void read_message(B& on, wire::bit_reader& source, any_message<T, B>& m) const = 0;
     /// Whether the compressor inside has the constant.
     virtual bool unbiased() const = 0;
     virtual bool contractive() const = 0;
@@ -176,6 +170,9 @@ struct compressor_model : model<compressor_face<T, B>, Holder> {
     }
     void operator()(B& on, std::span<T const> x, key from, any_message<T, B>& m) const override {
         (*this->inside)(on, x, from, own_message(m));
+    }
+    void read_message(B& on, wire::bit_reader& source, any_message<T, B>& m) const override {
+        if constexpr (OnHost<B>) read(on, source, own_message(m), *this->inside);
     }
     bool unbiased() const override {
         if constexpr (is_face) return this->inside->unbiased();

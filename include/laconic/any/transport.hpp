@@ -84,8 +84,8 @@ class any_mean {
     void write(wire::bit_writer& sink, B& on, M const& mine) {
         std::visit([&](auto& tr) { tr.write(sink, on, mine); }, held_);
     }
-    void read_and_add(wire::bit_reader& source, B& on, auto blank, T weight, std::span<T> out) {
-        std::visit([&](auto& tr) { tr.read_and_add(source, on, blank, weight, out); }, held_);
+    void read_and_add(wire::bit_reader& source, B& on, int r, auto blank, T weight, std::span<T> out) {
+        std::visit([&](auto& tr) { tr.read_and_add(source, on, r, blank, weight, out); }, held_);
     }
     void wait() const {}  // none of them has a thread of its own
     void require_consistent() const {

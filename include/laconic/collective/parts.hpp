@@ -156,12 +156,13 @@ void all_gather_by(PointToPoint auto& comm, session& talk, auto send, auto recei
     }
 }
 
-/// The same with parts of any type that has write and read, one for each rank. They have their dimensions before.
+/// The same with parts of any type that has write and read, one for each rank, which a compressor may have made blank.
+/// They have their dimensions before.
 template <class B, PointToPoint C, class Part>
-void all_gather_parts(B& on, C& comm, session& talk, std::vector<Part>& parts) {
+void all_gather_parts(B& on, C& comm, session& talk, std::vector<Part>& parts, auto const&... compressor) {
     all_gather_by(
         comm, talk, [&](wire::bit_writer& sink) { write(sink, parts[static_cast<std::size_t>(comm.rank())]); },
-        [&](wire::bit_reader& source, std::size_t p) { read(on, source, parts[p]); });
+        [&](wire::bit_reader& source, std::size_t p) { read(on, source, parts[p], compressor...); });
 }
 
 /// The same with numbers in full: parts of x, which come to where they belong. What has more than 64 000 bytes goes in

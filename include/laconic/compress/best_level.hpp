@@ -69,22 +69,13 @@ struct best_level {
     struct memory_on;
     template <class T, class B = host>
     using memory_for = memory_on<T, B>;  // clang 14 forgets the default argument of a class that is declared first
-    /// The compressor in a message, from which its reader makes the payload once it has read the level.
     template <Scalar T, class B>
-    struct inner {
-        using workspace = memory_for<T, B>;
-        template <class Other>
-        using for_backend = inner<T, Other>;
-        C compressor{};
-        void blank_at(B& on, std::size_t level, std::size_t d, key from, auto& m) const {
-            levels<C>::at(compressor, level, d).blank(on, d, from, m);
-        }
-    };
-    template <Scalar T, class B>
-    using message = messages::levelled<inner<T, B>, detail::message_of<C, T, B>>;
+    using message = messages::levelled<memory_for<T, B>, detail::message_of<C, T, B>>;
 
     template <class T, class B>
     struct memory_on {
+        template <class Other>
+        using for_backend = memory_on<T, Other>;
         struct none {};
         typename B::template array<T> room;
         std::vector<double> kept;
@@ -92,19 +83,21 @@ struct best_level {
         std::conditional_t<OnHost<B>, none, message<T, host>> counted{};  ///< a copy whose bits are counted
     };
 
+    /// C at this level, for vectors of d numbers.
+    auto at(std::size_t level, std::size_t d) const { return levels<C>::at(compressor, level, d); }
     void check(std::size_t d) const {
-        levels<C>::at(compressor, std::min(d, std::size_t{1}), d).check(d);  // first: only then is there a count
-        levels<C>::at(compressor, levels<C>::count(compressor, d), d).check(d);
+        at(std::min(d, std::size_t{1}), d).check(d);  // first: only then is there a count
+        at(levels<C>::count(compressor, d), d).check(d);
     }
     template <class B>
     void blank(B& on, std::size_t d, key from, auto& m) const {
         messages::check_dimension(d);
         m.levels = levels<C>::count(compressor, d);
-        m.compressor = {compressor};
         m.from = from;
         if (m.length != d) {  // makes room for any level
-            levels<C>::at(compressor, m.levels, d).blank(on, d, from, m.inside);
-            if constexpr (messages::GivenRoom<decltype(m.inside), B>) m.inside.make_room(on, d);
+            auto const highest = at(m.levels, d);
+            highest.blank(on, d, from, m.inside);
+            if constexpr (requires { m.inside.make_room(on, d, highest); }) m.inside.make_room(on, d, highest);
         }
         m.length = d;
         m.level = 0;
@@ -114,7 +107,7 @@ struct best_level {
         blank(on, x.size(), from, m);
         auto const compress_at = [&](std::size_t level) -> M& {
             m.level = level;
-            levels<C>::at(compressor, m.level, x.size())(on, x, from, m.inside);
+            at(level, x.size())(on, x, from, m.inside);
             return m;
         };
         compress_at(choose(on, x, m.work, [&](std::size_t level) {
@@ -138,13 +131,10 @@ struct best_level {
     }
 
     bool contractive() const requires Contractive<C> { return is_contractive(compressor); }
-    double delta(std::size_t d) const requires Contractive<C> {
-        return d == 0 ? 1 : levels<C>::at(compressor, 1, d).delta(d);
-    }
+    double delta(std::size_t d) const requires Contractive<C> { return d == 0 ? 1 : at(1, d).delta(d); }
 
     friend bool operator==(best_level const& a, best_level const& b) {
-        return levels<C>::at(a.compressor, 1, 1) == levels<C>::at(b.compressor, 1, 1) && a.cost == b.cost &&
-               a.sizes == b.sizes && a.sort_up_to == b.sort_up_to;
+        return a.at(1, 1) == b.at(1, 1) && a.cost == b.cost && a.sizes == b.sizes && a.sort_up_to == b.sort_up_to;
     }
     friend std::string to_string(best_level const& c) {
         return detail::concat(

@@ -36,6 +36,8 @@ void check_by_name(auto const& c, std::size_t d) try { c.check(d); } catch (argu
 ///                            parameters exclude that coordinate on both ends;
 ///   c.blank(on, d, key, m)   makes m what the receiver of such a message has before it reads any bit; both throw
 ///                            argument_error for more than 2^32 - 1 numbers, before they read or write anything;
+///   c.read_message(on, source, m)   only where other messages are inside m and another compressor makes it: calls
+///                            read(on, source, m, other), which reads into a blank m (wire/shape.hpp);
 ///   to_string(c)             is its form in C++, which parse_compressor reads; a description (core/description.hpp)
 ///                            gives it.
 template <class C, class T = double, class B = host>

@@ -24,33 +24,34 @@ inline bool sends_in_full(round_context const& now, double p) {
 template <class C>
 struct identity_or {
     static_assert(detail::require_compressor<C>());
-    C otherwise{};
+    static constexpr identity first{};
+    C second{};
     bool in_full = false;
 
     static constexpr void description(auto&& describe) {
         describe("identity_or", "every number in full or the message of C", "",
-                 field("compressor", &identity_or::otherwise).needed());
+                 field("compressor", &identity_or::second).needed());
     }
 
     template <Scalar T, class B>
     using message = messages::either<messages::full_vector<T, B>, detail::message_of<C, T, B>>;
 
-    void check(std::size_t d) const { otherwise.check(d); }
+    void check(std::size_t d) const { second.check(d); }
     void blank(auto& on, std::size_t d, key from, auto& m) const {
         m.is_first = in_full;
-        identity{}.blank(on, d, from, m.first);
-        if (!in_full || m.second.dimension() != d) otherwise.blank(on, d, from, m.second);
+        first.blank(on, d, from, m.first);
+        if (!in_full || m.second.dimension() != d) second.blank(on, d, from, m.second);
     }
     void operator()(auto& on, auto x, key from, auto& m) const {
         m.is_first = in_full;
-        identity{}(on, x, from, m.first);
+        first(on, x, from, m.first);
         // The first call also makes the other message, so that later calls find room.
-        if (!in_full || m.second.dimension() != x.size()) otherwise(on, x, from, m.second);
+        if (!in_full || m.second.dimension() != x.size()) second(on, x, from, m.second);
     }
-    bool unbiased() const requires Unbiased<C> { return in_full || is_unbiased(otherwise); }
-    bool contractive() const requires Contractive<C> { return in_full || is_contractive(otherwise); }
-    double omega(std::size_t d) const requires Unbiased<C> { return in_full ? 0 : otherwise.omega(d); }
-    double delta(std::size_t d) const requires Contractive<C> { return in_full ? 1 : otherwise.delta(d); }
+    bool unbiased() const requires Unbiased<C> { return in_full || is_unbiased(second); }
+    bool contractive() const requires Contractive<C> { return in_full || is_contractive(second); }
+    double omega(std::size_t d) const requires Unbiased<C> { return in_full ? 0 : second.omega(d); }
+    double delta(std::size_t d) const requires Contractive<C> { return in_full ? 1 : second.delta(d); }
 
     bool operator==(identity_or const&) const = default;
 };

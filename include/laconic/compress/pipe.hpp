@@ -41,6 +41,7 @@ struct dense {
     void check(std::size_t d) const { rest.check(d); }
     void blank(auto& on, std::size_t d, key from, auto& m) const { rest.blank(on, d, from, m); }
     void operator()(auto& on, auto x, key from, auto& m) const { rest(on, x, from, m); }
+    void read_message(auto& on, auto& source, auto& m) const { read(on, source, m, rest); }
     bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }
     bool contractive() const requires Contractive<Rest> { return is_contractive(rest); }
     double omega(std::size_t d) const requires Unbiased<Rest> { return rest.omega(d); }
@@ -73,10 +74,10 @@ requires(!detail::SomeCompressor<C> && requires { typename detail::message_of<C>
 namespace laconic::messages {
 
 /// Ends a sparsifier's compression: makes the payload from scale x_i for the coordinates i in m.support, which ascend,
-/// by the rest. Throws argument_error where one of them is not finite.
-template <class B, Scalar T, class M>
-void make_payload(B& on, std::span<T const> x, T scale, M& m) {
-    constexpr bool direct = std::same_as<decltype(m.rest), identity>;
+/// by c's rest. Throws argument_error where one of them is not finite.
+template <class B, Scalar T, class C, class M>
+void make_payload(B& on, std::span<T const> x, T scale, C const& c, M& m) {
+    constexpr bool direct = std::same_as<std::remove_const_t<decltype(c.rest)>, identity>;
     auto& values = [&]() -> auto& {
         if constexpr (direct)
             return m.payload.values;
@@ -92,7 +93,7 @@ void make_payload(B& on, std::span<T const> x, T scale, M& m) {
             throw argument_error(
                 {"coordinate ", place * unit + j % unit, " times ", static_cast<double>(scale), " is not finite"});
         }
-    if constexpr (!direct) m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
+    if constexpr (!direct) c.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
 }
 
 }  // namespace laconic::messages
@@ -116,9 +117,9 @@ std::string text_of(std::string const& piece, Rest const& rest) {
 // blank() of a sparsifier whose support is listed, and has places for `most` numbers at most.
 void blank_listed(auto& on, auto const& c, std::size_t d, key from, auto& m, std::size_t most) {
     begin_message(m, d, c, from);
-    m.make_room(on, most);
+    m.make_room(on, most, c);
     m.support.resize(0);
-    m.expect_payload(on);
+    m.expect_payload(on, c);
 }
 // How many numbers are in k of the blocks of d numbers: with the last block, which may be shorter, or without it.
 inline std::array<std::size_t, 2> numbers_in_blocks(std::size_t d, std::size_t block, portion k) {

@@ -87,7 +87,7 @@ struct proportional {
         sample_in_proportion(on, x, bound, from.child(1), m.support);
         gather(on, x, std::span<coordinate const>(m.support), 1, T(1), m.chosen);
         raise_magnitudes(on, bound, Damped ? static_cast<T>(how.share) : T(1), std::span<T>(m.chosen));
-        m.rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
+        rest(on, std::span<T const>(m.chosen), m.payload_key, m.payload);
     }
     bool unbiased() const requires(!Damped && Unbiased<Rest>) { return is_unbiased(rest); }
     double omega(std::size_t d) const requires(!Damped && Unbiased<Rest>) {

@@ -35,19 +35,19 @@ struct drawn {
         begin_message(m, d, self(), from);
         m.drawn = self().recipe(m.places(), from.child(1));
         if (m.drawn.how != messages::draw_method::exactly)
-            m.make_room(on, d);
+            m.make_room(on, d, *this);
         else if (m.unit.length > 1)  // the last of which may be shorter
-            m.make_room(on, std::min<std::size_t>(m.drawn.count * m.unit.length, d));
+            m.make_room(on, std::min<std::size_t>(m.drawn.count * m.unit.length, d), *this);
         messages::draw_support(on, m.drawn, m.places(), m.support);
     }
     void blank(auto& on, std::size_t d, key from, auto& m) const {
         draw(on, d, from, m);
-        m.expect_payload(on);
+        m.expect_payload(on, *this);
     }
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
         draw(on, x.size(), from, m);
-        make_payload(on, x, static_cast<T>(self().scale(x.size())), m);
+        make_payload(on, x, static_cast<T>(self().scale(x.size())), *this, m);
     }
     bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }
     double omega(std::size_t d) const requires Unbiased<Rest> {

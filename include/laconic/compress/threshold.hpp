@@ -42,12 +42,12 @@ struct threshold {
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
         begin_message(m, x.size(), *this, from);
-        m.make_room(on, x.size());
+        m.make_room(on, x.size(), *this);
         if constexpr (one_for_all)
             select_above(on, x, static_cast<T>(bound), m.support);
         else
             select_above(on, x, bound, m.support);
-        make_payload(on, x, T(1), m);
+        make_payload(on, x, T(1), *this, m);
     }
 
     constexpr auto with(auto const& r) const { return threshold<std::remove_cvref_t<decltype(r)>, Bound>{bound, r}; }
@@ -88,9 +88,9 @@ struct zero_blocks {
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
         begin_message(m, x.size(), *this, from);
-        m.make_room(on, x.size());
+        m.make_room(on, x.size(), *this);
         select_nonzero_blocks(on, x, block, m.support);
-        make_payload(on, x, T(1), m);
+        make_payload(on, x, T(1), *this, m);
     }
     bool unbiased() const requires Unbiased<Rest> { return is_unbiased(rest); }
     bool contractive() const requires Contractive<Rest> { return is_contractive(rest); }

@@ -34,13 +34,13 @@ struct top_k {
     void blank(auto& on, std::size_t d, key from, auto& m) const {
         begin_message(m, d, *this, from);
         m.support.resize(k.of(d));
-        m.expect_payload(on);
+        m.expect_payload(on, *this);
     }
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
         begin_message(m, x.size(), *this, from);
         select_largest(on, x, k.of(x.size()), m.support);
-        make_payload(on, x, T(1), m);
+        make_payload(on, x, T(1), *this, m);
     }
     bool contractive() const requires detail::KeepsShare<Rest> { return detail::keeps_share(rest); }
     double delta(std::size_t d) const requires detail::KeepsShare<Rest> {
@@ -83,9 +83,9 @@ struct about_top_k {
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
         begin_message(m, x.size(), *this, from);
-        m.make_room(on, most_of(x.size()));
+        m.make_room(on, most_of(x.size()), *this);
         select_about(on, x, least_of(x.size()), k.of(x.size()), most_of(x.size()), m.support);
-        make_payload(on, x, T(1), m);
+        make_payload(on, x, T(1), *this, m);
     }
     bool contractive() const requires detail::KeepsShare<Rest> { return detail::keeps_share(rest); }
     double delta(std::size_t d) const requires detail::KeepsShare<Rest> {
@@ -135,16 +135,16 @@ struct top_blocks {
     }
     void blank(auto& on, std::size_t d, key from, auto& m) const {
         begin_message(m, d, *this, from);
-        m.make_room(on, detail::numbers_in_blocks(d, block, k)[0]);
+        m.make_room(on, detail::numbers_in_blocks(d, block, k)[0], *this);
         m.support.resize(k.of(m.places()));
-        m.expect_payload(on);
+        m.expect_payload(on, *this);
     }
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
         begin_message(m, x.size(), *this, from);
-        m.make_room(on, detail::numbers_in_blocks(x.size(), block, k)[0]);
+        m.make_room(on, detail::numbers_in_blocks(x.size(), block, k)[0], *this);
         select_largest_blocks(on, x, block, k.of(m.places()), m.support);
-        make_payload(on, x, T(1), m);
+        make_payload(on, x, T(1), *this, m);
     }
     bool contractive() const requires detail::KeepsShare<Rest> { return detail::keeps_share(rest); }
     double delta(std::size_t d) const requires detail::KeepsShare<Rest> {

@@ -129,8 +129,8 @@ class candidate {
             bad = detail::as_size(source.take(64));
         } else if (what == candidate_message::outputs) {
             compressor.blank(on_, family.outputs(), from, message_);
-            using messages::read;
-            read(on_, source, message_);
+            using wire::read;
+            read(on_, source, message_, compressor);
             decode(family.outputs());
             bad = family.of(net.depth).dimension() + family.outputs();
         } else {

@@ -83,11 +83,6 @@ template <class M>
 concept MayGrow = requires(M const& m) {
     { m.most_terms() } -> std::same_as<std::size_t>;
 };
-/// m.make_room(on, d) makes room for any message of that kind about d numbers.
-template <class M, class B>
-concept GivenRoom = requires(M& m, B& on, std::size_t d) {
-    m.make_room(on, d);
-};
 
 }  // namespace laconic::messages
 
@@ -101,9 +96,9 @@ void add_message(B& on, std::span<T> out, T w, M const& m) {
 
 /// A message: a value that can be added to a vector. Satisfied iff it has the dimension() of that vector and
 /// add_message(on, out, w, m) adds w times its numbers to out; a message that has terms() needs no add_message of its
-/// own. One that also has the template for_backend, its type on another backend, and fields(m), a tuple of references to
-/// all its contents, can be copied by copy_message. The library's messages without others inside have resize(n), which makes
-/// room for n numbers once all else is set.
+/// own. One that also has the template for_backend, its type on another backend, and fields(m), a tuple of references
+/// to all its contents, can be copied by copy_message. The library's messages without others inside have resize(n),
+/// which makes room for n numbers once all else is set.
 template <class M, class T, class B>
 concept Message = std::movable<M> && std::default_initializable<M> && std::equality_comparable<M> &&
     requires(M const& m, B& on, std::span<T> out, T w) {
@@ -151,8 +146,8 @@ void begin_message(auto& m, std::size_t d) {
 
 /// to <- from: copies a message on one backend to a message of the same kind on another; to's type is
 /// from::for_backend<To>. To write a message of a device, copy it to the host first; to read one, read into a blank
-/// message on the host and copy that. What `to` is configured with, such as its compressor, stays as it was. The call
-/// blocks where one of the two is not the host's, and allocates where `to` has less room than the message needs.
+/// message on the host and copy that. The call blocks where one of the two is not the host's, and allocates where `to`
+/// has less room than the message needs.
 template <class From, class M, class To, class N>
 void copy_message(From& from_on, M const& from, To& to_on, N& to) {
     static_assert(std::same_as<N, moved_to<To, M>>, "copy_message: this is no message of the same kind");

@@ -56,8 +56,8 @@ struct blocks {
 };
 
 /// Some places of a vector of `length` numbers, ascending, and a message about the numbers found there. The last block
-/// may be shorter than the others. Rest is the compressor that makes the inner message; a receiver needs it to prepare
-/// the payload once it has the count.
+/// may be shorter than the others. Rest is the type of the compressor that makes the inner message. What a member here
+/// takes as c is a sparsifier whose c.rest is that compressor.
 template <class Rest, support_is Known, Scalar T, class B, class Unit = single_number>
 struct sparse {
     using value_type = T;
@@ -68,7 +68,6 @@ struct sparse {
 
     std::size_t length = 0;
     [[no_unique_address]] Unit unit{};
-    Rest rest{};
     key payload_key{};
     draw drawn{};  ///< the recipe, where the support is drawn from a seed
     typename B::template array<coordinate> support;
@@ -78,7 +77,7 @@ struct sparse {
 
     /// Makes room for n numbers, once, where the count differs from message to message. On the host, room for places
     /// and numbers is reserved and not touched; the rest's message about n numbers is touched once.
-    void make_room(auto& on, std::size_t n) {
+    void make_room(auto& on, std::size_t n, auto const& c) {
         if (room >= n) return;
         constexpr bool direct = std::is_same_v<payload_type, full_vector<T, B>>;
         if constexpr (OnHost<B>) {
@@ -87,15 +86,15 @@ struct sparse {
                 payload.values.reserve(n);
             } else {
                 chosen.reserve(n);
-                rest.blank(on, n, payload_key, payload);
+                c.rest.blank(on, n, payload_key, payload);
             }
         } else {
             support.resize(places());
-            rest.blank(on, n, payload_key, payload);
+            c.rest.blank(on, n, payload_key, payload);
             if constexpr (!direct) {  // the kernels' workspaces, too
                 chosen.resize(n);
                 fill(on, std::span<T>(chosen), T(0));
-                rest(on, std::span<T const>(chosen), payload_key, payload);
+                c.rest(on, std::span<T const>(chosen), payload_key, payload);
             }
         }
         room = n;
@@ -114,11 +113,11 @@ struct sparse {
     }
 
     /// Makes room for a payload about the numbers of the support, which is complete.
-    void expect_payload(auto& on) {
+    void expect_payload(auto& on, auto const& c) {
         std::size_t n = support.size();
         if constexpr (!std::is_same_v<Unit, single_number>)
             if (n > 0) n = numbers(kernels::element(on, std::span<coordinate const>(support), n - 1));
-        rest.blank(on, n, payload_key, payload);
+        c.rest.blank(on, n, payload_key, payload);
     }
 
     template <class Inner>
@@ -156,13 +155,12 @@ struct sparse {
 };
 
 /// Begins a sparsifier's message about d numbers, in blank() and in the compression: the caller then makes m.support,
-/// and calls m.expect_payload(on) or make_payload(). Of a message of blocks, these have c.block numbers. Throws
+/// and calls m.expect_payload(on, c) or make_payload(). Of a message of blocks, these have c.block numbers. Throws
 /// argument_error for more than 2^32 - 1 numbers.
 void begin_message(auto& m, std::size_t d, auto const& c, key from) {
     check_dimension(d);
     m.length = d;
     if constexpr (requires { m.unit = {c.block}; }) m.unit = {c.block};
-    m.rest = c.rest;
     m.payload_key = from.child(0);
 }
 

@@ -45,11 +45,10 @@ struct either {
     static auto fields(auto& m) { return std::tie(m.is_first, m.first, m.second); }
     std::size_t dimension() const { return is_first ? first.dimension() : second.dimension(); }
     bool fits(std::size_t n) const { return is_first ? detail::fits(first, n) : detail::fits(second, n); }
-    /// Makes room for any message of either about d numbers, where they have make_room().
-    template <class B>
-    void make_room(B& on, std::size_t d) {
-        if constexpr (GivenRoom<First, B>) first.make_room(on, d);
-        if constexpr (GivenRoom<Second, B>) second.make_room(on, d);
+    /// Makes room for any message of either about d numbers, where they have make_room(). c made them.
+    void make_room(auto& on, std::size_t d, auto const& c) {
+        if constexpr (requires { first.make_room(on, d, c.first); }) first.make_room(on, d, c.first);
+        if constexpr (requires { second.make_room(on, d, c.second); }) second.make_room(on, d, c.second);
     }
     friend bool operator==(either const& a, either const& b) {
         return a.is_first == b.is_first && (a.is_first ? a.first == b.first : a.second == b.second);
@@ -62,18 +61,17 @@ void add_message(B& on, std::span<T> out, T w, either<First, Second> const& m) {
 }
 
 /// The message of a compressor whose sender has chosen one of `levels` levels, and that level: 1 .. levels, or 0 for an
-/// empty vector, which has none. C prepares the inner message for a level by blank_at(on, level, d, key, inside).
-template <class C, class M>
+/// empty vector, which has none. Work is the sender's memory.
+template <class Work, class M>
 struct levelled {
     using value_type = typename M::value_type;
     template <class Other>
-    using for_backend = levelled<moved_to<Other, C>, moved_to<Other, M>>;
+    using for_backend = levelled<moved_to<Other, Work>, moved_to<Other, M>>;
 
     std::size_t level = 0, levels = 0, length = 0;
     M inside;
-    C compressor{};  ///< what the receiver has, beside the length and the key
     key from{};
-    typename C::workspace work;  ///< the sender's, not part of the message
+    Work work;  ///< not part of the message
 
     static auto fields(auto& m) { return std::tie(m.level, m.levels, m.length, m.inside, m.from); }
     std::size_t dimension() const { return length; }
@@ -81,8 +79,8 @@ struct levelled {
     friend bool operator==(levelled const& a, levelled const& b) { return a.level == b.level && a.inside == b.inside; }
 };
 
-template <class B, Scalar T, class C, class M>
-void add_message(B& on, std::span<T> out, T w, levelled<C, M> const& m) {
+template <class B, Scalar T, class Work, class M>
+void add_message(B& on, std::span<T> out, T w, levelled<Work, M> const& m) {
     add_message(on, out, w, m.inside);
 }
 

@@ -98,10 +98,9 @@ class reduced_layer final : public step_layer {
     }
     void read(std::uint64_t round, int rank, wire::bit_reader& source) override {
         T const share = T(1) / static_cast<T>(comm().size());
-        if (goes_in_full_) return full_means_.read_and_add(source, on(), full_blank(), share, mean());
-        auto const blank_of_rank = [&](auto& there, auto& m) { this->make_blank(there, round, rank, m); };
+        if (goes_in_full_) return full_means_.read_and_add(source, on(), rank, full_blank(), share, mean());
         if constexpr (estimate_is_list) {
-            auto const& theirs = means_.read(source, on(), blank_of_rank);
+            auto const& theirs = means_.read(source, on(), rank, blank(round));
             if (lists_ && terms_.append(theirs.terms())) return;
             if (std::exchange(lists_, false)) {  // too many terms
                 fill(on(), mean(), T(0));
@@ -109,7 +108,7 @@ class reduced_layer final : public step_layer {
             }
             add_message(on(), mean(), share, theirs);
         } else {
-            means_.read_and_add(source, on(), blank_of_rank, share, mean());
+            means_.read_and_add(source, on(), rank, blank(round), share, mean());
         }
     }
     void send(std::uint64_t round, int lane) override {
@@ -214,11 +213,12 @@ class reduced_layer final : public step_layer {
         return round_context::of(seed_, round, comm().rank(), comm().size()).with_tag(message_tag(round, alike()));
     }
     auto blank(std::uint64_t round) const {
-        return [this, round](auto& there, int rank, auto& m) { this->make_blank(there, round, rank, m); };
-    }
-    void make_blank(auto& there, std::uint64_t round, int rank, auto& m) const {
-        compressor_at(round).blank(there, is_.size, round_context::own_of(seed_, round, rank), m);
-        weigh(there, T(0), m);
+        return [this, round](auto& there, int rank, auto& m) -> decltype(auto) {
+            decltype(auto) compressor = this->compressor_at(round);
+            compressor.blank(there, is_.size, round_context::own_of(seed_, round, rank), m);
+            this->weigh(there, T(0), m);
+            return compressor;
+        };
     }
     // Makes a message of a reduction that has one count by its weight, if ranks may differ in it.
     template <class On, class M>
@@ -226,7 +226,9 @@ class reduced_layer final : public step_layer {
         if constexpr (WeighsMessages<R, M, T, On>)
             if (weights_differ_) how_.weigh(there, weight, m);
     }
-    blank_in_full full_blank() const { return {is_.size}; }
+    auto full_blank() const {
+        return [this](auto& on, int, auto& m) { return identity{}.blank(on, is_.size, key{}, m), identity{}; };
+    }
     failure make_from(std::uint64_t round, std::span<T const> x, T weight) {
         auto const at = now(round);
         std::span<T> const delta(delta_);

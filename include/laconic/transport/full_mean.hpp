@@ -13,14 +13,6 @@
 
 namespace laconic::detail {
 
-/// Makes m what the receiver of a vector of d numbers in full, whichever rank's, knows before it reads it.
-struct blank_in_full {
-    std::size_t d;
-
-    void operator()(auto& there, auto& m) const { identity{}.blank(there, d, key{}, m); }
-    void operator()(auto& there, int, auto& m) const { (*this)(there, m); }
-};
-
 /// Why a rank has no x in this round: what fill_in(own), which makes x, sets or throws, or a number that is not finite,
 /// which is named by its place in its vector, of d numbers.
 template <class B, Scalar T>
@@ -59,7 +51,8 @@ class full_mean {
         own_ = failure_of_filling(on, comm.rank(), now.round, x, d_, fill_in);
         if (!own_) identity{}(on, std::span<T const>(x), now.own, mine_);
         transport_.send(on, comm, now, mine_, own_);
-        transport_.receive(on, comm, now, mine_, own_, blank_in_full{d_}, none_, x);
+        auto const blank = [&](auto& there, int, auto& m) { return identity{}.blank(there, d_, key{}, m), identity{}; };
+        transport_.receive(on, comm, now, mine_, own_, blank, none_, x);
         transport_.reconstruct(on, comm, now, none_, x);
     }
 

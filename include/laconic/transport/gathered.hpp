@@ -166,14 +166,14 @@ class gathered : public plain_transport {
         }
         return false;
     }
-    /// Reads a message that write() wrote from `source`, and adds it to `out` with this weight; blank(on, m) makes m
-    /// what is known of it beforehand. Throws wire_error.
-    void read_and_add(wire::bit_reader& source, B& on, auto blank, T weight, std::span<T> out) {
-        add_message(on, out, weight, read(source, on, blank));
+    /// Reads what write() wrote of rank r's message from `source`, and adds it to `out` with this weight; blank as in
+    /// receive(). Throws wire_error.
+    void read_and_add(wire::bit_reader& source, B& on, int r, auto blank, T weight, std::span<T> out) {
+        add_message(on, out, weight, read(source, on, r, blank));
     }
     /// Reads such a message, which is valid until the next one is read.
-    M const& read(wire::bit_reader& source, B& on, auto blank) {
-        encoding_.read_message(source, blank, on, theirs_);
+    M const& read(wire::bit_reader& source, B& on, int r, auto blank) {
+        encoding_.read_message(source, blank, r, on, theirs_);
         return theirs_;
     }
 

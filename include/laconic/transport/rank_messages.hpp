@@ -53,8 +53,7 @@ void read_bytes_from(Communicator auto& comm, int r, auto read) {
 /// The same for a message.
 template <class B, Communicator C, class M, class Blank>
 void read_from(B& on, C& comm, int r, Blank blank, wire::by_host<M, B>& encoding, M& m) {
-    auto const known = [&](auto& there, auto& message) { blank(there, r, message); };
-    read_bytes_from(comm, r, [&](wire::bit_reader& source) { encoding.read_message(source, known, on, m); });
+    read_bytes_from(comm, r, [&](wire::bit_reader& source) { encoding.read_message(source, blank, r, on, m); });
 }
 
 /// use(r, m) for what every rank sent in the last collective call, read into `theirs`, in the order of ranks.

@@ -58,8 +58,9 @@ class served_mean : public plain_transport {
                  auto const& feedback, std::span<T> mean, int = 0) {
         round_ = now.round;
         answer_of_rank_0(comm, sink_, broken_, [&] { return answer(on, comm, now, blank, feedback, mean); });
-        auto const blank_answer = [&](auto& there, int, auto& m) {
+        auto const blank_answer = [&](auto& there, int, auto& m) -> auto const& {
             how_.compressor.blank(there, dimension_, now.answer, m);
+            return how_.compressor;
         };
         detail::read_from(on, comm, 0, blank_answer, answers_, answer_);
         broken_.recover();

@@ -60,9 +60,10 @@ namespace laconic {
 ///                                           its failure where it has one; both stay as they are until receive();
 ///   tr.receive(on, comm, now, mine, own, blank, feedback, mean)
 ///                                           is the second half: what there is of the mean of all messages. blank(on,
-///                                           r, m) makes m what is known of rank r's message beforehand. Throws on
-///                                           every rank what a rank's failure is, and wire_error for bytes that are no
-///                                           message; the feedback has not changed then, and mean is unspecified;
+///                                           r, m) makes m what is known of rank r's message beforehand, and returns
+///                                           the compressor that does. Throws on every rank what a rank's failure is,
+///                                           and wire_error for bytes that are no message; the feedback has not
+///                                           changed then, and mean is unspecified;
 ///   tr.give_back(on, feedback)              hands to a feedback that has been updated what the transport left out and
 ///                                           this rank must send again;
 ///   tr.reconstruct(on, comm, now, feedback, mean)
@@ -103,7 +104,7 @@ struct plain_transport {
     /// Only detail::gathered lets several messages share a payload, and overrides this; it is never called on others.
     void write(wire::bit_writer&, auto&, auto const&) { LACONIC_EXPECTS(false); }
     template <class B, class Blank, Scalar T>
-    void read_and_add(wire::bit_reader&, B&, Blank const&, T, std::span<T>) {
+    void read_and_add(wire::bit_reader&, B&, int, Blank const&, T, std::span<T>) {
         LACONIC_EXPECTS(false);
     }
     /// Waits until nothing of this transport's runs on another thread, and keeps how that ended for receive().

@@ -24,16 +24,15 @@ class by_host {
         }
     }
 
-    /// Reads into m. blank(on, m), and blank(cpu, copy) for a message of its kind on the host, set what the receiver
-    /// has before it reads. Throws wire_error as read() does.
-    void read_message(auto& source, auto blank, B& on, M& m) {
-        blank(on, m);
+    /// Reads rank r's message into m. blank(on, r, m), and blank(cpu, r, copy) for a message of its kind on the host,
+    /// set what the receiver has before it reads, and return the compressor. Throws wire_error as read() does.
+    void read_message(auto& source, auto blank, int r, B& on, M& m) {
         if constexpr (OnHost<B>) {
-            read(on, source, m);
+            read(on, source, m, blank(on, r, m));
         } else {
             using messages::copy_message;
-            blank(host_, copy_);
-            read(host_, source, copy_);
+            blank(on, r, m);
+            read(host_, source, copy_, blank(host_, r, copy_));
             copy_message(host_, std::as_const(copy_), on, m);
         }
     }

@@ -10,8 +10,9 @@
 
 /// The encoding of each message; docs/wire-format.md specifies it to the bit. Every message m has
 ///   write(sink, m)         writes all that a receiver which runs the same composition does not have: the bare form;
-///   read(on, source, m)    fills in a blank m, made by the same compressor for the same dimension and key, and throws
-///                          wire_error at the first bit that cannot be right;
+///   read(on, source, m, c) fills in m, which the same compressor c has made blank for the same dimension and key, and
+///                          throws wire_error at the first bit that cannot be right; without c where m has no other
+///                          message inside;
 ///   write_shape(sink, m)   writes the rest, for the self-describing form; see wire/described.hpp;
 ///   bits_as_paper(m)       is what papers count: a formula, beside the bits that are written.
 namespace laconic::wire {

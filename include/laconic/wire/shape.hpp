@@ -23,7 +23,8 @@
 ///   K::number                      the kind;
 ///   K::next                        whether the shape of another message follows, or of several;
 ///   K::put(sink, m)                writes the bare form of m; its bits are values unless it charges them otherwise;
-///   K::take(on, source, m)         reads it into a blank m;
+///   K::take(on, source, m)         reads it into a blank m; K::take(on, source, m, c), where others are inside m,
+///                                  also takes the compressor that made m blank;
 ///   K::put_parameters(sink, m)     writes what follows the number in the shape;
 ///   K::take_parameters<T>(source, s)     reads that, except for the shapes inside, into the stage s, and refuses what
 ///                                  is outside its range;
@@ -185,6 +186,18 @@ std::vector<stage> read_shape(bit_reader& source, kind_list<K...> kinds, Spend s
     std::vector<stage> stages;
     take_stages<T>(source, kinds, 0, 0, stages, spend);
     return stages;
+}
+
+/// Reads into m, which c has made blank. A compressor whose messages are made by another one has
+/// c.read_message(on, source, m), which calls read(on, source, m, other).
+template <class B, class M, class C>
+void read(B& on, bit_reader& source, M& m, [[maybe_unused]] C const& c) {
+    if constexpr (requires { c.read_message(on, source, m); })
+        c.read_message(on, source, m);
+    else if constexpr (requires { kind_of<M>.take(on, source, m, c); })
+        kind_of<M>.take(on, source, m, c);
+    else
+        read(on, source, m);
 }
 
 /// The bits that papers count for a message, by a formula. For a message without a formula, such as a user's, it is the

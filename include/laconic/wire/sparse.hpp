@@ -28,13 +28,13 @@ struct sparse_kind {
         if constexpr (!from_seed) write_support(sink, m.places(), std::span<coordinate const>(m.support));
         write(sink, m.payload);
     }
-    static void take(auto& on, auto& source, auto& m) {
+    static void take(auto& on, auto& source, auto& m, auto const& c) {
         if constexpr (listed) m.support.resize(detail::as_size(take_count(source, m.places())));
         if constexpr (!from_seed) {
             read_support(source, m.places(), std::span<coordinate>(m.support));
-            m.expect_payload(on);
+            m.expect_payload(on, c);
         }
-        read(on, source, m.payload);
+        read(on, source, m.payload, c.rest);
     }
     static void put_parameters(auto& sink, auto const& m) {
         put_length(sink, m.unit.length, m.length);

@@ -16,7 +16,7 @@ struct scaled_kind {
     static constexpr follow next = follow::one_shape;
 
     static void put(auto& sink, auto const& m) { write(sink, m.inside); }
-    static void take(auto& on, auto& source, auto& m) { read(on, source, m.inside); }
+    static void take(auto& on, auto& source, auto& m, auto const& c) { read(on, source, m.inside, c.inside); }
     static void put_parameters(auto& sink, auto const& m) {
         put_number(sink, m.factor);
         write_shape(sink, m.inside);
@@ -46,12 +46,12 @@ struct parts_kind {
         for (auto const& one : m.each) write(sink, one);
     }
     /// Refuses parts whose lengths do not add up to the vector's.
-    static void take(auto& on, auto& source, auto& m) {
+    static void take(auto& on, auto& source, auto& m, auto const& c) {
         std::size_t sum = 0;
         for (auto const& one : m.each) sum += one.dimension();
         if (sum != m.count)
             source.refuse(detail::text_pieces{"parts of ", sum, " numbers in all do not make ", m.count});
-        for (auto& one : m.each) read(on, source, one);
+        for (std::size_t i = 0; i < m.each.size(); ++i) read(on, source, m.each[i], c.pieces[i].compressor);
     }
     /// The number of parts, then of each its length and its shape.
     static void put_parameters(auto& sink, auto const& m) {
@@ -108,13 +108,14 @@ struct levelled_kind {
         }
         write(sink, m.inside);
     }
-    static void take(auto& on, auto& source, auto& m) {
+    static void take(auto& on, auto& source, auto& m, auto const& c) {
         if (m.levels > 0) {
             m.level = static_cast<std::size_t>(source.take(detail::width_of(m.levels))) + 1;
             if (m.level > m.levels) source.refuse("a level above the highest");
         }
-        m.compressor.blank_at(on, m.level, m.length, m.from, m.inside);
-        read(on, source, m.inside);
+        auto const at_level = c.at(m.level, m.length);
+        at_level.blank(on, m.length, m.from, m.inside);
+        read(on, source, m.inside, at_level);
     }
     static void put_parameters(auto& sink, auto const& m) {
         put_whole(sink, m.levels);
@@ -133,8 +134,8 @@ struct levelled_kind {
     /// Papers do not count how the receiver learns the level.
     static double as_paper(auto const& m) { return bits_as_paper(m.inside); }
 };
-template <class C, class M>
-inline constexpr levelled_kind kind_of<messages::levelled<C, M>>{};
+template <class Work, class M>
+inline constexpr levelled_kind kind_of<messages::levelled<Work, M>>{};
 
 }  // namespace laconic::wire
 
@@ -146,9 +147,9 @@ template <wire::BitSink W, class First, class Second>
 void write(W& sink, either<First, Second> const& m) {
     m.is_first ? write(sink, m.first) : write(sink, m.second);
 }
-template <class B, class First, class Second>
-void read(B& on, wire::bit_reader& source, either<First, Second>& m) {
-    m.is_first ? read(on, source, m.first) : read(on, source, m.second);
+template <class B, class First, class Second, class C>
+void read(B& on, wire::bit_reader& source, either<First, Second>& m, C const& c) {
+    m.is_first ? read(on, source, m.first, c.first) : read(on, source, m.second, c.second);
 }
 template <wire::BitSink W, class First, class Second>
 void write_shape(W& sink, either<First, Second> const& m) {

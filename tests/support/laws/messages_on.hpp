@@ -44,7 +44,7 @@ class compressor_pair {
         here_.blank(cpu_, x.size(), from, received_);
         wire::bit_reader source(words);
         try {
-            read(cpu_, source, received_);
+            read(cpu_, source, received_, here_);
         } catch (wire_error const&) {
             return false;
         }

@@ -58,7 +58,7 @@ message_and_sums compress_on(B& on, C const& c, std::vector<float> const& here, 
     all.encoded.assign(written.begin(), written.end());
     wire::bit_reader source(all.encoded);
     way.read_message(
-        source, [&](auto& by, auto& blank) { c.blank(by, here.size(), from, blank); }, on, received);
+        source, [&](auto& by, int, auto& blank) { return c.blank(by, here.size(), from, blank), c; }, 0, on, received);
     all.added_by_reader = add(received);
     return all;
 }

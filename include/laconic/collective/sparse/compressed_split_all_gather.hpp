@@ -63,7 +63,7 @@ class compressed_split_all_gather<C>::adder : detail::sum_in_session {
         for (std::size_t p = 0; p < n; ++p)
             if (p != me) compressor_.blank(on, ranges.length(p), now.child(p), messages_[p]);
         if (!session_.failed()) compress(on, comm.rank(), now.child(me));
-        detail::all_gather_parts(on, comm, session_, messages_);
+        detail::all_gather_parts(on, comm, session_, messages_, compressor_);
         session_.finish();
         v.reset(d_);
         for (std::size_t p = 0; p < n; ++p) {

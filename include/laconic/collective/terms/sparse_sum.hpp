@@ -219,7 +219,12 @@ class sparse_sum {
         write(sink, s.message_);
     }
     /// Reads into a sum whose dimension is set. Throws wire_error, also for numbers that are not finite.
-    friend void read(B& on, wire::bit_reader& source, sparse_sum& s) { read(on, source, s.message_); }
+    friend void read(B& on, wire::bit_reader& source, sparse_sum& s) {
+        struct {
+            identity rest;
+        } const c{};
+        read(on, source, s.message_, c);
+    }
 
   private:
     kernels::listed_terms<T> listed() const { return {support(), values()}; }

@@ -34,7 +34,7 @@ struct first_k {
     void blank(B& on, std::size_t d, key from, message<T, B>& m) const {
         begin_message(m, d, *this, from);
         m.support.resize(k.of(d));
-        m.expect_payload(on);
+        m.expect_payload(on, *this);
     }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T const> x, key from, message<T, B>& m) const {
@@ -43,7 +43,7 @@ struct first_k {
         std::iota(first.begin(), first.end(), coordinate{0});
         m.support.resize(first.size());
         copy_from_host(on, std::span<coordinate const>(first), std::span<coordinate>(m.support));
-        make_payload(on, x, T(1), m);
+        make_payload(on, x, T(1), *this, m);
     }
 
     template <class R>
