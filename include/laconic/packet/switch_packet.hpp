@@ -11,7 +11,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <string>
 #include <type_traits>
 
 #include "laconic/comm/communicator.hpp"

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -54,23 +54,20 @@ namespace laconic {
 /// How the ranks' messages become one estimate of the mean gradient. A recursion carries it as a small value:
 /// gather_all (gathered.hpp), served{C} (served.hpp), or a collective such as gtop_k{0.01} (summed.hpp);
 /// transport_for has the class that works, of which each rank makes one. Satisfied iff
-///   tr.require_beside(feedback, name)       throws argument_error where it does not go with the feedback of that name;
-///   tr.start(comm)                          comes once, before the first round, on all ranks;
-///   tr.send(on, comm, now, mine, own)       is the first half of a round: this rank's message starts on its way, or
-///                                           its failure where it has one; both stay as they are until receive();
-///   tr.receive(on, comm, now, mine, own, blank, feedback, mean)
-///                                           is the second half: what there is of the mean of all messages. blank(on,
-///                                           r, m) makes m what is known of rank r's message beforehand, and returns
-///                                           the compressor that does. Throws on every rank what a rank's failure is,
-///                                           and wire_error for bytes that are no message; the feedback has not
-///                                           changed then, and mean is unspecified;
-///   tr.give_back(on, feedback)              hands to a feedback that has been updated what the transport left out and
-///                                           this rank must send again;
-///   tr.reconstruct(on, comm, now, feedback, mean)
-///                                           makes of the mean, once the feedback has been updated, the estimate;
-///   tr.require_consistent()                 throws comm_error once receive() has failed where other ranks may have
-///                                           gone on, until tr.recover();
-///   tr.state(archive)                       is what it remembers from round to round (wire/state.hpp).
+/// - tr.require_beside(feedback, name) throws argument_error where it does not go with the feedback of that name;
+/// - tr.start(comm) comes once, before the first round, on all ranks;
+/// - tr.send(on, comm, now, mine, own) is the first half of a round: this rank's message starts on its way, or its
+///   failure where it has one; both stay as they are until receive();
+/// - tr.receive(on, comm, now, mine, own, blank, feedback, mean) is the second half: what there is of the mean of all
+///   messages. blank(on, r, m) makes m what is known of rank r's message beforehand, and returns the compressor that
+///   does. Throws on every rank what a rank's failure is, and wire_error for bytes that are no message; the feedback
+///   has not changed then, and mean is unspecified;
+/// - tr.give_back(on, feedback) hands to a feedback that has been updated what the transport left out and this rank
+///   must send again;
+/// - tr.reconstruct(on, comm, now, feedback, mean) makes of the mean, once the feedback has been updated, the estimate;
+/// - tr.require_consistent() throws comm_error once receive() has failed where other ranks may have gone on, until
+///   tr.recover();
+/// - tr.state(archive) is what it remembers from round to round (wire/state.hpp).
 /// One of your own may inherit what most have in common from plain_transport; the value that a recursion carries names
 /// it as its member X::transport<M, T, B>.
 template <class Tr, class C, class M, class F, class T = double, class B = host>

@@ -20,17 +20,15 @@
 /// is followed by the stages of its first part, then those of the second, and so on.
 ///
 /// A kind is described by a struct K, which kind_of<M> names for the messages M of that kind:
-///   K::number                      the kind;
-///   K::next                        whether the shape of another message follows, or of several;
-///   K::put(sink, m)                writes the bare form of m; its bits are values unless it charges them otherwise;
-///   K::take(on, source, m)         reads it into a blank m; K::take(on, source, m, c), where others are inside m,
-///                                  also takes the compressor that made m blank;
-///   K::put_parameters(sink, m)     writes what follows the number in the shape;
-///   K::take_parameters<T>(source, s)     reads that, except for the shapes inside, into the stage s, and refuses what
-///                                  is outside its range;
-///   K::unpack<T, B>(reader, s, n, out)   reads the bare form of n numbers, and of the stages inside, where no
-///                                  composition is known; see wire/described.hpp for what the reader offers;
-///   K::as_paper(m)                 the bits that papers count.
+/// - K::number is the kind; K::next, whether the shape of another message follows, or of several;
+/// - K::put(sink, m) writes the bare form of m; its bits are values unless it charges them otherwise;
+/// - K::take(on, source, m) reads it into a blank m; K::take(on, source, m, c), where others are inside m, also takes
+///   the compressor that made m blank;
+/// - K::put_parameters(sink, m) writes what follows the number in the shape; K::take_parameters<T>(source, s) reads it,
+///   except for the shapes inside, into the stage s, and refuses what is outside its range;
+/// - K::unpack<T, B>(reader, s, n, out) reads the bare form of n numbers, and of the stages inside, where nothing is
+///   known of the composition; see wire/described.hpp for what the reader offers;
+/// - K::as_paper(m) is the bits that papers count.
 namespace laconic::wire {
 
 /// What reading takes for each number of a message, once its parameters are read. The reader checks n times that

@@ -18,13 +18,12 @@
 /// The state of a run, which lets it go on later, bit for bit. A part that has state has a member
 ///     void state(auto& archive) { archive(count_), archive.vectors(velocity_); }
 /// which passes all of it to the archive:
-///   archive(...)                 numbers, other parts, and arrays of numbers that have their length already;
-///   archive.between(a, b, n)     a number that is at least a and at most b;
-///   archive.vectors(...)         arrays that are empty before the first round and as long as x after it; all arrays of
-///                                one call have one length;
-///   archive.of_dimension(d)      sets the length of the vectors after this to d, where it changes;
-///   archive.of_any_length(...)   other arrays, which the part must check before it uses what was read;
-///   archive.span_there(x)        a span of the backend's memory.
+/// - archive(...): numbers, other parts, and arrays of numbers that have their length already;
+/// - archive.between(a, b, n): a number that is at least a and at most b;
+/// - archive.vectors(...): arrays that are empty before the first round and as long as x after it; all arrays of one
+///   call have one length; archive.of_dimension(d) sets the length of the vectors after this to d, where it changes;
+/// - archive.of_any_length(...): other arrays, which the part must check before it uses what was read;
+/// - archive.span_there(x): a span of the backend's memory.
 /// So no state, even a forged one with a right checksum, makes an array longer or shorter than the part expects, and no
 /// loop longer, as numbers that bound one are passed by between(). Parts without the member have no state. Arrays may
 /// be a backend's, whose elements the host cannot reach: the backend that the archive was given copies them, and their
