@@ -205,7 +205,7 @@ TEST_CASE("race: in an MPI job one rank prints, and reports what any rank could 
     reports(ranks(1, rest) + " : " + first_of + ranks(1, "--list"),
             "race: ranks disagree: rank 0 has \"--seed: 0\", rank 1 has \"the race: none\"");
     reports(ranks(1, rest) + " : " + first_of + ranks(1, "--data nosuchfile"),
-            "race: rank 1 of 2: nosuchfile: No such file or directory");
+            "race: rank 1 of 2: nosuchfile: No such file; --data takes fashion-mnist, synthetic or the name of a file");
     reports(ranks(2, rest + " --quiet --csv /dev/full"), "race: /dev/full: cannot be written: No space left on device");
 }
 
