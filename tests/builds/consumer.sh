@@ -42,10 +42,11 @@ runs() { # runs PROGRAM HOW
 # All that laconic.hpp reaches as one file.
 if command -v python3 >/dev/null; then
     python3 cmake/single_header.py include laconic/laconic.hpp "$folder/laconic-single.hpp"
-    sed 's|<laconic/laconic.hpp>|"laconic-single.hpp"|' examples/first/objective.cpp >"$folder/first.cpp"
+    # The source as links to Compiler Explorer hold it, with the header in a folder.
+    python3 cmake/explorer.py laconic-single.hpp examples/first/objective.cpp --source >"$folder/first.cpp"
     single() { # single COMPILER FLAG...
         "$1" -std=c++20 "${@:2}" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror \
-            -isystem "${EIGEN:-/usr/include/eigen3}" -pthread "$folder/first.cpp" -o "$folder/single"
+            -I "$folder" -isystem "${EIGEN:-/usr/include/eigen3}" -pthread "$folder/first.cpp" -o "$folder/single"
         runs "$folder/single" "with the single header and $*"
     }
     single "$cxx"
