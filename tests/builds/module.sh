@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tests/builds/module.sh COMPILER: the module `laconic` (cmake/single_header.py), a program that imports it, and what that
-# prints. For g++ 16 or clang++ 21; older ones fail on modules. EIGEN is Eigen's folder, if it is elsewhere.
+# prints. For g++ 15 or clang++ 21; older ones fail on modules. EIGEN is Eigen's folder, if it is elsewhere.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 compiler=$1
