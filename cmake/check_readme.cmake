@@ -64,7 +64,8 @@ shows(docs/compressors.md examples/own/message.cpp)
 shows_parts(docs/sums.md examples/reduce/sums.cpp)
 file(GLOB how_to RELATIVE "${root}" "${root}/examples/how_to/*.cpp")
 shows_parts(
-    docs/how-to.md ${how_to} examples/first/loop.cpp examples/mpi/sparse_sum.cpp examples/reduce/checkpoint.cpp examples/device/train.cpp
+    docs/how-to.md ${how_to} examples/first/loop.cpp examples/mpi/sparse_sum.cpp examples/mpi/nodes_mpi.cpp
+    examples/reduce/checkpoint.cpp examples/device/loop.cpp
 )
 
 # The errors of compilers on docs/errors.md are those that tests/must_not_compile expects.

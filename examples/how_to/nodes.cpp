@@ -11,7 +11,8 @@ int main() {
         auto within = comm.split(node, 0), between = comm.split(comm.rank() % 4, 0);
         laconic::metered inside(within), across(between);
         std::vector<float> gradient(10000, static_cast<float>(comm.rank()));
-        laconic::reducer reduce(laconic::error_feedback{laconic::top_k{0.01}}, laconic::hierarchy{inside, across}, gradient);
+        laconic::reducer reduce(laconic::error_feedback{laconic::top_k{0.01}}, laconic::hierarchy{inside, across},
+                                gradient);
         reduce(gradient);
         if (comm.rank() == 0)
             std::printf("%zu bytes in the node, %zu between nodes\n", std::size_t(inside.bytes_sent()),
