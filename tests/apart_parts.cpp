@@ -214,8 +214,8 @@ TEST_CASE("feedbacks, of messages that list their terms and of one that does not
     agree(memory<>(0.5, 0), memory<double, apart>(0.5, 0));
     agree(memory<>(0.5, 1), memory<double, apart>(0.5, 1));
     agree(last_gradient<>(0.5), last_gradient<double, apart>(0.5));
-    agree(momentum_correction<>(0.5), momentum_correction<double, apart>(0.5));
-    agree(momentum_correction<>(0.5, true, false), momentum_correction<double, apart>(0.5, true, false));
+    agree(memory<>(0, 1, 0.5), memory<double, apart>(0, 1, 0.5));
+    agree(memory<>(0, 1, 0.5, false, true), memory<double, apart>(0, 1, 0.5, false, true));
 }
 
 TEST_CASE("levels") {

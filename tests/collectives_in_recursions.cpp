@@ -300,6 +300,6 @@ TEST_CASE("ranks with another collective, and what goes with none, are refused b
             errors_of(1, [&](int) { return composed(top_k{3}, m, "gtop_k(2)"); })[0] ==
             "the collective gtop_k(2) gives back what it leaves out, which the feedback " + to_string(m) +
                 " would lose: take a collective that applies the whole sum, or error feedback: error_feedback{...} in "
-                "a reducer, memory(0, 1) or momentum_correction in a recursion");
+                "a reducer, memory(0, 1) in a recursion");
     for (auto const& text : all_collectives()) CHECK(errors_of(2, [&](int) { return with_errors(text); })[1] == "none");
 }

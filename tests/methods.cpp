@@ -317,9 +317,9 @@ TEST_CASE("what overflows on its way to the compressor: every rank's error has t
         refused_rounds{method, push(6e307), push(-1.7e308), {1, 4}}.throw_non_finite(2);
     for (auto const& method : in_all_ways(top_k{1}, memory<>(0, 1), step))  // g + e
         refused_rounds{method, push(3e307), push(1.79e308), {1, 3, 5}}.throw_non_finite(3);
-    for (auto const& method : in_all_ways(top_k{1}, momentum_correction<>(.9), step))  // v + m u + g
+    for (auto const& method : in_all_ways(top_k{1}, memory<>(0, 1, .9), step))  // v + m u + g
         refused_rounds{method, push(2e307), push(1.79e308), {1}}.throw_non_finite(3);
-    for (auto const& method : in_all_ways(top_k{1}, momentum_correction<>(.9, true), step))
+    for (auto const& method : in_all_ways(top_k{1}, memory<>(0, 1, .9, true, true), step))
         refused_rounds{method, push(2e307), push(1.79e308), {1}}.throw_non_finite(2);
     for (auto const& method : in_all_ways(identity{}, last_gradient<>(1e-9), step))  // MARINA's difference
         refused_rounds{method, push(6e307), push(-1.7e308), {1, 4}}.throw_non_finite(2);

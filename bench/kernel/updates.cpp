@@ -11,7 +11,6 @@
 #include "laconic/backend/host.hpp"
 #include "laconic/feedback/last_gradient.hpp"
 #include "laconic/feedback/memory.hpp"
-#include "laconic/feedback/momentum_correction.hpp"
 #include "laconic/message/plain.hpp"
 #include "laconic/message/sparse.hpp"
 

@@ -29,7 +29,7 @@
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/signs.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/feedback/momentum_correction.hpp"
+#include "laconic/feedback/memory.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/objective/idx.hpp"
 #include "laconic/objective/perceptron.hpp"
@@ -102,9 +102,9 @@ method with_momentum(plan const& p, double rate, C compressor, memory<float> fee
 /// Each worker's own momentum, with error feedback around it (Zheng, Huang, Kwok, NeurIPS 2019).
 template <class C>
 method with_momentum_inside(plan const& p, double rate, C compressor, bool nesterov) {
-    return erased<float, host>(recursion<C, momentum_correction<float>, falling<gradient_step>>{
+    return erased<float, host>(recursion<C, memory<float>, falling<gradient_step>>{
         std::move(compressor),
-        momentum_correction<float>(0.9, nesterov, false),
+        memory<float>(0, 1, 0.9, false, nesterov),
         p.falling_from(rate, gradient_step{1}),
         {},
         p.batch}

@@ -75,7 +75,7 @@ std::vector<numbers> by_hand() {
         {"dgc(k=0.01, momentum=0.5, nesterov=yes, clip=2, warm_up=100, step=0.1, batch=32)",
          {8, 4},
          .1,
-         {"momentum_correction(0.5, nesterov", "warm_up(0.01, rounds=100)", "mini_batch(32), clipped at 1;"}},
+         {"memory(rate=0, decay=1, momentum=0.5, nesterov", "warm_up(0.01, rounds=100)", "mini_batch(32), clipped at 1;"}},
         // theta = 1/4, beta = 9/4: min(1 / (L + L~ sqrt(2 beta / theta)), theta / (2 mu)); for mu = 0 without the 2
         {"ef21(top_k(0.4375))", {16, 5, 4, .5, 9, 6}, 1 / (4 + 6 * std::sqrt(18.)), {"memory(rate=1);", "scale 1"}},
         {"ef21(top_k(0.4375))", {16, 5, 4, 0, 9, 6}, 1. / 22},

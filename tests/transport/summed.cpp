@@ -161,8 +161,7 @@ TEST_CASE("beside a feedback that would lose what comes back, it is refused") {
     std::string const why =
         "the collective gtop_k(2) gives back what it leaves out, which F would lose: take a collective that applies "
         "the "
-        "whole sum, or error feedback: error_feedback{...} in a reducer, memory(0, 1) or momentum_correction in a "
-        "recursion";
+        "whole sum, or error feedback: error_feedback{...} in a reducer, memory(0, 1) in a recursion";
     CHECK_THROWS_WITH_AS(some.require_beside(known, "F"), why.c_str(), argument_error);
     CHECK_THROWS_WITH_AS(some.require_beside(nothing, "F"), why.c_str(), argument_error);
     CHECK_THROWS_WITH_AS(some.require_beside(last, "F"), why.c_str(), argument_error);

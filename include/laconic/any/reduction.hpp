@@ -60,12 +60,16 @@ class any_reduction {
 
     any_compressor<T, B> compressor;
     any_collective<T, B> over;
+    double momentum = 0;
 
     any_reduction() : any_reduction(plain<>{}) {}
     template <class R>
     requires(std::same_as<R, unproved<any_reduction>> || (!std::derived_from<R, any_reduction> && Reduction<R, T, B>))
         any_reduction(R how)  // NOLINT: implicit, like that of std::function
-        : compressor(how.compressor), over(how.over), inside_(new detail::reduction_model<R, T, B>(std::move(how))) {}
+        : compressor(how.compressor),
+          over(how.over),
+          momentum(detail::momentum_of(how)),
+          inside_(new detail::reduction_model<R, T, B>(std::move(how))) {}
 
     void check_proof(std::size_t d) const { inside_->check_proof(d); }
     template <Scalar S, class On>

@@ -9,52 +9,76 @@
 
 namespace laconic {
 
-/// The shift h and the residual e of one rank, and the mean shift of all. With the rate alpha and the decay:
-///   rate > 0     difference compression: h <- h + rate m, and only g - h is sent (DIANA, EF21, GD-SEC);
-///   decay > 0    error feedback: what a message leaves out is sent later, times decay for each round that it waits (1:
-///                EF-SGD, GD-SEC; below 1: forgetting).
-/// With both 0 it has no state. Every vector starts at zero and has the gradient's dimension.
+/// The shift h, the residual e and the momentum u of one rank, and the mean shift of all. With the rate alpha, the
+/// decay and the factor of the momentum:
+///   rate > 0      difference compression: h <- h + rate m, and only g - h is sent (DIANA, EF21, GD-SEC);
+///   decay > 0     error feedback: what a message leaves out is sent later, times decay for each round that it waits
+///   (1:
+///                 EF-SGD, GD-SEC; below 1: forgetting);
+///   momentum > 0  u <- momentum u + g takes the place of g, or with Nesterov's momentum, where u <- momentum (u + g),
+///                 u + g does. Masked, u is then 0 wherever the message is not (momentum correction and factor masking
+///                 of Deep Gradient Compression, Lin, Han, Mao, Wang, Dally, ICLR 2018). With decay 1 and messages that
+///                 leave nothing out it is momentum SGD, and masked SGD.
+/// With all 0 it has no state. Every vector starts at zero and has the gradient's dimension; beside u there is another,
+/// for the next u.
 ///
 /// Memory traffic: compensate() reads each of g, h and e once and writes delta once, in g's place; update() leaves it
-/// there, as e, and touches the terms of m only. The cases send/... of bench/kernel measure it.
+/// there, as e, and touches the terms of m only. The cases send/... of bench/kernel measure it. Momentum takes a pass
+/// more, Nesterov's two, and masking two more where m does not list its terms.
 template <Scalar T = double, class B = host>
 class memory {
   public:
-    /// Throws argument_error for a decay outside [0, 1].
-    memory(double rate = 0, double decay = 0) : rate_(rate), decay_(decay) {  // NOLINT: a number
+    /// Throws argument_error for a decay outside [0, 1] or a momentum outside [0, 1).
+    memory(double rate = 0, double decay = 0, double momentum = 0, bool masked = true,  // NOLINT: a number
+           bool nesterov = false)
+        : rate_(rate), decay_(decay), factor_(momentum), masked_(masked), nesterov_(nesterov) {
         if (!(decay >= 0 && decay <= 1)) throw argument_error({"a residual's decay is from 0 to 1, not ", decay});
+        if (!(momentum >= 0 && momentum < 1))
+            throw argument_error({"a momentum is at least 0 and below 1, not ", momentum});
     }
 
     void start(std::size_t dimension) {
         if (rate_ != 0) shift_.resize(dimension);
         if (keeps_residual()) residual_.resize(dimension);
+        if (factor_ != 0) momentum_.resize(dimension), next_momentum_.resize(dimension);
     }
 
-    /// g <- g - h + decay e: replaces the gradient by delta. One pass.
+    /// g <- g - h + decay e: replaces the gradient by delta, and computes the next u.
     void compensate(B& on, round_context const& now, std::span<T> g) const { this->make_delta(on, now, T(1), g); }
-    /// g <- scale g - h + decay e; returns whether all of it is finite. One pass.
+    /// g <- scale g - h + decay e, and the next u; returns whether all of delta is finite.
     bool make_delta(B& on, round_context const&, T scale, std::span<T> g) const {
-        if (scale == 1 && shift_.empty() && residual_.empty())
+        if (scale == 1 && shift_.empty() && residual_.empty() && factor_ == 0)
             return first_non_finite(on, std::span<T const>(g)) == g.size();
         return make_delta(on, scale, std::span<T const>(g), 1, g);
     }
-    /// out <- scale g - h + decay residual_scale e; returns whether all of it is finite. One pass.
+    /// out <- scale g - h + decay residual_scale e, and the next u, of scale g; returns whether all of delta is finite.
     bool make_delta(B& on, T scale, std::span<T const> g, T residual_scale, std::span<T> out) const {
-        using kernels::compensate;
-        return compensate(on, scale, g, std::span<T const>(shift_), static_cast<T>(decay_) * residual_scale,
-                          std::span<T const>(residual_), out);
+        std::span<T const> const u(momentum_), none;
+        std::span<T> const next(next_momentum_);
+        auto const add = [&](T a, std::span<T const> x, std::span<T const> minus, T b, std::span<T const> y,
+                             std::span<T> sum) {
+            using kernels::compensate;
+            return compensate(on, a, x, minus, b, y, sum);
+        };
+        if (factor_ != 0) {
+            T const m = static_cast<T>(factor_);
+            add(nesterov_ ? m * scale : scale, g, none, m, u, next);
+            if (nesterov_) add(scale, g, none, T(1), next, out);
+            g = nesterov_ ? out : next, scale = 1;
+        }
+        return add(scale, g, shift_, static_cast<T>(decay_) * residual_scale, residual_, out);
     }
 
-    /// e <- delta - m, h <- h + rate m, once m has reached the others.
+    /// e <- delta - m, h <- h + rate m, u <- the next u, once m has reached the others.
     void update(B& on, std::span<T const> delta, auto const& m) {
         if (keeps_residual()) kernels::assign(on, delta, residual_);
-        take_off(on, m);
+        take_off(on, m, masked_);
     }
     /// The same, but the array of delta becomes e, and the old array of e is left in its place: only the terms of m are
-    /// touched.
-    void update(B& on, typename B::template array<T>&& delta, auto const& m) {
+    /// touched. With `in_full`, as no number waits for its turn, u is not masked.
+    void update(B& on, typename B::template array<T>&& delta, auto const& m, bool in_full = false) {
         if (keeps_residual()) residual_.swap(delta);
-        take_off(on, m);
+        take_off(on, m, masked_ && !in_full);
     }
 
     /// mean <- mean h + mean, mean h <- mean h + rate mean: replaces the mean of the messages by an estimate of the
@@ -73,7 +97,7 @@ class memory {
     /// Whether what a collective leaves out can be added to e: with a decay, and no rate. With a rate, h_i would
     /// include terms that no rank applied, and mean_shift() would not be the mean of the h_i.
     bool keeps_leftover() const { return rate_ == 0 && keeps_residual(); }
-    /// e <- e + m.
+    /// e <- e + m. What was cleared of u stays so, as the leftover may be another rank's.
     void keep(B& on, auto const& m) {
         LACONIC_EXPECTS(keeps_leftover());
         add_message(on, std::span<T>(residual_), T(1), m);
@@ -88,9 +112,11 @@ class memory {
     std::span<T const> mean_shift() const { return mean_shift_; }
     /// e_i, of which decay e_i is sent next; empty where the decay is 0.
     std::span<T const> residual() const { return residual_; }
+    /// u_i; empty where the momentum is 0.
+    std::span<T const> momentum() const { return momentum_; }
 
-    /// Merges the states of several ranks: adds `share` times h, mean h and e of another memory, which has the same
-    /// rate and decay.
+    /// Merges the states of several ranks: adds `share` times h, mean h, e and u of another memory, which has the same
+    /// rate, decay and momentum.
     void add(B& on, T share, memory const& other) {
         auto const one = [&](auto const& from, auto& to) {
             if (from.empty()) return;
@@ -100,10 +126,11 @@ class memory {
         one(other.shift_, shift_);
         one(other.shift_, mean_shift_);
         one(other.residual_, residual_);
+        one(other.momentum_, momentum_);
     }
-    /// Multiplies h, mean h and e by `share`.
+    /// Multiplies h, mean h, e and u by `share`.
     void scale(B& on, T share) {
-        for (auto* x : {&shift_, &mean_shift_, &residual_}) multiply(on, share, std::span<T>(*x));
+        for (auto* x : {&shift_, &mean_shift_, &residual_, &momentum_}) multiply(on, share, std::span<T>(*x));
     }
     /// Sets mean h, after other ranks have joined or some have left.
     void set_mean_shift(B& on, std::span<T const> mean) {
@@ -114,21 +141,38 @@ class memory {
     void state(auto& archive) {
         archive(shift_);
         archive.vectors(mean_shift_);
-        archive(residual_);
+        archive(residual_, momentum_);
     }
     friend std::string to_string(memory const& m) {
-        return detail::concat(
-            {"memory(rate=", m.rate_, (m.decay_ == 0 ? "" : detail::concat({", decay=", m.decay_})), ")"});
+        auto const given = [](char const* name, double x) { return x == 0 ? "" : detail::concat({name, x}); };
+        return detail::concat({"memory(rate=", m.rate_, given(", decay=", m.decay_), given(", momentum=", m.factor_),
+                               (m.nesterov_ ? ", nesterov" : ""), (m.masked_ ? "" : ", not masked"), ")"});
     }
 
   private:
-    void take_off(B& on, auto const& m) {
+    template <class M>
+    void take_off(B& on, M const& m, bool masked) {
         if (keeps_residual()) add_message(on, std::span<T>(residual_), T(-1), m);
         if (rate_ != 0) add_message(on, std::span<T>(shift_), static_cast<T>(rate_), m);
+        if (factor_ == 0) return;
+        momentum_.swap(next_momentum_);
+        if (!masked) return;
+        std::span<T> const u(momentum_);
+        if constexpr (messages::TermMessage<M>) {
+            clear_terms(on, u, m.terms());
+        } else {
+            std::span<T> const sent(next_momentum_);
+            fill(on, sent, T(0));
+            add_message(on, sent, T(1), m);
+            clear_terms(on, u, typename messages::full_vector<T, B>::terms_type{{sent.data()}, sent.size()});
+        }
     }
 
-    double rate_, decay_;
-    typename B::template array<T> shift_, mean_shift_, residual_;
+    double rate_, decay_, factor_;
+    bool masked_, nesterov_;
+    typename B::template array<T> shift_, mean_shift_, residual_, momentum_;
+    mutable typename B::template array<T>
+        next_momentum_;  // which make_delta() computes, and update() makes the momentum
 };
 
 }  // namespace laconic

@@ -11,7 +11,6 @@
 #include "laconic/collective/select/spar_reduce_scatter.hpp"
 #include "laconic/compress/signs.hpp"
 #include "laconic/compress/top_k.hpp"
-#include "laconic/feedback/momentum_correction.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
@@ -137,7 +136,7 @@ using gtop_k_sgd = cut_sums_sgd<gtop_k>;
 using spardl_sgd = cut_sums_sgd<spar_reduce_scatter>;
 
 /// Deep Gradient Compression (Lin, Han, Mao, Wang, Dally, ICLR 2018): each rank sends the k numbers of largest
-/// magnitude of its accumulated momentum, which is cleared where it was sent (see momentum_correction); each rank's
+/// magnitude of its accumulated momentum, which is cleared where it was sent (see memory); each rank's
 /// gradient is clipped to a norm of clip / sqrt(n) (0: none), and the first `warm_up` rounds send more (see
 /// laconic::warm_up). k, a count or a fraction, is of the whole gradient, not of each layer. No theorem gives its step.
 struct dgc {
@@ -149,11 +148,11 @@ struct dgc {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<top_k<>, momentum_correction<T, B>, gradient_step, laconic::warm_up, clipped<mini_batch>> compose(
+    recursion<top_k<>, memory<T, B>, gradient_step, laconic::warm_up, clipped<mini_batch>> compose(
         problem const& p) const {
         double const step = detail::theory(*this, p).own_step("no theorem gives its step");
         return {top_k{k.value},
-                momentum_correction<T, B>(momentum, nesterov),
+                memory<T, B>(0, 1, momentum, true, nesterov),
                 gradient_step{step},
                 {k, warm_up},
                 {given.batch, clip / std::sqrt(static_cast<double>(p.workers)), clip_at::norm}};

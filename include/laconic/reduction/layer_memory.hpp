@@ -69,6 +69,7 @@ class layer_memory {
         std::size_t all = 0;
         if constexpr (HasShift<F, B>) all += feedback_.shift().size_bytes() + feedback_.mean_shift().size_bytes();
         if constexpr (HasResidual<F>) all += feedback_.residual().size_bytes();
+        if constexpr (requires { feedback_.momentum(); }) all += feedback_.momentum().size_bytes();
         return all;
     }
     double residual_squared(B& on) const {

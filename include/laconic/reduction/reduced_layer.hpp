@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "laconic/reduction/layer_memory.hpp"
@@ -39,7 +40,7 @@ class reduced_layer final : public step_layer {
           with_(&with),
           how_(std::move(how)),
           weights_differ_(options.steps_vary || options.missing_layer == on_missing_layer::zero),
-          memory_(in_full_ ? feedback_type{} : checked_feedback(), in_full_ ? 0 : is_.size),
+          memory_(in_full_ ? full_feedback() : checked_feedback(), in_full_ && !has_memory ? 0 : is_.size),
           means_(how_.over, is_.size, options.positions),
           full_means_({}, is_.size, options.positions),
           positions_(options.positions),
@@ -48,7 +49,9 @@ class reduced_layer final : public step_layer {
         messages::check_dimension(is_.size);
         if constexpr (requires { how_.over.server().has_value(); })  // one that is chosen at run time
             if (how_.over.server()) throw argument_error({"a reducer has no server: ", to_string(how_.over)});
-        described_ = concat({is_.size, " numbers, ", (in_full_ ? "in full" : to_string(how_))});
+        auto const m = momentum_of(how_);
+        std::string const full = m == 0 ? "in full" : concat({"in full, momentum=", m});
+        described_ = concat({is_.size, " numbers, ", (in_full_ ? full : to_string(how_))});
         if (in_full_) return;
         how_.check_proof(is_.size);
         means_.require_beside(feedback(), to_string(how_));
@@ -146,7 +149,10 @@ class reduced_layer final : public step_layer {
         if (skipped_) return;
         auto& feedback = memory_.feedback();
         with_message([&](auto& by, auto const& m) {
-            feedback.update(on(), std::move(delta_), m);
+            if constexpr (has_memory)
+                feedback.update(on(), std::move(delta_), m, goes_in_full_);
+            else
+                feedback.update(on(), std::move(delta_), m);
             by.give_back(on(), feedback);
         });
         memory_.set_step_size(options_.step_size);
@@ -188,13 +194,17 @@ class reduced_layer final : public step_layer {
     static constexpr bool part_is_payload =
         std::same_as<means_type, gathered<message_type, T, B>> && !CarriesMessages<metered<C>, message_type, B>;
 
+    static constexpr bool has_memory = std::same_as<feedback_type, laconic::memory<T, B>>;
     // Whether the estimate may be no more than the terms of all ranks' messages.
-    static constexpr bool estimate_is_list = part_is_payload && OnHost<B> &&
-                                             std::same_as<feedback_type, laconic::memory<T, B>> &&
-                                             ListOfTerms<message_type> && !FinishesEstimate<R, message_type, T, B>;
+    static constexpr bool estimate_is_list = part_is_payload && OnHost<B> && has_memory && ListOfTerms<message_type> &&
+                                             !FinishesEstimate<R, message_type, T, B>;
 
     B& on() const { return with_->on; }
     std::span<T> mean() { return mean_; }
+    feedback_type full_feedback() const {
+        if constexpr (has_memory) return {0, 0, momentum_of(how_)};
+        return {};
+    }
     feedback_type checked_feedback() const {
         check_by_name(how_.compressor, is_.size);  // without which its theory means nothing
         return how_.template feedback<T, B>(is_.size);

@@ -75,6 +75,11 @@ template <class R, class M, class T, class B>
 concept WeighsMessages = requires(R const& r, B& on, T weight, M& m) {
     r.weigh(on, weight, m);
 };
+/// The momentum of a reduction that has one, which layers in full have, too; else 0.
+double momentum_of(auto const& r) {
+    if constexpr (requires { r.momentum; }) return r.momentum;
+    return 0;
+}
 /// compressor_at(step) is the compressor of the step with that number.
 template <class R>
 concept FollowsSteps = requires(R const& r, std::uint64_t step) {
@@ -120,8 +125,12 @@ plain()->plain<>;
 template <class C, class X = gather_all>
 plain(C, X = {}) -> plain<C, X>;
 
-/// Error feedback: what a message leaves out is sent later, times decay for each round that it waits. State: e_i, d
-/// numbers a rank. decay is in [0, 1].
+/// Error feedback: what a message leaves out is sent later, times decay, in [0, 1], for each round that it waits.
+/// State: e_i, d numbers a rank. With a momentum m, in [0, 1), g_i is replaced by u_i <- m u_i + g_i, the step's own
+/// momentum then being 0: so a number that has waited comes with the momentum that it would have gathered; masked, u_i
+/// = 0 after a message wherever that is not 0 (Deep Gradient Compression, Lin et al., ICLR 2018). Steps and layers in
+/// full are not masked: they are momentum SGD. State: u_i, too, and d numbers more beside it. The theorem is without
+/// momentum, as if the step had none, too; the compressor must be contractive all the same.
 template <class C, class X = gather_all>
 struct error_feedback {
     static_assert(detail::require_compressor<C>());
@@ -130,22 +139,25 @@ struct error_feedback {
     C compressor{};
     double decay = 1;
     X over{};
+    double momentum = 0;
+    bool masked = true;
 
     static constexpr void description(auto&& describe) {
         describe("error_feedback", "what a message leaves out is sent later; C contractive",
                  "Stich et al., NeurIPS 2018", field("compressor", &error_feedback::compressor).needed(),
                  field("decay", &error_feedback::decay).between(0, 1).by_name(),
-                 detail::over_field(&error_feedback::over));
+                 field("momentum", &error_feedback::momentum).between(0, 1).by_name(),
+                 field("masked", &error_feedback::masked), detail::over_field(&error_feedback::over));
     }
     void check_proof(std::size_t d) const { detail::require_contractive(compressor, d, "error_feedback"); }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t) const {
-        return {0, decay};
+        return {0, decay, momentum, masked};
     }
     bool operator==(error_feedback const&) const = default;
 };
 template <class C, class X = gather_all>
-error_feedback(C, double = 1, X = {}) -> error_feedback<C, X>;
+error_feedback(C, double = 1, X = {}, double = 0, bool = true) -> error_feedback<C, X>;
 template <class C, class X>
 requires(!std::convertible_to<X, double>) error_feedback(C, X)
 ->error_feedback<C, detail::over_in_place_of_decay<X>>;

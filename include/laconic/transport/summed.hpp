@@ -40,7 +40,7 @@ class summed : public plain_transport {
             throw argument_error(
                 {"the collective ", name_, " gives back what it leaves out, which ", described,
                  " would lose: take a collective that applies the whole sum, or error feedback: "
-                 "error_feedback{...} in a reducer, memory(0, 1) or momentum_correction in a recursion"});
+                 "error_feedback{...} in a reducer, memory(0, 1) in a recursion"});
     }
     static constexpr bool uses_collective() { return true; }
     void send(B&, Communicator auto&, round_context const&, M const&, failure const&, int = 0) {
