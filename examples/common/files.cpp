@@ -78,11 +78,18 @@ std::string read_file(contents into) {
 
 enum class state { more, ended, broken };
 
-/// What a decoder's library consumed and produced of `in` and `out`, given how much it left.
-template <class Left>
-void advance(std::string_view& in, std::span<char>& out, std::size_t given, Left in_left, Left out_left) {
-    in.remove_prefix(given - in_left);
-    out = out.last(out_left);
+/// Lets run(z), of a decoder's library, consume `in` and fill `out`: both become what is left. Returns its status.
+template <class Stream, class Run>
+auto advance(Stream& z, std::string_view& in, std::span<char>& out, Run run) {
+    auto const given = std::min<std::size_t>(in.size(), 1 << 30);  // some count in 32 bits
+    z.next_in = reinterpret_cast<decltype(z.next_in)>(const_cast<char*>(in.data()));
+    z.avail_in = static_cast<decltype(z.avail_in)>(given);
+    z.next_out = reinterpret_cast<decltype(z.next_out)>(out.data());
+    z.avail_out = static_cast<decltype(z.avail_out)>(out.size());
+    auto const status = run(z);
+    in.remove_prefix(given - z.avail_in);
+    out = out.last(z.avail_out);
+    return status;
 }
 
 #ifdef LACONIC_HAVE_ZLIB
@@ -97,13 +104,7 @@ class gzip {
 
     void restart() { inflateReset(&z_); }
     state step(std::string_view& in, std::span<char>& out) {
-        auto const given = std::min<std::size_t>(in.size(), 1 << 30);
-        z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
-        z_.avail_in = static_cast<uInt>(given);
-        z_.next_out = reinterpret_cast<Bytef*>(out.data());
-        z_.avail_out = static_cast<uInt>(out.size());
-        int const status = inflate(&z_, Z_NO_FLUSH);
-        advance(in, out, given, z_.avail_in, z_.avail_out);
+        auto const status = advance(z_, in, out, [](z_stream& z) { return inflate(&z, Z_NO_FLUSH); });
         return status == Z_STREAM_END ? state::ended : status == Z_OK ? state::more : state::broken;
     }
 
@@ -124,13 +125,7 @@ class xz {
         if (lzma_stream_decoder(&z_, UINT64_MAX, 0) != LZMA_OK) throw std::bad_alloc();
     }
     state step(std::string_view& in, std::span<char>& out) {
-        auto const given = in.size();
-        z_.next_in = reinterpret_cast<std::uint8_t const*>(in.data());
-        z_.avail_in = given;
-        z_.next_out = reinterpret_cast<std::uint8_t*>(out.data());
-        z_.avail_out = out.size();
-        lzma_ret const status = lzma_code(&z_, LZMA_RUN);
-        advance(in, out, given, z_.avail_in, z_.avail_out);
+        auto const status = advance(z_, in, out, [](lzma_stream& z) { return lzma_code(&z, LZMA_RUN); });
         return status == LZMA_STREAM_END ? state::ended : status == LZMA_OK ? state::more : state::broken;
     }
 
@@ -152,13 +147,7 @@ class bzip2 {
         start();
     }
     state step(std::string_view& in, std::span<char>& out) {
-        auto const given = std::min<std::size_t>(in.size(), 1 << 30);
-        z_.next_in = const_cast<char*>(in.data());
-        z_.avail_in = static_cast<unsigned>(given);
-        z_.next_out = out.data();
-        z_.avail_out = static_cast<unsigned>(out.size());
-        int const status = BZ2_bzDecompress(&z_);
-        advance(in, out, given, z_.avail_in, z_.avail_out);
+        auto const status = advance(z_, in, out, [](bz_stream& z) { return BZ2_bzDecompress(&z); });
         return status == BZ_STREAM_END ? state::ended : status == BZ_OK ? state::more : state::broken;
     }
 

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <numbers>
 #include <sstream>
 #include <string_view>
 #include <system_error>
-#include <utility>
+#include <vector>
 
+#include "drawn.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/key.hpp"
 #include "laconic/objective/idx.hpp"
@@ -31,32 +31,21 @@ laconic::dataset<double> fashion_mnist() {
     return laconic::only_classes(all, 0.0, 6.0);  // T-shirt/top against shirt: the pair that is hardest to tell apart
 }
 
-double gaussian(laconic::key k, std::uint64_t n) {
-    return std::sqrt(-2 * std::log1p(-k.uniform(2 * n))) * std::cos(2 * std::numbers::pi * k.uniform(2 * n + 1));
-}
-
 // A noisy linear rule on features of falling scale. Each block of 200 rows has a mean of its own, so that workers
 // differ.
 laconic::dataset<double> synthetic(std::uint64_t seed) {
     constexpr std::size_t rows = 4000, features = 200, block = 200;
     laconic::key const k = laconic::key{seed}.child(0x73796e74);
     laconic::key const rule = k.child(0), noise = k.child(1), shift = k.child(2), value = k.child(3);
-    laconic::dataset<double> data{"synthetic", {}, {}};
-    data.rows.resize(rows, features);
-    data.rows.reserve(rows * features);
-    for (std::size_t j = 0; j < rows; ++j) {
-        double z = gaussian(noise, j);
-        data.rows.startVec(static_cast<std::ptrdiff_t>(j));
+    return drawn::data("synthetic", rows, features, [&](std::size_t j, std::vector<double>& x) {
+        double z = drawn::normal(noise, j);
         for (std::size_t i = 0; i < features; ++i) {
             double const scale = 1 / std::sqrt(1.0 + static_cast<double>(i));
-            double const v = scale * (gaussian(value.child(j), i) + gaussian(shift.child(j / block), i));
-            z += v * gaussian(rule, i);
-            data.rows.insertBack(static_cast<std::ptrdiff_t>(j), static_cast<std::ptrdiff_t>(i)) = v;
+            x[i] = scale * (drawn::normal(value.child(j), i) + drawn::normal(shift.child(j / block), i));
+            z += x[i] * drawn::normal(rule, i);
         }
-        data.labels.push_back(z > 0 ? 1 : -1);
-    }
-    data.rows.finalize();
-    return data;
+        return z > 0 ? 1 : -1;
+    });
 }
 
 }  // namespace

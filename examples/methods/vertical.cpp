@@ -3,18 +3,12 @@
 // alone knows who paid back. Together they fit one model; all that travels is one number for each customer. FedBCD
 // takes several local steps between two exchanges, at once (p) or in turns (s), and messages can be compressed.
 // --plot FILE.svg draws how far they are from the minimum.
-#include <cstdio>
-#include <cstring>
-#include <string>
-#include <vector>
+#include <laconic/laconic.hpp>
+#include <laconic/objective.hpp>
+#include <laconic/vertical/fed_bcd.hpp>
 
+#include "common/drawn.hpp"
 #include "common/program.hpp"
-#include "laconic/collective/agreed_problem.hpp"
-#include "laconic/comm/metered.hpp"
-#include "laconic/comm/threads.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/objective.hpp"
-#include "laconic/vertical/fed_bcd.hpp"
 
 namespace {
 
@@ -22,33 +16,26 @@ using namespace laconic;
 constexpr std::size_t customers = 400, columns_each = 8, parties = 3;
 constexpr double lambda = 1e-2, gap = 1e-6;
 
-// Columns that depend on each other a little, and labels that depend on all of them.
-dataset<double> all_columns() {
-    dataset<double> data{"customers", {}, {}};
-    data.rows.resize(customers, parties * columns_each);
-    for (std::size_t i = 0; i < customers; ++i) {
-        key const here = key{1}.child(i);
-        double label = 0;
-        for (std::size_t j = 0; j < parties * columns_each; ++j) {
-            double const number = here.uniform(j) - .5 + .6 * (here.uniform(1000 + j % columns_each) - .5);
-            data.rows.insert(std::ptrdiff_t(i), std::ptrdiff_t(j)) = number;
-            label += (double(j % 5) - 2) * number;
-        }
-        data.labels.push_back(label + .3 * (here.uniform(2000) - .5));
+// All columns of a customer, which depend on each other a little, and a label that depends on all of them.
+double customer(std::size_t i, std::vector<double>& x) {
+    key const here = key{1}.child(i);
+    double label = 0;
+    for (std::size_t j = 0; j < x.size(); ++j) {
+        x[j] = here.uniform(j) - .5 + .6 * (here.uniform(1000 + j % columns_each) - .5);
+        label += (double(j % 5) - 2) * x[j];
     }
-    data.rows.makeCompressed();
-    return data;
+    return label + .3 * (here.uniform(2000) - .5);
 }
 
 // Runs a method until f is near its minimum; returns whether it came there.
 template <class Method>
 bool run(char const* name, Method const& method, output::chart& plot) {
-    auto const data = all_columns();
+    auto const data = drawn::data("customers", customers, parties * columns_each, customer);
     ridge<> const f(data, lambda);
     double const least = find_optimum(f).value;
     bool reached = false;
     output::curve gaps{name};
-    threads::run(parties, [&](threads::member& comm) {
+    threads::run(parties, [&](auto& comm) {
         auto const r = std::size_t(comm.rank());
         auto mine = columns(data, r * columns_each, (r + 1) * columns_each, "party " + std::to_string(r));
         if (r > 0) mine.labels.clear();  // rank 0, the bank, has them
@@ -61,13 +48,9 @@ bool run(char const* name, Method const& method, output::chart& plot) {
         for (double far = 1; far > gap && loop.rounds() < 5000;) {
             loop.round();
             // f at the parties' x as they are; what is gathered for that is not counted.
-            comm.all_gather({std::as_bytes(std::span(x))});
-            std::vector<double> all;
-            for (int k = 0; k < comm.size(); ++k) {
-                std::vector<double> theirs(columns_each);
-                std::memcpy(theirs.data(), comm.from(k).bytes.data(), sizeof(double) * columns_each);
-                all.insert(all.end(), theirs.begin(), theirs.end());
-            }
+            std::vector<double> all(parties * columns_each);
+            std::ranges::copy(x, all.begin() + std::ptrdiff_t(r * columns_each));
+            sum(comm, all);
             far = f.value(all) - least;
             if (r > 0) continue;
             reached = far <= gap;
