@@ -32,7 +32,7 @@ install(
     DESTINATION "${package_dir}"
 )
 
-install(DIRECTORY "${CMAKE_CURRENT_LIST_DIR}/compiled" DESTINATION "${package_dir}")
+install(DIRECTORY "${CMAKE_CURRENT_LIST_DIR}/compiled" "${CMAKE_CURRENT_LIST_DIR}/c" DESTINATION "${package_dir}")
 
 file(RELATIVE_PATH laconic_prefix "${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" laconic_prefix "${laconic_prefix}")

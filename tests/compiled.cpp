@@ -28,6 +28,37 @@ TEST_CASE("descend() from a text moves x as the method's type does, by as many b
     });
 }
 
+TEST_CASE("a reducer from a text takes vectors of double, or of float and numbers of 16 bits, also by their address") {
+    threads::run(2, [](threads::member& comm) {
+        std::vector<double> x(50), y;
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0 / static_cast<double>(3 * i + 1) + comm.rank();
+        y = x;
+        compiled::reducer of_double("error_feedback(top_k(0.1))", comm, x, {.seed = 1});
+        auto others = comm.duplicate();
+        reducer by_type(error_feedback{top_k{0.1}}, others, y, {.seed = 1});
+        of_double(x), by_type(y);
+        CHECK(x == y);
+        std::vector<float> f(50);
+        CHECK_THROWS_AS(of_double.start(0, f), argument_error);
+        of_double.start(0, x.data(), x.size(), compiled::number_type::float64);
+        of_double.finish();
+
+        std::vector<Eigen::half> half(2, Eigen::half(1 + comm.rank()));
+        std::vector<Eigen::bfloat16> brain(2, Eigen::bfloat16(3 + comm.rank()));
+        std::vector<float> full(2, 5);
+        compiled::reducer mixed("plain(identity)", comm, layers_of({2, 2, 2}));
+        mixed.start(0, half);
+        mixed.start(1, brain.data(), 2, compiled::number_type::bfloat16);
+        mixed.start(2, full);
+        mixed.finish();
+        CHECK((half[1] == Eigen::half(1.5f) && brain[0] == Eigen::bfloat16(3.5f) && full[1] == 5));
+        CHECK_THROWS_WITH_AS(mixed.start(0, x),
+                             "this reducer takes vectors of float32 and of numbers of 16 bits: one for float64 is made "
+                             "with number_type::float64",
+                             argument_error);
+    });
+}
+
 TEST_CASE("a reducer from a text is the reducer of the same reduction, in saved states, too") {
     threads::run(3, [](threads::member& comm) {
         compiled::reducer by_text("error_feedback(top_k(0.1))", comm, 50);

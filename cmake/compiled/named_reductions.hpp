@@ -7,4 +7,5 @@
 
 namespace laconic::grammar {
 extern template std::vector<entry<any_reduction<float, host>>> const& entries();
+extern template std::vector<entry<any_reduction<double, host>>> const& entries();
 }  // namespace laconic::grammar

@@ -3,4 +3,5 @@
 
 namespace laconic::grammar {
 template std::vector<entry<any_reduction<float, host>>> const& entries();
+template std::vector<entry<any_reduction<double, host>>> const& entries();
 }  // namespace laconic::grammar

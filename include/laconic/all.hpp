@@ -6,6 +6,7 @@
 #include "laconic/backend/reference.hpp"
 #include "laconic/check_compressor.hpp"
 #include "laconic/collective/consensus.hpp"
+#include "laconic/comm/engine_of.hpp"
 #include "laconic/comm/topology.hpp"
 #include "laconic/decentralized/gadmm.hpp"
 #include "laconic/decentralized/gossip.hpp"

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,39 +36,46 @@ double > run_result descend(std::string_view method, any_objective<> const& obje
     return descend(method, objective, detail::view(x), std::move(comm), how);
 }
 
-/// laconic::reducer for vectors of float with a reduction such as "error_feedback(top_k(0.01))". Its members are those
-/// of reducer, where they are described. It makes no duplicate of the communicator: from start() to finish() the caller
-/// sends nothing over it.
+/// The types of numbers that a reducer takes by their address.
+enum class number_type : std::uint8_t { float32, float64, float16, bfloat16 };
+
+/// laconic::reducer with a reduction such as "error_feedback(top_k(0.01))", for vectors of float and of numbers of 16
+/// bits, or for vectors of double. Its members are those of reducer, where they are described. It makes no duplicate of
+/// the communicator: from start() to finish() the caller sends nothing over it.
 class reducer {
   public:
-    /// Throws parse_error with the place in the text and the valid names, and what reducer's constructor throws.
+    /// For layers of `numbers`, in any mixture unless these are float64. Throws parse_error with the place in the text
+    /// and the valid names, and what reducer's constructor throws.
     reducer(std::string_view reduction, any_communicator comm, std::vector<layer> const& layers,
-            reducer_options options = {});
+            reducer_options options = {}, number_type numbers = number_type::float32);
     template <std::integral D>
     reducer(std::string_view reduction, any_communicator comm, D d, reducer_options options = {})
         : reducer(reduction, std::move(comm), std::vector<layer>{{"", d}}, std::move(options)) {}
     /// For one vector of the length of `like`.
     template <Contiguous X>
     reducer(std::string_view reduction, any_communicator comm, X const& like, reducer_options options = {})
-        : reducer(reduction, std::move(comm), like.size(), std::move(options)) {
-        static_assert(detail::is_like<float, X>());
-    }
+        : reducer(reduction, std::move(comm), std::vector<layer>{{"", like.size()}}, std::move(options),
+                  type_of<X const>()) {}
     reducer(reducer&&) noexcept;
     reducer& operator=(reducer&&) noexcept;
     ~reducer();
 
+    /// Throws argument_error for numbers of another type than those of the constructor.
     template <class X>
     void operator()(X&& x, step_options const& options = {}) {
-        if constexpr (detail::takes<float, X>()) reduce(floats(x), options);
+        reduce(data_of(x), detail::view(x).size(), type_of<X>(), options);
     }
     template <class X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
-        if constexpr (detail::takes<float, X>()) start_layer(l, floats(x), options);
+        start(l, data_of(x), detail::view(x).size(), type_of<X>(), options);
     }
     template <class X>
     void bind(std::size_t l, X&& x) {
-        if constexpr (detail::takes<float, X>()) bind_layer(l, floats(x));
+        bind(l, data_of(x), detail::view(x).size(), type_of<X>());
     }
+    /// n numbers at x.
+    void start(std::size_t l, void* x, std::size_t n, number_type numbers, step_options const& options = {});
+    void bind(std::size_t l, void* x, std::size_t n, number_type numbers);
     void finish(step_options const& options = {});
     void drop();
     std::vector<std::byte> save() const;
@@ -80,13 +88,20 @@ class reducer {
 
   private:
     template <class X>
-    static std::span<float> floats(X& x) {
-        static_assert(std::same_as<detail::element_of<X>, float>, "laconic::compiled reduces vectors of float alone");
-        return detail::view(x);
+    static constexpr number_type type_of() {
+        using E = detail::element_of<std::remove_reference_t<X>>;
+        if constexpr (std::same_as<E, double>) return number_type::float64;
+        if constexpr (detail::Number16<E>)  // the largest bfloat16 is beyond the other format
+            return static_cast<float>(static_cast<E>(1e30f)) < 2e30f ? number_type::bfloat16 : number_type::float16;
+        return number_type::float32;
     }
-    void reduce(std::span<float> x, step_options const& options);
-    void start_layer(std::size_t l, std::span<float> x, step_options const& options);
-    void bind_layer(std::size_t l, std::span<float> x);
+    template <class X>
+    static void* data_of(X& x) {
+        using T = std::conditional_t<std::same_as<detail::element_of<X>, double>, double, float>;
+        if constexpr (detail::takes<T, X&>()) return detail::view(x).data();
+        return nullptr;
+    }
+    void reduce(void* x, std::size_t n, number_type numbers, step_options const& options);
 
     struct held;
     std::unique_ptr<held> held_;

@@ -83,8 +83,9 @@ class either_form {
   public:
     template <Communicator C, class S>
     void operator()(B& on, C& comm, S& sum, std::span<T> x, sum_round const& round) {
+        [[maybe_unused]] bool const terms = sums_terms<T, B, C>(sum, false);
         if constexpr (SumsNumbers<S, T, B, C>)
-            if (!sums_terms<T, B, C>(sum, false)) return sum(on, comm, x, round);
+            if (!terms) return sum(on, comm, x, round);
         if constexpr (SumsTerms<S, T, B, C> && (ChosenSum<S> || !SumsNumbers<S, T, B, C>)) {
             list_.assign_nonzero(on, x);
             sum(on, comm, list_, round);
@@ -93,8 +94,9 @@ class either_form {
     }
     template <Communicator C, class S>
     void operator()(B& on, C& comm, S& sum, sparse_sum<T, B>& v, sum_round const& round) {
+        [[maybe_unused]] bool const terms = sums_terms<T, B, C>(sum);
         if constexpr (SumsTerms<S, T, B, C>)
-            if (sums_terms<T, B, C>(sum)) return sum(on, comm, v, round);
+            if (terms) return sum(on, comm, v, round);
         if constexpr (SumsNumbers<S, T, B, C> && (ChosenSum<S> || !SumsTerms<S, T, B, C>)) {
             full_.resize(v.dimension());
             std::span<T> const full(full_);

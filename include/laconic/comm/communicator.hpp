@@ -19,10 +19,12 @@
 namespace laconic {
 
 /// The payload that one rank sends: a message, or an error frame in place of one (`is_error`; the bytes are then its
-/// text). That flag travels with the length, in the engine's envelope.
+/// text). That flag travels with the length, in the engine's envelope. `most` is the same on all ranks: payloads of one
+/// kind have the same, by which an engine may remember how long they were (comm/engine_of.hpp).
 struct payload {
     std::span<std::byte const> bytes;
     bool is_error = false;
+    std::size_t most = 0;
 };
 
 /// Carries bytes between ranks that all run the same lines, as with MPI. Satisfied iff C has

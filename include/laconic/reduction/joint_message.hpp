@@ -34,10 +34,10 @@ class joint_message {
         for (auto* const l : layers_)
             if (auto const& own = l->own_failure()) {
                 own.write(sink_);
-                return comm.start_all_gather({with_tag(sink_, tagged(round)), true}, lane);
+                return comm.start_all_gather({with_tag(sink_, tagged(round)), true, most}, lane);
             }
         for (auto* const l : layers_) l->write(sink_);
-        comm.start_all_gather({with_tag(sink_, tagged(round)), false}, lane);
+        comm.start_all_gather({with_tag(sink_, tagged(round)), false, most}, lane);
     }
     /// Waits for the messages of all ranks, and leaves the mean in each layer; `watched`: as step_layer::expect().
     /// Throws on every rank what a rank's failure is, tags_differ where the tags do, wire_error for bytes that are no

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Short messages in place of whole gradients: reducers, sums and encoded vectors over numpy arrays.
+
+    reduce = laconic.Reducer("error_feedback(top_k(0.01))", comm, gradients)
+    for batch in data:
+        gradients = backward(model, batch)   # {"w": array, ..}
+        reduce(gradients)                    # in place: the estimate of the mean of all ranks' gradients
+        optimizer.step(model, gradients)
+
+``laconic.torch`` has the same for PyTorch.
+"""
+
+import ctypes as c
+import dataclasses
+import weakref
+
+import numpy as np
+
+from laconic import _c
+from laconic._c import (
+    AgreementError, ArgumentError, CommError, CompressionError, Error, NonFiniteError, ParseError, ShapeError,
+    TheoryError, WireError,
+)  # fmt: skip
+from laconic.comm import Comm, as_comm
+
+__version__ = _c.version
+__all__ = [
+    "AgreementError", "ArgumentError", "Comm", "CommError", "CompressionError", "Error", "NonFiniteError",
+    "ParseError", "Reducer", "ShapeError", "Statistics", "TheoryError", "WireError", "decode", "encode", "mean",
+    "names", "sum",
+]  # fmt: skip
+
+_numbers = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3}  # the last is that of ml_dtypes
+
+
+def _number(dtype):
+    name = np.dtype(dtype).name
+    if name not in _numbers:
+        raise ArgumentError(f"an array of {name}: it must be of float32, float64, float16 or bfloat16 (ml_dtypes)")
+    return _numbers[name]
+
+
+def _writable(x, name="the array"):
+    """x's address, length and type of numbers. Raises unless it is an array that can be written in place."""
+    if not isinstance(x, np.ndarray):
+        raise ArgumentError(f"{name} is of {type(x).__name__}: it must be a numpy array, which is changed in place")
+    if not (x.flags.c_contiguous or x.flags.f_contiguous):
+        raise ArgumentError(f"{name} is not contiguous, so that it cannot be changed in place: take a copy")
+    if not x.flags.writeable:
+        raise ArgumentError(f"{name} is read-only: take a copy")
+    return x.ctypes.data, x.size, _number(x.dtype)
+
+
+def _choice(name, value, choices):
+    if value not in choices:
+        raise ArgumentError(f"{name} is {value!r}: it must be {' or '.join(map(repr, choices))}")
+    return choices.index(value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Probe:
+    """A step's estimate compared with the mean of all ranks' gradients."""
+
+    step: int  #: counted from 1
+    cosine: float
+    relative_error: float  #: |estimate - mean| / |mean|
+    gradient_norm: float  #: |mean|
+    residual_norm: float  #: of this rank
+
+
+@dataclasses.dataclass(frozen=True)
+class Statistics:
+    """What a reducer has done since it was made, on this rank."""
+
+    steps: int
+    bytes_sent: int  #: of messages; a message to all ranks counts once
+    bytes_received: int  #: of other ranks' messages
+    bytes_in_full: int  #: of the arrays themselves, in all steps
+    bytes_watching: int  #: for probes and comparisons
+    bytes_of_state: int  #: of residuals and shifts
+    seconds_compressing: float
+    seconds_waiting: float
+    last_probe: "Probe | None"
+
+
+class Reducer:
+    """Replaces arrays by an estimate of the mean of all ranks' arrays, for which it sends short messages.
+
+    Args:
+        reduction: such as ``"error_feedback(top_k(0.01))"``; ``laconic.names("reductions")`` lists what there is.
+        comm: mpi4py's, an object with rank, size and allgather(bytes), a ``Comm``, or None.
+        layers: a dict of arrays by name, in any order, or one array: only names, sizes and types are kept. Numbers are
+            of float32, float16 and bfloat16 in any mixture, or of float64.
+        seed: from which compressors draw; None: rank 0 draws one for all.
+        in_full: patterns of names, in which * stands for any text, such as ``["*.bias"]``, that are sent in full.
+        dense_below, dense_rounds: layers of fewer numbers, and the first so many steps, are sent in full.
+        share_below: layers of fewer numbers share messages.
+        non_finite: "raise" NonFiniteError where a rank has NaN, or "propagate": all numbers become NaN.
+        missing_layer: what a layer that a rank does not start in a step does: "raise", count as "zero", or "skip".
+        steps_vary: steps may have weights, and be dense.
+        probe_every: every so many steps the estimate is compared with the exact mean, which costs a dense step.
+        verify_every: every so many steps ranks compare digests of what must be the same on all.
+
+    All ranks make one with the same arguments, and make the same calls. A step that raises has changed nothing.
+    """
+
+    def __init__(self, reduction, comm, layers, *, seed=None, in_full=(), dense_below=0, dense_rounds=0,
+                 share_below=None, non_finite="raise", missing_layer="raise", steps_vary=False, probe_every=0,
+                 verify_every=0):  # fmt: skip
+        if not isinstance(layers, dict):
+            layers = {"": layers}
+        self._comm = as_comm(comm)
+        self._places = {name: l for l, name in enumerate(layers)}
+        self._held = {}
+        types = {_number(x.dtype) for x in layers.values()}
+        if len(types) > 1 and 1 in types:
+            raise ArgumentError("a reducer of float64 and of other numbers: make one for each")
+        listed = (_c.Layer * len(layers))(*(_c.Layer(name.encode(), x.size, 0) for name, x in layers.items()))
+        options = _c.ReducerOptions()
+        _c.library.laconic_reducer_options_default(c.byref(options))
+        if seed is not None:
+            options.seed, options.has_seed = seed, 1
+        if share_below is not None:
+            options.share_below = share_below
+        options.propagate_non_finite = _choice("non_finite", non_finite, ["raise", "propagate"])
+        options.missing_layer = _choice("missing_layer", missing_layer, ["raise", "zero", "skip"])
+        options.steps_vary = bool(steps_vary)
+        options.dense_below, options.dense_rounds = dense_below, dense_rounds
+        options.probe_every, options.verify_every = probe_every, verify_every
+        patterns = [in_full] if isinstance(in_full, str) else list(in_full)
+        options.in_full = (c.c_char_p * len(patterns))(*(p.encode() for p in patterns))
+        options.in_full_count = len(patterns)
+        made = c.c_void_p()
+        self._comm.call("reducer_new", reduction.encode(), self._comm.handle, listed, len(listed),
+                        1 if 1 in types else 0, c.byref(options), c.byref(made))  # fmt: skip
+        self._handle = made
+        # The communicator is freed after the reducer: its functions stay as long as this object's finalizer.
+        weakref.finalize(self, lambda handle, _: _c.library.laconic_reducer_free(handle), made, self._comm)
+
+    def __call__(self, arrays, **step):
+        """Replaces all layers' arrays, a dict or the one array, by the estimate, in place. ``step``: as start()."""
+        for name, x in (arrays if isinstance(arrays, dict) else {"": arrays}).items():
+            self.start(name, x, **step)
+        self.finish()
+
+    def start(self, name, x, **step):
+        """Starts a layer: x, its array, which finish() replaces, must not change before.
+
+        Args:
+            loss_scale: by which the gradient was multiplied, and the estimate will be.
+            step_size: the learning rate: where it changes, the residual is rescaled.
+            weight: of this rank's gradient in the mean; needs ``steps_vary``.
+            dense: all layers are sent in full in this step; needs ``steps_vary``.
+        """
+        self._start(self._place(name), _writable(x, f"layer {name!r}" if name else "the array"), x, **step)
+
+    def bind(self, name, x):
+        """Binds x to a layer for all steps, as missing_layer="zero" needs."""
+        self._held[name] = x
+        self._comm.call("reducer_bind", self._handle, self._place(name), *_writable(x))
+
+    def finish(self, **step):
+        """Replaces the arrays of all started layers by the estimate. If it raises, none has changed."""
+        try:
+            self._comm.call("reducer_finish", self._handle, self._step(**step))
+        finally:
+            self._held = {name: x for name, x in self._held.items() if isinstance(name, str)}
+
+    def drop(self):
+        """Drops a step that was started; every rank must."""
+        self._comm.call("reducer_drop", self._handle)
+
+    def state(self):
+        """This rank's state, as bytes, on which the next steps depend."""
+        return _c.made_bytes("reducer_save", self._handle)
+
+    def restore(self, state):
+        """Restores this rank's state, or, from a list of those of all ranks of the saved reducer, in their order, one
+        for any number of ranks. All ranks call it."""
+        states = [state] if isinstance(state, (bytes, bytearray, memoryview)) else list(state)
+        states = [bytes(s) for s in states]
+        sizes = (c.c_size_t * len(states))(*map(len, states))
+        self._comm.call("reducer_restore", self._handle, (c.c_char_p * len(states))(*states), sizes, len(states))
+
+    def rebind(self, comm):
+        """Goes on over another communicator, such as that of the ranks that are left; each of them calls it."""
+        comm = as_comm(comm)
+        comm.call("reducer_rebind", self._handle, comm.handle)
+        weakref.finalize(self, lambda _: None, comm)  # which outlives the handle
+        self._comm = comm
+
+    @property
+    def steps(self):
+        """The number of steps that have succeeded, also before a state was saved."""
+        return self._statistics().steps
+
+    @property
+    def seed(self):
+        return self._statistics().seed
+
+    @property
+    def statistics(self):
+        s = self._statistics()
+        probe = Probe(s.probe_step, s.probe_cosine, s.probe_relative_error, s.probe_gradient_norm,
+                      s.probe_residual_norm) if s.probe_step else None  # fmt: skip
+        fields = [f.name for f in dataclasses.fields(Statistics)][:-1]
+        return Statistics(*(getattr(s, name) for name in fields), probe)
+
+    def _statistics(self):
+        found = _c.Statistics()
+        _c.call("reducer_statistics", self._handle, c.byref(found))
+        return found
+
+    def _place(self, name):
+        if name not in self._places:
+            raise ArgumentError(f"there is no layer {name!r}: they are {', '.join(map(repr, self._places))}")
+        return self._places[name]
+
+    def _start(self, layer, numbers, owner, **step):
+        self._held[layer] = owner  # its memory stays until finish()
+        self._comm.call("reducer_start", self._handle, layer, *numbers, self._step(**step))
+
+    @staticmethod
+    def _step(loss_scale=1.0, step_size=None, weight=1.0, dense=False):
+        if step_size is not None and not step_size > 0:
+            raise ArgumentError(f"a step size of {step_size}, which must be above 0")
+        return c.byref(_c.StepOptions(loss_scale, step_size or 0.0, weight, dense))
+
+
+def sum(x, comm):
+    """x <- the sum of all ranks' x, in place, with the same bits on all ranks. Every rank receives all others' arrays."""
+    comm = as_comm(comm)
+    comm.call("sum", comm.handle, *_writable(x))
+
+
+def mean(x, comm):
+    """x <- the mean of all ranks' x, in place, likewise."""
+    comm = as_comm(comm)
+    comm.call("mean", comm.handle, *_writable(x))
+
+
+def encode(compressor, x, seed=0, stream=0):
+    """The bytes of the array x (float32 or float64) as a compressor such as "top_k(0.01) | natural" encodes it. What it
+    draws it draws from (seed, stream): give each message another pair, and decode with the same."""
+    x = np.ascontiguousarray(x)
+    return _c.made_bytes("encode", compressor.encode(), x.ctypes.data, x.size, _number(x.dtype), seed, stream)
+
+
+def decode(compressor, encoded, x, seed=0, stream=0):
+    """x <- the array that encode() encoded, of x's length and type. WireError for damaged bytes; then x is as it was."""
+    encoded = bytes(encoded)
+    _c.call("decode", compressor.encode(), encoded, len(encoded), *_writable(x), seed, stream)
+
+
+def names(what):
+    """The "reductions", "compressors" or "collectives" that texts may name: a dict of their forms and descriptions."""
+    lines = _c.made_bytes("list", what.encode()).decode().splitlines()
+    return dict(line.split("\t", 1) for line in lines)

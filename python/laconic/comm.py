@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Communicators: how the bytes of the ranks travel."""
+
+import ctypes as c
+import weakref
+
+import numpy as np
+
+from laconic import _c
+
+
+def _view(address, n):
+    """The n bytes at this address, as an array of uint8 that does not own them."""
+    if n == 0:
+        return np.empty(0, np.uint8)
+    return np.ctypeslib.as_array((c.c_uint8 * n).from_address(address))
+
+
+class Comm:
+    """A communicator of ``size`` ranks over an all-gather of blocks of equal length.
+
+    ``start(lane, mine, all)`` starts to gather: ``mine`` is an array of n bytes (uint8), with the same n on all ranks,
+    and rank r's bytes come to ``all[r]`` of the array ``all``, of shape (size, n). Both stay where they are until
+    ``finish(lane)`` has waited for it. Lanes are 0 to 7. All ranks start and finish in the same order, in which a lane
+    may be started and finished again while older lanes are in flight. Where nothing runs in the background, gather in
+    ``finish``. What they raise becomes the ``__cause__`` of a CommError.
+    """
+
+    def __init__(self, rank, size, start, finish):
+        self.rank, self.size = int(rank), int(size)
+        self.raised = None
+        # The functions below hold a weak reference: the library's handle is freed with this object.
+        me = weakref.ref(self)
+
+        def guarded(function, *arguments):
+            try:
+                function(*arguments)
+                return 0
+            except BaseException as error:  # which C could not pass on
+                me().raised = error
+                return 1
+
+        def start_in_c(_, lane, mine, n, everything):
+            return guarded(start, lane, _view(mine, n), _view(everything, n * size).reshape(size, n))
+
+        self._functions = _c.START(start_in_c), _c.FINISH(lambda _, lane: guarded(finish, lane))
+        self.handle = _c.made("comm_new", c.byref(_c.Engine(self.rank, self.size, None, *self._functions)))
+        weakref.finalize(self, _c.library.laconic_comm_free, self.handle)
+
+    def call(self, name, *arguments):
+        """Calls a function that communicates: where the communicator raised, that is the error's cause."""
+        self.raised = None
+        try:
+            _c.call(name, *arguments)
+        except _c.CommError as error:
+            if self.raised is None:
+                raise
+            if not isinstance(self.raised, Exception):
+                raise self.raised  # such as KeyboardInterrupt
+            raise _c.CommError(f"{error}: {self.raised}") from self.raised
+
+
+def _of_mpi4py(comm):
+    requests = {}
+
+    def start(lane, mine, everything):
+        requests[lane] = comm.Iallgather(mine, everything)
+
+    return Comm(comm.Get_rank(), comm.Get_size(), start, lambda lane: requests.pop(lane).Wait())
+
+
+def _of_bytes(comm):
+    started = {}
+
+    def start(lane, mine, everything):
+        started[lane] = mine, everything
+
+    def finish(lane):
+        mine, everything = started.pop(lane)
+        theirs = comm.allgather(mine.tobytes())
+        for to, block in zip(everything, theirs, strict=True):
+            to[:] = np.frombuffer(block, np.uint8)
+
+    return Comm(_number(comm, "rank"), _number(comm, "size"), start, finish)
+
+
+def _number(comm, name):
+    found = getattr(comm, name)
+    return found() if callable(found) else found
+
+
+def as_comm(comm):
+    """``comm`` as a Comm: itself; mpi4py's; any object with ``rank``, ``size`` (numbers or methods) and
+    ``allgather(bytes)``, which returns a list of all ranks' bytes; or None, one rank alone."""
+    if isinstance(comm, Comm):
+        return comm
+    if comm is None:
+        started = {}
+        return Comm(0, 1, lambda lane, *blocks: started.update({lane: blocks}),
+                    lambda lane: np.copyto(started[lane][1][0], started[lane][0]))  # fmt: skip
+    if hasattr(comm, "Iallgather"):
+        return _of_mpi4py(comm)
+    if all(hasattr(comm, name) for name in ("rank", "size", "allgather")):
+        return _of_bytes(comm)
+    raise _c.ArgumentError(
+        f"{type(comm).__name__} is no communicator: pass mpi4py's, an object with rank, size and allgather(bytes), "
+        "a laconic.Comm, or None for one rank alone"
+    )
