@@ -46,7 +46,10 @@ def moved(text, page, sources):
 
     parts = re.split(r"(```.*?```)", text, flags=re.DOTALL)
     # In a table's code the bar is escaped for GitHub, and must not be for mkdocs.
-    return "".join(part if part.startswith("```") else LINK.sub(link, part).replace("\\|", "|") for part in parts)
+    def prose(part):
+        return re.sub(r"`[^`\n]*`", lambda code: code[0].replace("\\|", "|"), LINK.sub(link, part))
+
+    return "".join(part if part.startswith("```") else prose(part) for part in parts)
 
 
 def read(path):
