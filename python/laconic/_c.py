@@ -159,8 +159,9 @@ def _load():
     library.laconic_bytes_data.argtypes = library.laconic_bytes_size.argtypes = [_handle]
     library.laconic_bytes_data.restype = c.c_void_p
     library.laconic_bytes_size.restype = c.c_size_t
-    library.laconic_reducer_options_default.argtypes = [c.POINTER(ReducerOptions)]
-    library.laconic_reducer_options_default.restype = None
+    for name, options in ("reducer", ReducerOptions), ("step", StepOptions):
+        getattr(library, f"laconic_{name}_options_default").argtypes = [c.POINTER(options)]
+        getattr(library, f"laconic_{name}_options_default").restype = None
     return library
 
 

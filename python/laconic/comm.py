@@ -78,7 +78,9 @@ def _of_bytes(comm):
     def finish(lane):
         mine, everything = started.pop(lane)
         theirs = comm.allgather(mine.tobytes())
-        for to, block in zip(everything, theirs, strict=True):
+        if len(theirs) != len(everything):
+            raise _c.ArgumentError(f"allgather() returned {len(theirs)} blocks of {len(everything)} ranks")
+        for to, block in zip(everything, theirs):
             to[:] = np.frombuffer(block, np.uint8)
 
     return Comm(_number(comm, "rank"), _number(comm, "size"), start, finish)
