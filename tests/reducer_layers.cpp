@@ -101,39 +101,96 @@ TEST_CASE("small or sensitive layers travel in full and without a memory: dense_
 }
 
 // What the estimates are where layers are absent, is in reducer_absent.cpp.
-TEST_CASE("layers that one rank starts in another order, twice or not at all are named on all ranks") {
+TEST_CASE("layers that one rank starts twice or not at all are named on all ranks") {
     using list = std::vector<std::size_t>;
-    std::string const misplaced = "layer conv.weight is started where layer conv.bias was in the first step",
-                      lacks = "layer conv.bias was not started";
+    std::string const lacks = "layer conv.bias was not started";
     struct row {
         int steps;  // of all ranks, before
         on_missing_layer missing_layer;
         list usual, odd;  // the layers that all ranks start, and rank 1
         std::string text;
     };
-    for (row const& is :
-         {row{0,
-              on_missing_layer::raise,
-              backwards,
-              {0, 1, 2},
-              "ranks disagree: rank 0 has \"the order of layers: head.weight, conv.bias, conv.weight\", rank 1 has "
-              "\"the order of layers: conv.weight, conv.bias, head.weight\""},
-          row{1, on_missing_layer::raise, backwards, {2, 0, 1}, "rank 1, round 1: " + misplaced},
-          row{1, on_missing_layer::raise, backwards, {2, 0}, "rank 1, round 1: " + misplaced},
-          row{1,
-              on_missing_layer::raise,
-              backwards,
-              {2, 2, 1, 0},
-              "rank 1, round 1: layer head.weight is started twice"},
-          row{1, on_missing_layer::raise, backwards, {2}, "rank 1, round 1: " + lacks},
-          row{0, on_missing_layer::raise, {2, 0}, {2, 0}, "rank 0, round 0: " + lacks},
-          row{1, on_missing_layer::skip, backwards, {2, 0}, "rank 1, round 1: " + lacks}})
+    auto const raise = on_missing_layer::raise;
+    for (row const& is : {row{1, raise, backwards, {2, 2, 1, 0}, "rank 1, round 1: layer head.weight is started twice"},
+                          row{1, raise, backwards, {2, 0}, "rank 1, round 1: " + lacks},
+                          row{1, raise, backwards, {0, 2}, "rank 1, round 1: " + lacks},
+                          row{0, raise, backwards, {0, 2}, "rank 1, round 0: " + lacks},
+                          row{0, raise, backwards, {0, 0, 2, 1}, "rank 1, round 0: layer conv.weight is started twice"},
+                          row{0, raise, {2, 0}, {2, 0}, "rank 0, round 0: " + lacks},
+                          row{1, on_missing_layer::skip, backwards, {0, 2}, "rank 1, round 1: " + lacks}})
         CHECK(error_of_all(3, [&](fibers::member& comm) {
                   reducer reduce(error_feedback{top_k{4}}, comm, three, {.missing_layer = is.missing_layer});
                   auto g = gradients(comm.rank(), 0);
                   for (int k = 0; k < is.steps; ++k) whole_step(reduce, g);
                   whole_step(reduce, g, comm.rank() == 1 ? is.odd : is.usual);
               }) == is.text);
+}
+
+// What a rank has after 12 steps of seven layers, which it starts backwards or, `shuffled`, in an order of its own in
+// each step: all vectors of all steps, and its state.
+struct outcome {
+    std::vector<vectors> g;
+    std::vector<std::byte> state;
+    bool operator==(outcome const&) const = default;
+};
+outcome start_in_some_order(auto const& how, auto& comm, int rank, reducer_options options, bool shuffled) {
+    std::vector<std::size_t> const seven{40, 6, 25, 4, 9, 5, 30};
+    options.seed = 3;
+    reducer reduce(how, comm, seven, options);
+    outcome all;
+    vectors g(seven.size());
+    for (std::size_t l = 0; l < g.size(); ++l) {
+        g[l].resize(seven[l]);
+        if (options.missing_layer == on_missing_layer::zero) reduce.bind(l, g[l]);
+    }
+    for (int k = 0; k < 12; ++k) {
+        auto const drawn = key{11}.child(std::uint64_t(k)).child(std::uint64_t(rank));
+        std::vector<std::size_t> order{6, 5, 4, 3, 2, 1, 0};
+        for (std::size_t i = 6; shuffled && i > 0; --i) std::swap(order[i], order[drawn.word(i) % (i + 1)]);
+        bool const zero = options.missing_layer == on_missing_layer::zero,
+                   skip = options.missing_layer == on_missing_layer::skip;
+        auto const fresh = reducing::gradients(rank, k, seven);
+        for (auto const l : order) {
+            std::ranges::copy(fresh[l], g[l].begin());
+            bool const lacks = zero ? drawn.word(20 + l) % 3 == 0 : skip && (l + std::size_t(k)) % 3 == 0;
+            if (!lacks) reduce.start(l, g[l]);
+        }
+        reduce.finish();
+        all.g.push_back(g);
+        if (k == 6) reduce.restore(reduce.save());  // after which all learn an order anew
+    }
+    all.state = reduce.save();
+    return all;
+}
+
+TEST_CASE("ranks that each start their layers in another order in each step have what ordered ranks have, to the bit") {
+    auto const check = [&](auto const& how, bool skips = true) {
+        CAPTURE(to_string(how));
+        for (auto const missing : {on_missing_layer::raise, on_missing_layer::zero, on_missing_layer::skip})
+            for (std::size_t const share_below : {0u, 10u, 4096u}) {
+                if (missing == on_missing_layer::skip && !skips) continue;
+                CAPTURE(int(missing));
+                CAPTURE(share_below);
+                reducer_options const options{.missing_layer = missing, .share_below = share_below};
+                std::vector<outcome> alike(4), shuffled(4);
+                threads::run(4, [&](threads::member& comm) {
+                    auto const r = std::size_t(comm.rank());
+                    alike[r] = start_in_some_order(how, comm, comm.rank(), options, false);
+                    shuffled[r] = start_in_some_order(how, comm, comm.rank(), options, true);
+                });
+                CHECK(shuffled == alike);
+                reducing::on_nodes<threads>(2, 2, [&](auto& nodes, threads::member& comm) {
+                    auto const r = std::size_t(comm.rank());
+                    alike[r] = start_in_some_order(how, nodes, comm.rank(), options, false);
+                    shuffled[r] = start_in_some_order(how, nodes, comm.rank(), options, true);
+                });
+                CHECK(shuffled == alike);
+            }
+    };
+    check(error_feedback{top_k{2} | natural{}});
+    check(ef21_shift{top_k{2}});
+    check(error_feedback{top_k{2}, 1, ring{}}, false);
+    check(error_feedback{top_k{2}, 1, in_background{ring{}}}, false);
 }
 
 TEST_CASE("layers that are not there, or have one name, are refused at once") {

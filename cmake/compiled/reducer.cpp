@@ -62,6 +62,9 @@ void reducer::finish(step_options const& options) {
 void reducer::drop() {
     held_->visit([](auto& by) { by.drop(); });
 }
+void reducer::reorder() {
+    held_->visit([](auto& by) { by.reorder(); });
+}
 std::vector<std::byte> reducer::save() const {
     return held_->visit([](auto& by) { return by.save(); });
 }

@@ -78,6 +78,7 @@ class reducer {
     void bind(std::size_t l, void* x, std::size_t n, number_type numbers);
     void finish(step_options const& options = {});
     void drop();
+    void reorder();
     std::vector<std::byte> save() const;
     void restore(std::span<std::byte const> saved);
     void restore(std::span<std::vector<std::byte> const> saved);

@@ -89,6 +89,8 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
         static_cast<void>(prepare());
     }
 
+    void reorder() {}
+
     void abandon() {
         this->end_step();
         step_->abandon();

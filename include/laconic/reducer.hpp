@@ -29,13 +29,13 @@ namespace laconic {
 ///     reduce.start(3, g3), reduce.start(2, g2), reduce.start(1, g1), reduce.start(0, g0);
 ///     reduce.finish();
 ///
-/// Every rank makes one, with the same reduction, layers and options, and makes the same calls, layers in the order of
-/// the first step, or, where layers may be absent, of the first in which all ranks start all. A step is a transaction:
-/// where finish() throws, or propagates NaN, all residuals and shifts are on every rank as they were before it, and so
-/// are the caller's numbers unless they became NaN. A reducer works over a duplicate of its communicator, if that is
-/// Splitting. docs/reducer.md has all of this, situation by situation. Memory, beside the reduction's: 2 d numbers,
-/// with a shift and numbers of 16 bits or a loss scale 3 d, the messages, of which 8 are in flight at once, and room
-/// for d / 4 terms of them. After the first step it allocates only where a collective's lists grow.
+/// Every rank makes one, with the same reduction, layers and options, and makes the same calls; layers may be started
+/// in another order on each rank and in each step. A step is a transaction: where finish() throws, or propagates NaN,
+/// all residuals and shifts are on every rank as they were before it, and so are the caller's numbers unless they
+/// became NaN. A reducer works over a duplicate of its communicator, if that is Splitting. docs/reducer.md has all of
+/// this, situation by situation. Memory, beside the reduction's: 2 d numbers, with a shift and numbers of 16 bits or a
+/// loss scale 3 d, the messages, of which 8 are in flight at once, and room for d / 4 terms of them. After the first
+/// step it allocates only where a collective's lists grow.
 template <class R, class C, Scalar T = float, class B = host>
 class reducer {
   public:
@@ -71,8 +71,11 @@ class reducer {
         finish();
     }
 
-    /// Starts this layer: its message begins to travel (in the first step, and where a collective in the foreground
-    /// adds it up, later), and x, which finish() replaces by the estimate, must stay until then. finish() throws all
+    /// Starts this layer: its message is made, and x, which finish() replaces by the estimate, must stay until then.
+    /// Messages travel in the order in which rank 0 started the layers of the first step that all ranks started in
+    /// full, each as soon as the layers before it are started; in finish() all that are behind a layer which is not,
+    /// and those of that first step; where a collective in the foreground adds them up, one at a time, when the next is
+    /// ready or in finish(). finish() throws all
     /// errors, on all ranks; start() itself throws argument_error only for a layer that does not exist, and for one
     /// more where all messages of the step are sent; that step goes on. Cost: a pass over x, h and e, the compressor's,
     /// the messages' terms, and one more over x; or three over the mean, where these terms are more than d / 4, or for
@@ -94,16 +97,24 @@ class reducer {
     /// the others. `options` are those of a step in which this rank starts no layer. Throws, the same on every rank,
     /// non_finite_error, also where the estimate times the loss scale is beyond the caller's numbers, compression_error
     /// where a rank's message cannot be made (a vector of another length, an option out of range, a layer that is
-    /// started twice, out of order or not at all, a compressor that throws), agreement_error where ranks have another
-    /// order of layers, step, step size, loss scale or largest number, wire_error for damaged bytes; and comm_error.
-    /// Where a collective breaks off, other ranks may have its sum: then every later call throws comm_error until a
-    /// saved state is restored. Throws argument_error, and the step goes on, for other options than the layers'.
+    /// started twice or not at all, a compressor that throws), agreement_error where ranks have another step, step
+    /// size, loss scale or largest number, or one has called reorder() alone, wire_error for damaged bytes; and
+    /// comm_error. Where a collective breaks off, other ranks may have its sum: then every later call throws comm_error
+    /// until a saved state is restored. Throws argument_error, and the step goes on, for other options than the
+    /// layers'.
     void finish(step_options const& options = {}) { step_.finish(options); }
 
     /// Drops a step: nothing changes. Every rank must drop it. Where one alone does, the others' finish() throws
     /// compression_error, which names it, if that rank has started some layers, or none with
     /// reducer_options::steps_vary; if it has started all, the next step throws agreement_error on all ranks.
     void drop() { step_.drop(); }
+
+    /// The next step, or where one is in progress the one after it, learns the order in which messages travel anew,
+    /// from its own starts, as for a loop whose order changes once. All ranks call it between the same two finish();
+    /// where one alone does, finish() throws agreement_error on all ranks until all do (where a collective adds up all
+    /// layers, comm_error). It sends nothing; that step compares 24 bytes from each rank. Over nodes, where all
+    /// messages travel in finish(), it does nothing.
+    void reorder() { step_.reorder(); }
 
     /// The state of this rank on which the next steps depend, for restore(). Throws argument_error while a step is in
     /// progress.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers have an identity by name, and an order has a text that no other order has. Layers are due in the order of the
-// first step that has all; before, in that of their list.
+// Layers have an identity by name. They are due in the order of rank 0's first step in which all ranks have all;
+// before, in that of their list.
 #include "laconic/reduction/step_layers.hpp"
 
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
+#include "support/passed_on.hpp"
 #include "support/states.hpp"
 
 using top_k_with_errors = error_feedback<top_k<>>;
@@ -32,29 +33,6 @@ TEST_CASE("the identity of a state has the layers by name, what ranks agree on h
     CHECK(share.identity(0, 2, 5) != one.identity(0, 2, 5));
     layers const in_full({}, by_top_1, {{"b", 3}, {"a", 2}}, {.in_full = {"a"}});
     CHECK(in_full.identity(0, 2, 5).find("layer a: 2 numbers, in full\n") != std::string::npos);
-}
-
-TEST_CASE("the text of an order differs where the order does, whatever the names are") {
-    std::vector<std::vector<std::size_t>> const orders{{0, 1, 2}, {2, 0, 1}, {1, 0, 2}, {2, 1}, {0}, {2}, {0, 2}, {}};
-    for (std::vector<layer> const& names : {std::vector<layer>{{"a", 1}, {"b", 1}, {"a, b", 1}},
-                                            std::vector<layer>{{"a", 1}, {"; not started: a", 1}, {"", 1}},
-                                            std::vector<layer>{{"a\\", 1}, {"a\\, b", 1}, {"b", 1}}}) {
-        layers const all({}, by_top_1, names, {});
-        std::vector<std::string> texts;
-        for (auto const& order : orders) {
-            detail::layer_order started(3);
-            for (auto const l : order) started.start(l);
-            texts.push_back(all.names(started));
-        }
-        std::sort(texts.begin(), texts.end());
-        CHECK(std::adjacent_find(texts.begin(), texts.end()) == texts.end());
-    }
-    layers const all({}, by_top_1, {{"b", 3}, {"a", 2}}, {});
-    detail::layer_order order(2);
-    order.start(1);
-    CHECK(all.names(order) == "a, ; not started: b");
-    order.start(0);
-    CHECK(all.names(order) == "a, b");
 }
 
 TEST_CASE("what does not suit a layer is refused") {
@@ -135,51 +113,83 @@ TEST_CASE("a step that lacks layers has the order of the list, and the first tha
     CHECK_FALSE(order.is_known());
     for (std::size_t const l : {2u, 0u, 3u, 1u}) order.start(l);
     CHECK(order.has_all());
-    order.learn();
+    CHECK_FALSE(order.is_next_started());  // none is next
+    for (auto const& wrong : {std::vector<std::size_t>{2, 0, 3}, {2, 0, 3, 2}, {2, 0, 3, 4}})
+        CHECK_FALSE(order.learn(wrong));
+    CHECK_FALSE(order.is_known());
+    CHECK(order.learn(order.first()));
     CHECK(order.is_learned());
     for (int steps = 0; steps < 2; ++steps) CHECK(sent() == std::vector<std::size_t>{2, 0, 3, 1});
     CHECK_FALSE(order.fresh().is_known());
     CHECK(layer_order(3, true).fresh().all() == std::vector<std::size_t>{0, 1, 2});
 }
 
-TEST_CASE("ranks learn the order where all have started all layers, and two that differ in it are named to all") {
+TEST_CASE("ranks learn rank 0's order where all have started all layers, and what is wrong on one is thrown on all") {
     using orders = std::vector<std::vector<std::size_t>>;
-    auto const outcome = [](orders const& of_rank) {
+    auto const outcome = [](orders const& of_rank, int failed = -1, int other = -1) {
         std::vector<std::string> all(of_rank.size());
         laconic::fibers::run(int(of_rank.size()), [&](laconic::fibers::member& comm) {
             auto const me = std::size_t(comm.rank());
-            layer_order order(2);
+            layer_order order(3);
             for (auto const l : of_rank[me]) order.start(l);
             try {
-                laconic::detail::learn_if_complete(comm, order, {{"the steps so far", 7}});
-                all[me] = (order.is_learned() ? "learned " : "listed ") + std::to_string(order.due());
-            } catch (laconic::agreement_error const& e) {
+                detail::failure own;
+                if (comm.rank() == failed) own = detail::failure::no_message("no step").by(failed, 7);
+                detail::learn_order(comm, order, {{"the steps so far", comm.rank() == other ? 8 : 7}}, own);
+                all[me] = order.is_learned() ? "learned " : "listed ";
+                for (auto const l : order.all()) all[me] += std::to_string(l);
+            } catch (laconic::error const& e) {
                 all[me] = e.what();
             }
         });
         for (auto const& text : all) CHECK(text == all[0]);
         return all[0];
     };
-    CHECK(outcome({{1, 0}, {1, 0}, {1, 0}}) == "learned 1");
-    CHECK(outcome({{1, 0}, {1}, {1, 0}}) == "listed 0");
-    CHECK(outcome({{}, {}, {}}) == "listed 0");
-    CHECK(outcome({{}, {1, 0}, {0, 1}}) == "ranks disagree: ranks 1 and 2 start the layers in different orders");
+    CHECK(outcome({{1, 0, 2}, {1, 0, 2}, {1, 0, 2}}) == "learned 102");
+    CHECK(outcome({{1, 0, 2}, {0, 1, 2}, {2, 1, 0}}) == "learned 102");
+    CHECK(outcome({{1, 0, 2}, {1}, {1, 0, 2}}) == "listed 012");
+    CHECK(outcome({{}, {}, {}}) == "listed 012");
+    CHECK(outcome({{}, {1, 0, 2}, {0, 1, 2}}) == "listed 012");
+    CHECK(outcome({{1, 0, 2}, {0, 1, 2}}, 1) == "rank 1, round 7: no step");
+    CHECK(outcome({{1, 0, 2}, {0, 1, 2}}, -1, 1) ==
+          "ranks disagree: rank 0 has \"the steps so far: 7\", rank 1 has \"the steps so far: 8\"");
 }
 
-TEST_CASE("in a later step a layer that is not due is early, and the next step begins anew") {
+TEST_CASE("an order from rank 0 that is none is an error on all ranks") {
+    struct forged : passed_on<fibers::member> {
+        int gathers = 0;
+        std::vector<std::size_t> sent;
+        void all_gather(payload mine) {
+            ++gathers;
+            inner->all_gather(gathers == 2 && rank() == 0 ? payload{std::as_bytes(std::span(sent))} : mine);
+        }
+    };
+    for (auto const& sent : {std::vector<std::size_t>{1, 1}, {0, 2}, {0}})
+        laconic::fibers::run(2, [&](laconic::fibers::member& inner) {
+            forged comm{{&inner}, 0, sent};
+            layer_order order(2);
+            for (std::size_t const l : {0u, 1u}) order.start(inner.rank() == 0 ? l : 1 - l);
+            CHECK_THROWS_AS(detail::learn_order(comm, order, {}, {}), comm_error);
+            CHECK_FALSE(order.is_known());
+        });
+}
+
+TEST_CASE("in a later step a layer that is started early waits for those before it, and the next step begins anew") {
     layer_order order(3);
-    for (std::size_t const l : {1u, 0u, 2u}) order.start(l);
-    order.learn();
-    order.end_step();
+    CHECK(order.learn({1, 0, 2}));
     CHECK(order.is_known());
     CHECK_FALSE(order.is_started(1));
-    CHECK(order.due() == 1);
-    CHECK(order.is_later(2));
-    CHECK(order.is_later(1));  // due itself
-    order.start(1);
-    order.advance();
-    CHECK_FALSE(order.is_later(1));
-    CHECK(order.due() == 0);
+    CHECK(order.is_due(1));
+    CHECK(order.start(0));
+    CHECK_FALSE(order.is_due(0));
+    CHECK_FALSE(order.is_next_started());
+    CHECK(order.start(1));
+    for (std::size_t const l : {1u, 0u}) {
+        CHECK(order.due() == l);
+        CHECK(order.is_next_started());
+        order.advance();
+    }
+    CHECK_FALSE(order.is_next_started());
     CHECK(order.first().empty());
     order.end_step();
     CHECK(order.due() == 1);

@@ -94,7 +94,7 @@ TEST_CASE("shares are weights by the mean weight, and what cannot be is refused 
 TEST_CASE("a step that a rank drops is dropped, whatever its options") {
     for (bool const dense : {false, true})
         fibers::run(3, [&](fibers::member& comm) {
-            auto const how = comm.rank() == 1 ? detail::begins::to_drop : detail::begins::with_layers;
+            auto const how = comm.rank() == 1 ? detail::begins::to_drop : detail::begins::with_options;
             auto const options = comm.rank() == 1 ? step_options() : step_options{.dense = dense};
             CHECK(outcome([&] { return detail::agree_on_step(comm, 5, options, how); }) ==
                   "rank 1, round 5: the step was dropped there");
@@ -103,7 +103,7 @@ TEST_CASE("a step that a rank drops is dropped, whatever its options") {
 
 TEST_CASE("ranks of different steps, step sizes or loss scales see it before any weight, unless one drops the step") {
     auto const differs = [](std::uint64_t round, step_options const& options,
-                            detail::begins how = detail::begins::with_layers) {
+                            detail::begins how = detail::begins::with_options) {
         int seen = 0;
         fibers::run(2, [&](fibers::member& comm) {
             try {
@@ -124,7 +124,7 @@ TEST_CASE("ranks of different steps, step sizes or loss scales see it before any
     for (double const size : {0.25, 0.75}) CHECK(differs(5, {.step_size = size}));
     CHECK(differs(5, {}));
     for (double const scale : {0.5, 2.0}) CHECK(differs(5, {.loss_scale = scale, .step_size = 0.5}));
-    for (auto const how : {detail::begins::with_error, detail::begins::to_drop}) {
+    for (auto const how : {detail::begins::with_others, detail::begins::to_drop}) {
         CHECK_FALSE(differs(5, {}, how));
         CHECK(differs(6, {}, how));
     }

@@ -55,7 +55,6 @@ constexpr cause_row causes[] = {
     {cause::option_out_of_range, "an option out of range", "compression_error", "rank #, round 1: "},
     {cause::other_k, "another k", "agreement_error", "rank # has \"", true},
     {cause::other_layers, "another layer list", "agreement_error", "rank # has \"", true},
-    {cause::other_order, "another order", "agreement_error", "rank # has \"", true},
     {cause::other_option, "another option", "agreement_error", "rank # has \"", true},
     {cause::other_step_option, "another option of a step", "agreement_error", "rank # has "},
     {cause::damaged_for_one, "damaged bytes at one rank", "wire_error", "from rank #"},
@@ -147,11 +146,9 @@ class reducing : public subject {
         if (here && c == cause::option_out_of_range) how_to.loss_scale = -1;
         if (here && c == cause::other_step_option) how_to.step_size = 2;
         x_ = g;
-        std::array<std::size_t, 3> order{2, 1, 0};
-        if (here && c == cause::other_order) std::swap(order[0], order[1]);
         std::exception_ptr failed;
         try {
-            for (auto const l : order) reduce_.start(l, x_[l], how_to);
+            for (std::size_t const l : {2u, 1u, 0u}) reduce_.start(l, x_[l], how_to);
             reduce_.finish();
         } catch (...) {
             failed = std::current_exception();
@@ -263,8 +260,7 @@ std::vector<way> ways() {
         }
     all.push_back({"in background over ring", 4, 0, ring{}, true});
     all.push_back({"in background over gtop_k", 4, 0, gtop_k{2}, true});
-    using descending =
-        recursion<any_compressor<>, memory<>, gradient_step, fixed_level, mini_batch, any_transport<>>;
+    using descending = recursion<any_compressor<>, memory<>, gradient_step, fixed_level, mini_batch, any_transport<>>;
     for (auto const& [name, over] : {std::pair<char const*, any_transport<>>{"gathered", gather_all{}},
                                      {"served", served<identity, double>{}},
                                      {"over ring", ring{}}})
@@ -378,12 +374,12 @@ ending live_through(cause_row const& row, int rank, bool fails, Make make, Arm a
         return failed != nullptr;
     };
     std::unique_ptr<subject> one;
-    if (row.at_start && c != cause::other_order) {
+    if (row.at_start) {
         if (fails) attempt([&] { make(c, here)->step(0, c, here); });
         one = make(cause::none, false);
     } else {
         one = make(c, false);
-        int const earlier = c == cause::other_order ? 0 : c == cause::overflow ? 2 : 1;
+        int const earlier = c == cause::overflow ? 2 : 1;
         for (int n = 0; n < earlier; ++n) one->step(n, c == cause::overflow ? c : cause::none, false);
         if (fails) {
             auto const before = one->save();
@@ -452,14 +448,13 @@ std::vector<special_cells> special_list() {
     using enum special;
     return {
         {not_applicable, "in background*", {}, "fibers share one thread", "fibers"},
-        {not_applicable, "nodes*", {other_order}, "a step over nodes takes the layers in the order of the list"},
         {not_applicable,
          "descent*",
-         {other_length, other_layers, other_order, other_step_option},
+         {other_length, other_layers, other_step_option},
          "x is one vector, whose length each rank checks for itself, and rounds have no options"},
-        {not_applicable, "gossip", {other_length, other_layers, other_order, other_step_option}, "as of a descent"},
-        {not_applicable, "gadmm", {other_length, other_layers, other_order, other_step_option}, "as of a descent"},
-        {not_applicable, "fednl", {other_length, other_layers, other_order, other_step_option}, "as of a descent"},
+        {not_applicable, "gossip", {other_length, other_layers, other_step_option}, "as of a descent"},
+        {not_applicable, "gadmm", {other_length, other_layers, other_step_option}, "as of a descent"},
+        {not_applicable, "fednl", {other_length, other_layers, other_step_option}, "as of a descent"},
         {not_applicable, "gossip", {overflow}, "x itself, from which the difference is taken, is not finite first"},
         {not_applicable, "gadmm", {overflow}, "x itself, from which the difference is taken, is not finite first"},
         {not_applicable, "gadmm", {no_theorem}, "it converges for every rho"},
@@ -521,7 +516,7 @@ bool names_another_rank(std::string const& text, way const& w) {
 
 /// What is wrong with a cell, from the endings of all ranks with and without the failure; nothing where all is right.
 std::string judge(way const& w, cause_row const& row, bool at_some, std::vector<ending> const& with,
-                         std::vector<ending> const& without) {
+                  std::vector<ending> const& without) {
     std::string text = row.text;
     if (auto const at = text.find('#'); at != text.npos) text.replace(at, 1, std::to_string(culprit));
     std::string_view const of(row.type);

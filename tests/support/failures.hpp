@@ -29,7 +29,6 @@ enum class cause {
     option_out_of_range,
     other_k,
     other_layers,
-    other_order,
     other_option,
     other_step_option,
     damaged_for_one,

@@ -13,9 +13,9 @@
 
 namespace laconic::detail {
 
-/// What controls the steps of a reducer, on one rank: messages are made and sent as layers are started, in the order of
-/// the first step, and all state changes at the end, when every message of every rank is there. It is compiled once,
-/// for all reductions, numbers, backends and communicators.
+/// What controls the steps of a reducer, on one rank: messages are made as layers are started, each is sent once those
+/// before it in the order of layers are, and all state changes at the end, when every message of every rank is there.
+/// It is compiled once, for all reductions, numbers, backends and communicators.
 class step_control : public step_layers, step_state {
   public:
     /// The number of steps that have succeeded.
@@ -25,7 +25,7 @@ class step_control : public step_layers, step_state {
     void bind(std::size_t l, caller_vector x) { at(l).bind(x); }
     /// Opens a step, which start(), prepare() and refuse() do where it is not done. Where the steps vary, the ranks
     /// compare their steps and weights.
-    [[gnu::cold]] void open(step_options const& options = {}, begins how = begins::with_layers) {
+    [[gnu::cold]] void open(step_options const& options = {}, begins how = begins::with_options) {
         now_.is_open = true;
         now_.given = options;
         attempt([&] {
@@ -42,21 +42,22 @@ class step_control : public step_layers, step_state {
         if (!now_.is_open) require_consistent();
         auto& vector = at(l).vector();
         if (!now_.is_open)
-            open(options);
+            open(options, have_one_option() || order_.is_due(l) ? begins::with_options : begins::with_others);
         else if (auto const* const why = trouble_between(now_.given, options, options_))
             return fail(failure::no_message(why));
-        if (order_.is_started(l)) return fail(failure::no_message(concat({list_[l]->title(), " is started twice"})));
-        if (order_.is_known() && order_.is_over() && !failed_) return fail_as_out_of_order(l);  // throws, and x stays
-        order_.start(l);
+        if (!order_.start(l)) return fail(failure::no_message(concat({list_[l]->title(), " is started twice"})));
         vector.start(x);
-        if (failed_) return;
-        if (order_.is_known()) pass_over(l);
         if (failed_ || own_error_) return;
         {
             timed const time(statistics_.seconds_compressing);
             list_[l]->make_message(round_, now_.share, options, is_dense());
         }
-        if (order_.is_known()) advance();
+        while (!failed_ && !own_error_ && order_.is_next_started()) advance();
+    }
+    /// The next step, or where one is under way the one after it, learns the order of layers anew.
+    void reorder() {
+        reorders_ = now_.is_open;
+        if (!reorders_) set_order(order_.fresh());
     }
     [[gnu::cold]] void finish(step_options const& options = {}) {
         require_given(options);
@@ -95,10 +96,11 @@ class step_control : public step_layers, step_state {
         order_.end_step();
         for (auto* const l : list_) l->end_step();
         step_state::clear();
+        if (std::exchange(reorders_, false)) set_order(order_.fresh());
     }
     /// Marks that this rank cannot take the step: it fails on all ranks with this reason.
     [[gnu::cold]] void refuse(failure why, step_options const& options = {}) {
-        if (!now_.is_open) open(options, begins::with_error);
+        if (!now_.is_open) open(options, begins::with_others);
         fail(std::move(why));
     }
     [[gnu::cold]] void drop() {
@@ -162,16 +164,8 @@ class step_control : public step_layers, step_state {
         messages_.clear();
         if (order_.is_known()) messages_ = joined(list_, order_.all(), options_, uses_collective_);
     }
-    [[gnu::cold]] void pass_over(std::size_t l) {
-        if (options_.missing_layer != on_missing_layer::raise && order_.is_later(l))
-            for (; !failed_ && !own_error_ && order_.due() != l; advance()) make_absent(*list_[order_.due()]);
-        if (!failed_ && !own_error_ && (order_.is_over() || order_.due() != l)) fail_as_out_of_order(l);
-    }
-    [[gnu::cold, gnu::noinline]] void fail_as_out_of_order(std::size_t l) {
-        auto const where =
-            order_.is_over() ? "last" : concat({"where ", list_[order_.due()]->title(), " was in the first step"});
-        fail(failure::no_message(concat({list_[l]->title(), " is started ", where})));
-    }
+    // Whether all layers of a step have the same options, whichever is started first.
+    bool have_one_option() const { return size() == 1 || options_.missing_layer == on_missing_layer::zero; }
     [[gnu::cold]] void make_absent(step_layer& l) {
         auto const why = options_.missing_layer == on_missing_layer::raise ? failure::no_message : failure::left_out;
         if (options_.missing_layer != on_missing_layer::zero)
@@ -216,9 +210,12 @@ class step_control : public step_layers, step_state {
     [[gnu::cold, gnu::noinline]] void agree_on_order() {
         now_.sent = now_.received = 1;  // for ranks whose order is known this meets their first message
         tagged_texts texts(comm(), round_, tagged::order);
+        if (options_.missing_layer == on_missing_layer::raise)
+            for (auto l = list_.begin(); l != list_.end() && !own_error_; ++l)
+                if (!order_.is_started(static_cast<std::size_t>(l - list_.begin())))
+                    own_error_ = failure::no_message((*l)->was_not_started());
         if (own_error_) own_error_ = own_failure(own_error_);
-        options_.missing_layer == on_missing_layer::raise ? require_order(texts, order_, *this, round_, own_error_)
-                                                          : learn_if_complete(texts, order_, progress(round_));
+        learn_order(texts, order_, progress(round_), own_error_);
         may_differ_ = false, now_.sent = now_.received = 0;
         if (order_.is_learned() || messages_.empty())
             messages_ = joined(list_, order_.all(), options_, uses_collective_);
@@ -259,6 +256,7 @@ class step_control : public step_layers, step_state {
     layer_order order_{0};
     std::vector<joint_message> messages_;  // once the order is known
     std::uint64_t ended_steps_ = 0;        // with success or without, over these ranks
+    bool reorders_ = false;                // the step after this one
     bool may_differ_ = true;               // some ranks may have been restored, and others not
 };
 

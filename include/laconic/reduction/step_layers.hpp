@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -21,8 +22,9 @@
 
 namespace laconic::detail {
 
-/// The order in which the layers of a reducer are started, and the progress of the current step. It is that of the
-/// first step in which all layers are started, learn(); before, a step that lacks some has the order of their list.
+/// The order in which the messages about the layers of a reducer are sent, whatever the order in which these are
+/// started, and the progress of the current step. It is that in which rank 0 starts the layers of the first step that
+/// has them all, learn(); before, a step that lacks some has the order of their list.
 class layer_order {
   public:
     /// `as_listed`: the order is always that of the layers' numbers.
@@ -43,11 +45,15 @@ class layer_order {
     bool has_all() const { return first_.size() == started_.size(); }
     /// All layers in their order, once it is known.
     std::vector<std::size_t> const& all() const { return order_; }
-    /// first(), which has all layers, becomes the order of this step and of later ones.
-    void learn() {
-        LACONIC_EXPECTS(has_all());
-        order_ = first_;
-        learned_ = true;
+    /// `all`, which must have each layer once, becomes the order of this step and of later ones. Returns false, and
+    /// changes nothing, where it has not.
+    bool learn(std::vector<std::size_t> all) {
+        auto sorted = all;
+        std::sort(sorted.begin(), sorted.end());
+        for (std::size_t l = 0; l < started_.size(); ++l)
+            if (sorted.size() != started_.size() || sorted[l] != l) return false;
+        order_ = std::move(all);
+        return learned_ = true;
     }
     /// The current step has the order of the list.
     void list_once() {
@@ -72,10 +78,9 @@ class layer_order {
     /// Whether all messages are sent.
     bool is_over() const { return sent_ == order_.size(); }
     void advance() { ++sent_; }
-    /// Whether this layer comes later than the one that is due.
-    bool is_later(std::size_t l) const {
-        return std::find(order_.begin() + static_cast<std::ptrdiff_t>(sent_), order_.end(), l) != order_.end();
-    }
+    /// Whether there is a layer whose message is sent next, and it is this one, or it is started.
+    bool is_due(std::size_t l) const { return !is_over() && due() == l; }
+    bool is_next_started() const { return !is_over() && is_started(due()); }
     void end_step() {
         std::fill(started_.begin(), started_.end(), char{0});
         first_.clear();
@@ -115,8 +120,8 @@ class step_layers {
         for (auto const* l : list_) items.add({l->title(), l->described()});
         return items;
     }
-    /// What must be the same on all ranks in a step with these options: each value once for layers in a row that have
-    /// the same.
+    /// What must be the same on all ranks in a step: each value once for layers in a row that have the same, or the
+    /// `first` options where no layer has any.
     [[gnu::cold, gnu::noinline]] agreed_items items_of_step(std::uint64_t round, step_options const& first) const {
         std::string texts[3], last[3];
         auto const add = [&](int i, std::string const& value) {
@@ -125,20 +130,18 @@ class step_layers {
         auto const add_options = [&](step_options const& o) {
             add(0, o.step_size ? shortest(*o.step_size) : "not given"), add(1, shortest(o.loss_scale));
         };
-        add_options(first);
         for (auto* const l : list_)
             if (l->alike() != 0) add_options(l->options()), add(2, shortest(l->vector().held().largest()));
+        if (texts[0].empty()) add_options(first);
         return {{"the steps so far", round},
                 {"the seed", seed_.value()},
                 {"the step size", texts[0]},
                 {"the loss scale", texts[1]},
                 {"the largest number that is written", texts[2]}};
     }
-    /// The items on which ranks must agree before a step, where some may have been restored, or have other orders.
-    agreed_items progress(std::uint64_t steps, std::optional<std::string_view> order = {}) const {
-        agreed_items items{{"the steps so far", steps}, {"the seed", seed_.value()}};
-        if (order) items.add({"the order of layers", *order});
-        return items;
+    /// The items on which ranks must agree before a step, where some may have been restored.
+    agreed_items progress(std::uint64_t steps) const {
+        return {{"the steps so far", steps}, {"the seed", seed_.value()}};
     }
     /// The text that names the owner of a saved state. Layers are in the order of their names, here and in the state,
     /// so that a later run may list them in another order.
@@ -148,15 +151,6 @@ class step_layers {
         items.add(common_);
         for (auto const l : by_name()) items.add({list_[l]->title(), list_[l]->described()});
         return concat({items.lines(), "rank ", rank, " of ", ranks, "\n"});
-    }
-    /// The names of the layers that the first step has started, in its order, and of the others: texts that differ
-    /// where the orders do.
-    [[gnu::cold, gnu::noinline]] std::string names(layer_order const& order) const {
-        std::string text;
-        for (auto const l : order.first()) text += concat({escaped(list_[l]->name(), ",;"), ", "});
-        for (std::size_t l = 0; l < size(); ++l)
-            if (!order.is_started(l)) text += concat({"; not started: ", escaped(list_[l]->name(), ",;")});
-        return text.ends_with(", ") ? text.substr(0, text.size() - 2) : text;
     }
     void require_consistent() const {
         for (auto const* l : list_) l->require_consistent();
@@ -233,50 +227,38 @@ class step_layers {
     agreed_items common_;
 };
 
-/// Learns the order of a step in which every rank has started all layers; where one has not, the step has the order of
-/// the list. Throws agreement_error on all ranks where their `progress` differs, or two have started all layers in
-/// different orders. 24 bytes from each rank.
-[[gnu::cold, gnu::noinline]] void learn_if_complete(Communicator auto& comm, layer_order& order,
-                                                    agreed_items const& progress) {
-    require_agreement(comm, progress);
-    std::uint64_t const mine = order.has_all() ? fingerprint(std::as_bytes(std::span(order.first()))) | 1 : 0;
-    bool all = true;
-    int with = no_rank;  // the first rank that has started all, and its order
-    std::uint64_t first = 0;
-    from_all(comm, mine, "its order of layers", [&](int r, std::uint64_t theirs) {
-        all = all && theirs != 0;
-        if (theirs == 0) return;
-        if (with == no_rank) with = r, first = theirs;
-        if (theirs != first)
-            throw agreement_error(
-                r, {"ranks disagree: ranks ", with, " and ", r, " start the layers in different orders"});
-    });
-    all ? order.learn() : order.list_once();
-}
-
-/// Learns the order of a step in which every rank must start all layers. Throws on all ranks the least failure of those
-/// that have one (`own`), agreement_error where their `layers`' orders differ, compression_error where all lack the
-/// same. 16 bytes from each rank where nothing is wrong.
-[[gnu::cold, gnu::noinline]] void require_order(Communicator auto& comm, layer_order& order, auto const& layers,
-                                                std::uint64_t round, failure const& own) {
+/// Learns the order of a step in which every rank has started all layers, which is rank 0's; where one has not, the
+/// step has the order of the list. Throws on all ranks the least failure of those that have one (`own`),
+/// agreement_error where their `progress` differs. 24 bytes from each rank, and rank 0's order where another has
+/// another.
+[[gnu::cold, gnu::noinline]] void learn_order(Communicator auto& comm, layer_order& order, agreed_items const& progress,
+                                              failure const& own) {
     struct begun {
-        std::uint64_t digest, has_failed;
+        std::uint64_t progress, order, has_failed;
     };
-    auto const items = layers.progress(round, layers.names(order));
-    begun const mine{fingerprint(std::as_bytes(std::span(items.lines()))), own ? 1u : 0u};
+    begun const mine{fingerprint(std::as_bytes(std::span(progress.lines()))),
+                     order.has_all() ? fingerprint(std::as_bytes(std::span(order.first()))) | 1 : 0, own ? 1u : 0u};
     begun first = mine;
-    bool alike = true, has_failed = false;
+    bool all = true, is_one = true, alike = true, has_failed = false;
     from_all(comm, mine, "its order of layers", [&](int r, begun theirs) {
         if (r == 0) first = theirs;
-        alike = alike && theirs.digest == first.digest;
+        all = all && theirs.order != 0;
+        is_one = is_one && theirs.order == first.order;
+        alike = alike && theirs.progress == first.progress;
         has_failed = has_failed || theirs.has_failed != 0;
     });
     wire::bit_writer sink;
     if (has_failed) share_failure(comm, own, sink).raise();
-    if (!alike) require_agreement(comm, items);  // which throws
-    for (std::size_t l = 0; l < layers.size(); ++l)
-        if (!order.is_started(l)) throw compression_error(0, round, layers[l].was_not_started());
-    order.learn();
+    if (!alike) require_agreement(comm, progress);  // which throws
+    if (!all) return order.list_once();
+    auto learned = order.first();
+    if (!is_one) {
+        auto const own_order = std::as_bytes(std::span(order.first()));
+        comm.all_gather({comm.rank() == 0 ? own_order : own_order.first(0)});
+        auto const theirs = bytes_from(comm, 0, own_order.size(), "its order of layers");
+        std::memcpy(learned.data(), theirs.data(), theirs.size());
+    }
+    if (!order.learn(std::move(learned))) failure::lost(0, "sent an order that lacks a layer").raise();
 }
 
 }  // namespace laconic::detail

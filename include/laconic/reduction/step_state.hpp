@@ -144,18 +144,18 @@ inline double share_of(double weight, double sum, int ranks) {
     return std::isfinite(product) ? product / sum : weight / sum * ranks;
 }
 
-/// How a rank begins a step: with its layers, with an error in place of them, when it may not know the step's options,
-/// or to drop it.
-enum class begins { with_layers, with_error, to_drop };
+/// How a rank begins a step: with the options that all ranks must begin with, with others, as of a layer that is not
+/// the first in the order, or of none where there is an error, or to drop it.
+enum class begins { with_options, with_others, to_drop };
 
 /// Compares, before the first message of a step, each rank's tag, its weight, and whether it sends all in full or drops
-/// the step; among ranks that begin with their layers also the step sizes and loss scales. Returns the factor of this
-/// rank's gradient, its weight by the mean weight. Throws on all ranks tags_differ where the steps or their options
-/// differ, and why there can be no step. 16 bytes from each rank.
+/// the step; among ranks that begin with the options of all also the step sizes and loss scales. Returns the factor of
+/// this rank's gradient, its weight by the mean weight. Throws on all ranks tags_differ where the steps or their
+/// options differ, and why there can be no step. 16 bytes from each rank.
 [[gnu::cold, gnu::noinline]] double agree_on_step(Communicator auto& comm, std::uint64_t round,
-                                                  step_options const& options, begins how = begins::with_layers) {
+                                                  step_options const& options, begins how = begins::with_options) {
     double const weight = options.weight;
-    auto const tag = message_tag(round, how == begins::with_layers ? step_digest(options) : 0);
+    auto const tag = message_tag(round, how == begins::with_options ? step_digest(options) : 0);
     struct sent_step {
         double weight;
         std::byte how, none[3];
@@ -213,7 +213,7 @@ enum class begins { with_layers, with_error, to_drop };
     for (int r = 1; all && r < comm.size(); ++r)
         if (text_of(r) != text_of(0)) disagreement_of(text_of(0), text_of(r), r).raise();
     throw agreement_error(-1, {"ranks disagree on step ", round,
-                               " or its options: one of them restored its state alone, "
+                               " or its options: one of them restored its state or called reorder() alone, "
                                "or a message was damaged"});
 }
 
