@@ -248,6 +248,31 @@ elseif(CASE STREQUAL "spack")
     if(NOT EXISTS "${WORK}/installed/include/laconic/laconic.hpp")
         message(FATAL_ERROR "nothing is installed")
     endif()
+elseif(CASE STREQUAL "debian")
+    find_program(BUILD_PACKAGE dpkg-buildpackage)
+    find_program(LINTIAN lintian)
+    set(checkout "${WORK}/laconic-${VERSION}")
+    foreach(file IN ITEMS CMakeLists.txt LICENSE cmake include)
+        file(COPY "${SOURCE}/${file}" DESTINATION "${checkout}")
+    endforeach()
+    file(COPY "${SOURCE}/packaging/debian" DESTINATION "${checkout}")
+    execute_process(
+        COMMAND dpkg-checkbuilddeps "${checkout}/debian/control" RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET
+    )
+    if(NOT BUILD_PACKAGE OR NOT status EQUAL 0)
+        skip("what builds a package of Debian is not installed: dpkg-dev, debhelper, libeigen3-dev and libxsimd-dev")
+    endif()
+    run("${CMAKE_COMMAND}" -E chdir "${checkout}" "${BUILD_PACKAGE}" -b -us -uc)
+    file(GLOB changes "${WORK}/*.changes")
+    if(LINTIAN)
+        # There is no bug that a first upload would close.
+        run("${LINTIAN}" --pedantic --suppress-tags initial-upload-closes-no-bugs --fail-on error,warning,info,pedantic "${changes}")
+    else()
+        message(STATUS "lintian is not installed")
+    endif()
+    run(dpkg-deb -x "${WORK}/liblaconic-dev_${VERSION}-1_all.deb" "${WORK}/installed")
+    run(${configure} ${consumer} -D "CMAKE_PREFIX_PATH=${WORK}/installed/usr" -D "LACONIC_VERSION=${VERSION}")
+    build_and_run(--target consumer)
 elseif(CASE STREQUAL "versions")
     # What names the versions of Eigen and xsimd agrees with cmake/dependencies.cmake, and what names ours with its header.
     math(EXPR eigen_end "${EIGEN_MOST} + 1")
@@ -263,6 +288,7 @@ elseif(CASE STREQUAL "versions")
               "docs/install.md|requires(\"laconic/${VERSION}\")"
               "docs/install.md|laconic@${VERSION}"
               "packaging/README.md|laconic@${VERSION}"
+              "packaging/debian/changelog|laconic (${VERSION}-1)"
               "CHANGELOG.md|${VERSION}"
               "CITATION.cff|version: ${VERSION}"
               "CONTRIBUTING.md|laconic-${VERSION}.tar.gz"
