@@ -35,7 +35,7 @@ without() {
 if have apt-get; then
     libraries="libeigen3-dev libxsimd-dev doctest-dev libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev liblzma-dev
         libbz2-dev libopenmpi-dev openmpi-bin libthrust-dev libbenchmark-dev dataset-fashion-mnist python3-numpy
-        python3-pip python3-setuptools python3-wheel"
+        python3-mpi4py python3-pip python3-setuptools python3-wheel"
     have c++ || have g++ || have clang++ || missing=" g++"
     # The standard library of clang++'s own, with which tests/builds/consumer.sh compiles, too.
     if have clang++; then

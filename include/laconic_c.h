@@ -123,6 +123,9 @@ LACONIC_C_API laconic_status laconic_reducer_bind(laconic_reducer* reducer, size
                                                   laconic_number number);
 /* Completes the step: all started vectors are replaced, or, where it fails, none is and no state has changed. */
 LACONIC_C_API laconic_status laconic_reducer_finish(laconic_reducer* reducer, laconic_step_options const* options);
+/* The next step learns anew in which order layers are started, and so messages leave; all ranks call it between the same
+ * two finishes. */
+LACONIC_C_API laconic_status laconic_reducer_reorder(laconic_reducer* reducer);
 /* Drops the step; every rank must. */
 LACONIC_C_API laconic_status laconic_reducer_drop(laconic_reducer* reducer);
 /* This rank's state as bytes, and a reducer from them: from its own, count = 1, or from those of all ranks of the saved

@@ -250,6 +250,9 @@ laconic_status laconic_reducer_bind(laconic_reducer* reducer, size_t layer, void
 laconic_status laconic_reducer_finish(laconic_reducer* reducer, laconic_step_options const* options) {
     return guarded([&] { need(reducer, "reducer")->inside.finish(options_of(options)); });
 }
+laconic_status laconic_reducer_reorder(laconic_reducer* reducer) {
+    return guarded([&] { need(reducer, "reducer")->inside.reorder(); });
+}
 laconic_status laconic_reducer_drop(laconic_reducer* reducer) {
     return guarded([&] { need(reducer, "reducer")->inside.drop(); });
 }

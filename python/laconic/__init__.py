@@ -27,7 +27,7 @@ __version__ = _c.version
 __all__ = [
     "AgreementError", "ArgumentError", "Comm", "CommError", "CompressionError", "Error", "NonFiniteError",
     "ParseError", "Reducer", "ShapeError", "Statistics", "TheoryError", "WireError", "decode", "encode", "mean",
-    "names", "sum",
+    "as_comm", "names", "sum",
 ]  # fmt: skip
 
 _numbers = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3}  # the last is that of ml_dtypes
@@ -49,6 +49,11 @@ def _writable(x, name="the array"):
     if not x.flags.writeable:
         raise ArgumentError(f"{name} is read-only: take a copy")
     return x.ctypes.data, x.size, _number(x.dtype)
+
+
+def _like(x):
+    """The length and the type of numbers of x, an array, or these two themselves."""
+    return x if isinstance(x, tuple) else (np.asarray(x).size, _number(np.asarray(x).dtype))
 
 
 def _choice(name, value, choices):
@@ -112,10 +117,11 @@ class Reducer:
         self._comm = as_comm(comm)
         self._places = {name: l for l, name in enumerate(layers)}
         self._held = {}
-        types = {_number(x.dtype) for x in layers.values()}
+        layers = {name: _like(x) for name, x in layers.items()}
+        types = {number for _, number in layers.values()}
         if len(types) > 1 and 1 in types:
             raise ArgumentError("a reducer of float64 and of other numbers: make one for each")
-        listed = (_c.Layer * len(layers))(*(_c.Layer(name.encode(), x.size, 0) for name, x in layers.items()))
+        listed = (_c.Layer * len(layers))(*(_c.Layer(name.encode(), size, 0) for name, (size, _) in layers.items()))
         options = _c.ReducerOptions()
         _c.library.laconic_reducer_options_default(c.byref(options))
         if seed is not None:
@@ -165,6 +171,11 @@ class Reducer:
             self._comm.call("reducer_finish", self._handle, self._step(**step))
         finally:
             self._held = {name: x for name, x in self._held.items() if isinstance(name, str)}
+
+    def reorder(self):
+        """The next step learns anew in which order layers are started, and so messages leave. All ranks call it between
+        the same two finish()."""
+        self._comm.call("reducer_reorder", self._handle)
 
     def drop(self):
         """Drops a step that was started; every rank must."""

@@ -61,6 +61,8 @@ _kinds = {
     10: CommError,
     11: MemoryError,
 }
+for _kind in list(_kinds.values())[:-1]:
+    _kind.__module__ = "laconic"  # where users find it
 
 START = c.CFUNCTYPE(c.c_int32, c.c_void_p, c.c_int32, c.c_void_p, c.c_size_t, c.c_void_p)
 FINISH = c.CFUNCTYPE(c.c_int32, c.c_void_p, c.c_int32)
@@ -129,6 +131,7 @@ _functions = {
     "reducer_start": [_handle, _size, c.c_void_p, _size, _number, c.POINTER(StepOptions)],
     "reducer_bind": [_handle, _size, c.c_void_p, _size, _number],
     "reducer_finish": [_handle, c.POINTER(StepOptions)],
+    "reducer_reorder": [_handle],
     "reducer_drop": [_handle],
     "reducer_save": [_handle, _out],
     "reducer_restore": [_handle, c.POINTER(c.c_char_p), c.POINTER(_size), _size],

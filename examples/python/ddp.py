@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# Trains a perceptron on Fashion-MNIST with PyTorch's DistributedDataParallel, dense or with short messages; two lines
+# differ. python3 ddp.py --text "error_feedback(top_k(0.1) | quantize(7, bucket=128))"; --help has the options.
+import argparse
+import gzip
+import os
+import tempfile
+
+import numpy as np
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch.nn.parallel import DistributedDataParallel
+
+parser = argparse.ArgumentParser(formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+parser.add_argument("--text", default="", help="the reduction; none: PyTorch's own all-reduce")
+parser.add_argument("--exclude", nargs="*", default=["*.bias"], help="patterns of parameters that are sent in full")
+parser.add_argument("--momentum", type=float, default=0.9, help="of the optimizer")
+parser.add_argument("--rate", type=float, default=0.1, help="the highest learning rate")
+parser.add_argument("--epochs", type=int, default=3)
+parser.add_argument("--ranks", type=int, default=4)
+parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--data", default="/usr/share/datasets/fashion-mnist", help="a folder with the four IDX files")
+
+
+def read(folder, name, offset):
+    with gzip.open(os.path.join(folder, name)) as file:
+        return torch.from_numpy(np.frombuffer(file.read(), np.uint8, offset=offset).copy())
+
+
+def train(rank, meet, how):
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{meet}", rank=rank, world_size=how.ranks)
+    images = read(how.data, "train-images-idx3-ubyte.gz", 16).reshape(-1, 784).float() / 255 - 0.3
+    labels = read(how.data, "train-labels-idx1-ubyte.gz", 8).long()
+    torch.manual_seed(how.seed)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(784, 512), torch.nn.ReLU(), torch.nn.Linear(512, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10)
+    )
+    model = DistributedDataParallel(model)
+    state = None
+    if how.text:
+        import laconic.torch
+
+        state = laconic.torch.register(model, how.text, exclude=how.exclude)
+    optimizer = torch.optim.SGD(model.parameters(), lr=how.rate, momentum=how.momentum)
+    steps = how.epochs * (len(images) // (32 * how.ranks))
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, how.rate, steps, cycle_momentum=False)
+    for step in range(steps):
+        if step * 32 * how.ranks % len(images) < 32 * how.ranks:
+            order = torch.randperm(len(images))  # the same on all ranks
+        first = step % (len(images) // (32 * how.ranks)) * 32 * how.ranks + 32 * rank
+        batch = order[first : first + 32]
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(images[batch]), labels[batch]).backward()
+        optimizer.step()
+        schedule.step()
+    if rank == 0:
+        images = read(how.data, "t10k-images-idx3-ubyte.gz", 16).reshape(-1, 784).float() / 255 - 0.3
+        labels = read(how.data, "t10k-labels-idx1-ubyte.gz", 8).long()
+        right = (model.module(images).argmax(1) == labels).float().mean().item()
+        full = sum(p.numel() * 4 for p in model.parameters())
+        print(f"{100 * right:.2f} % right; {state.bytes_sent // steps if state else full} bytes a step of {full}")
+
+
+if __name__ == "__main__":
+    how = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        mp.spawn(train, (os.path.join(folder, "meet"), how), how.ranks)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Short messages in place of PyTorch's all-reduce of gradients, for models on CPUs.
+
+    model = DistributedDataParallel(model)
+    laconic.torch.register(model, "error_feedback(top_k(0.1) | quantize(7, bucket=128))", exclude=["*.bias"])
+
+and the loop stays as it is. ``Attached`` does the same without DistributedDataParallel.
+"""
+
+import contextlib
+
+import torch
+import torch.distributed as dist
+
+import laconic
+
+_numbers = {torch.float32: 0, torch.float64: 1, torch.float16: 2, torch.bfloat16: 3}
+
+
+def comm_of(group=None):
+    """A communicator over a process group of torch.distributed that carries tensors of the CPU, such as gloo's. None:
+    over a new gloo group of all ranks, so that messages do not mix with other traffic; all ranks call it then."""
+    if group is None:
+        group = dist.new_group(backend="gloo")
+    works = {}
+
+    def start(lane, mine, everything):
+        blocks = list(torch.from_numpy(everything).unbind(0))
+        works[lane] = dist.all_gather(blocks, torch.from_numpy(mine), group=group, async_op=True)
+
+    return laconic.Comm(dist.get_rank(group), dist.get_world_size(group), start, lambda lane: works.pop(lane).wait())
+
+
+def _spec(parameter):
+    if parameter.dtype not in _numbers:
+        raise laconic.ArgumentError(f"a parameter of {parameter.dtype}: it must be of {', '.join(map(str, _numbers))}")
+    return parameter.numel(), _numbers[parameter.dtype]
+
+
+def _where(gradient):
+    if gradient.device.type != "cpu":
+        raise laconic.ArgumentError(f"a gradient on {gradient.device}: laconic.torch reduces tensors of the CPU")
+    return gradient.data_ptr(), *_spec(gradient)
+
+
+class _Steps:
+    """A reducer whose layers are parameters. It follows a change of the order in which their gradients come."""
+
+    def __init__(self, reduction, group, exclude, warm_up, loss_scale, step_size, options):
+        self._how = reduction, {"non_finite": "propagate", "in_full": exclude, "dense_rounds": warm_up, **options}
+        self._comm = comm_of(group)
+        self._scale, self._step_size = loss_scale, step_size
+        self._reducer = None
+        self._saved = None
+
+    def _make(self, named):
+        """Makes the reducer for these parameters, a list of pairs of name and parameter."""
+        reduction, options = self._how
+        self._reducer = laconic.Reducer(reduction, self._comm, {n: _spec(p) for n, p in named}, **options)
+        self._layers = {p: l for l, (_, p) in enumerate(named)}
+        self._order, self._last, self._learned = [], [], None
+        if self._saved is not None:
+            self._reducer.restore(self._saved)
+
+    def _start(self, parameter, gradient):
+        if parameter not in self._layers:
+            raise laconic.ArgumentError("a gradient of a parameter that the model did not have, or had frozen, before")
+        layer = self._layers[parameter]
+        self._order.append(layer)
+        step = {"loss_scale": self._scale()} if self._scale else {}
+        if self._step_size:
+            step["step_size"] = self._step_size()
+        self._reducer._start(layer, _where(gradient), gradient, **step)
+
+    def _finish(self):
+        order, self._order = self._order, []
+        self._reducer.finish()
+        # DistributedDataParallel lays its buckets anew in one of the first steps: two steps in a row have another order.
+        if order not in (self._learned, None):
+            if self._learned is None:
+                self._learned = order
+            elif order == self._last:
+                self._reducer.reorder()
+                self._learned = order
+        self._last = order
+
+    @property
+    def reducer(self):
+        """The laconic.Reducer, whose layers are the parameters by name; None before the first step of a State that was
+        made without a module."""
+        return self._reducer
+
+    @property
+    def bytes_sent(self):
+        return self._reducer.statistics.bytes_sent if self._reducer else 0
+
+    def state_dict(self):
+        """This rank's residuals, as a tensor of uint8: save one a rank."""
+        return {"laconic": torch.frombuffer(bytearray(self._reducer.state()), dtype=torch.uint8)}
+
+    def load_state_dict(self, state):
+        """Restores this rank's state_dict(), or, from a list of all saved ranks', in their order, on any number of
+        ranks. All ranks call it."""
+        states = [state] if isinstance(state, dict) else list(state)
+        self._saved = [bytes(s["laconic"].numpy()) for s in states]
+        if self._reducer:
+            self._reducer.restore(self._saved)
+
+
+class State(_Steps):
+    """The state of the communication hook ``hook``, for what takes such a pair, as Lightning's DDPStrategy does.
+
+    Args:
+        reduction: such as "error_feedback(top_k(0.1) | quantize(7, bucket=128))".
+        module: names the layers; None: they are "0", "1", .. in the order of the first step's gradients.
+        group: a process group; None: a new gloo group of all ranks, which all of them make here.
+        exclude: patterns of names, in which * stands for any text, such as ["*.bias"], that are sent in full.
+        warm_up: the number of first steps in which all is sent in full.
+        loss_scale: a function that returns the factor by which the loss is multiplied, such as scaler.get_scale.
+        step_size: a function that returns the learning rate: where it changes, residuals are rescaled.
+        options: those of laconic.Reducer. Where a rank's gradient has NaN or infinity, all ranks' become NaN, which
+            GradScaler looks for.
+    """
+
+    def __init__(self, reduction, module=None, group=None, *, exclude=(), warm_up=0, loss_scale=None, step_size=None,
+                 **options):  # fmt: skip
+        super().__init__(reduction, group, exclude, warm_up, loss_scale, step_size, options)
+        self._buckets = []
+        if module is not None:
+            self._make([(n, p) for n, p in module.named_parameters() if p.requires_grad])
+
+    def _add(self, bucket):
+        future = torch.futures.Future()
+        gradients = list(zip(bucket.parameters(), bucket.gradients()))
+        self._buckets.append((future, bucket.buffer(), gradients))
+        if self._reducer:
+            for p, g in gradients:
+                self._start(p, g)
+        if bucket.is_last():
+            buckets, self._buckets = self._buckets, []
+            if not self._reducer:
+                started = [pair for _, _, pairs in buckets for pair in pairs]
+                self._make([(str(i), p) for i, (p, _) in enumerate(started)])
+                for p, g in started:
+                    self._start(p, g)
+            self._finish()
+            for of_bucket, buffer, _ in buckets:
+                of_bucket.set_result(buffer)
+        return future
+
+
+def hook(state, bucket):
+    """A communication hook of DistributedDataParallel: ``ddp.register_comm_hook(State(..), hook)``."""
+    try:
+        return state._add(bucket)
+    except BaseException:
+        state._buckets, state._order = [], []
+        raise
+
+
+def register(ddp, reduction, **options):
+    """Registers the hook at a DistributedDataParallel model, with the State of these options, which it returns."""
+    state = State(reduction, ddp.module, **options)
+    ddp.register_comm_hook(state, hook)
+    return state
+
+
+class Attached(_Steps):
+    """Reduces a module's gradients without DistributedDataParallel: each starts to travel as soon as the backward pass
+    has it, and the optimizer's step waits for all. Parameters and buffers become those of rank 0. Needs torch 2.1.
+    Arguments as State's; all ranks make one."""
+
+    def __init__(self, module, optimizer, reduction, group=None, *, exclude=(), warm_up=0, loss_scale=None,
+                 step_size=None, **options):  # fmt: skip
+        super().__init__(reduction, group, exclude, warm_up, loss_scale, step_size, options)
+        named = [(n, p) for n, p in module.named_parameters() if p.requires_grad]
+        for tensor in [*module.parameters(), *module.buffers()]:
+            dist.broadcast(tensor.detach(), 0, group=group)
+        self._make(named)
+        self._syncs = True
+        self._handles = [p.register_post_accumulate_grad_hook(self._ready) for _, p in named]
+        self._handles.append(optimizer.register_step_pre_hook(lambda *_: self._finish()))
+
+    def _ready(self, parameter):
+        if self._syncs:
+            self._start(parameter, parameter.grad)
+
+    @contextlib.contextmanager
+    def no_sync(self):
+        """Backward passes inside only accumulate gradients; the last one, outside, sends their sum."""
+        self._syncs = False
+        try:
+            yield
+        finally:
+            self._syncs = True
+
+    def remove(self):
+        """Takes the hooks off the module and the optimizer."""
+        for handle in self._handles:
+            handle.remove()

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""laconic over numpy arrays. Ranks are threads: the library computes and waits without Python's lock."""
+
+import sys
+import threading
+import unittest
+
+try:
+    import numpy as np
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+import laconic
+
+
+class Together:
+    """As many ranks as threads, with an all-gather of bytes."""
+
+    def __init__(self, size):
+        self.size, self.blocks, self.barrier = size, [None] * size, threading.Barrier(size, timeout=60)
+
+    def run(self, body):
+        """Calls body(comm) on each rank and returns all results; raises what a rank raises."""
+        results, raised = [None] * self.size, []
+
+        def of(rank):
+            try:
+                results[rank] = body(Member(self, rank))
+            except BaseException as error:
+                raised.append(error)
+                self.barrier.abort()
+
+        threads = [threading.Thread(target=of, args=[rank]) for rank in range(self.size)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        if raised:
+            raise raised[0]
+        return results
+
+
+class Member:
+    def __init__(self, of, rank):
+        self.of, self.rank, self.size = of, rank, of.size
+
+    def allgather(self, mine):
+        self.of.blocks[self.rank] = mine
+        self.of.barrier.wait()
+        theirs = list(self.of.blocks)
+        self.of.barrier.wait()
+        return theirs
+
+
+def gradient(rank, step, d=60):
+    return np.random.default_rng([rank, step]).normal(size=d)
+
+
+def top(x, k):
+    """x without all but its k largest magnitudes."""
+    kept = np.zeros_like(x)
+    at = np.argsort(-np.abs(x))[:k]
+    kept[at] = x[at]
+    return kept
+
+
+class ReducerTest(unittest.TestCase):
+    def test_error_feedback_is_what_numpy_computes(self):
+        for dtype, tolerance in ((np.float32, 1e-5), (np.float64, 1e-14)):
+
+            def body(comm, dtype=dtype):
+                reduce = laconic.Reducer("error_feedback(top_k(k=6))", comm, np.zeros(60, dtype))
+                out = []
+                for step in range(10):
+                    x = gradient(comm.rank, step).astype(dtype)
+                    reduce(x)
+                    out.append(x)
+                self.assertLess(reduce.statistics.bytes_sent, reduce.statistics.bytes_in_full / 3)
+                self.assertEqual(reduce.steps, 10)
+                return out
+
+            found = Together(3).run(body)
+            residuals = [np.zeros(60, dtype) for _ in range(3)]
+            for step in range(10):
+                messages = []
+                for r in range(3):
+                    delta = gradient(r, step).astype(dtype) + residuals[r]
+                    messages.append(top(delta, 6))
+                    residuals[r] = delta - messages[r]
+                for r in range(3):
+                    np.testing.assert_allclose(found[r][step], np.mean(messages, axis=0), rtol=0, atol=tolerance)
+                    np.testing.assert_array_equal(found[r][step], found[0][step])
+
+    def test_layers_of_several_types_in_any_order(self):
+        def body(comm):
+            layers = {"w": np.full((3, 4), comm.rank, np.float32), "b": np.full(5, 1 + comm.rank, np.float16)}
+            reduce = laconic.Reducer("plain(identity)", comm, layers, in_full=["b"])
+            for names in (["w", "b"], ["b", "w"], ["w", "b"]):
+                now = {name: layers[name].copy() for name in names}
+                reduce(now)
+                self.assertTrue((now["w"] == 0.5).all() and (now["b"] == 1.5).all())
+                self.assertEqual((now["w"].shape, now["b"].dtype), ((3, 4), np.float16))
+
+        Together(2).run(body)
+
+    def test_a_restored_state_goes_on_as_the_saved_one(self):
+        def body(comm):
+            def steps(reduce, first, last):
+                out = []
+                for step in range(first, last):
+                    out.append(gradient(comm.rank, step))
+                    reduce(out[-1])
+                return out
+
+            text = "error_feedback(top_k(0.1) | quantize(4))"
+            a = laconic.Reducer(text, comm, np.zeros(60), seed=3)
+            steps(a, 0, 5)
+            state = a.state()
+            after = steps(a, 5, 9)
+            b = laconic.Reducer(text, comm, np.zeros(60), seed=3)
+            b.restore(state)
+            np.testing.assert_array_equal(after, steps(b, 5, 9))
+            states = comm.allgather(state)
+            b.restore(states)
+            np.testing.assert_array_equal(after, steps(b, 5, 9))
+            with self.assertRaises(laconic.WireError):
+                b.restore(state[:-1])
+            return states
+
+        states = Together(2).run(body)[0]
+
+        def alone(comm):
+            c = laconic.Reducer("error_feedback(top_k(0.1) | quantize(4))", comm, np.zeros(60), seed=3)
+            c.restore(states)
+            self.assertEqual(c.steps, 5)
+
+        Together(1).run(alone)
+
+    def test_errors_are_those_of_the_library_on_all_ranks(self):
+        def body(comm):
+            reduce = laconic.Reducer("error_feedback(top_k(0.1))", comm, {"w": np.zeros(20, np.float32)})
+            x = np.ones(20, np.float32)
+            if comm.rank == 1:
+                x[3] = np.nan
+            with self.assertRaisesRegex(laconic.NonFiniteError, "rank 1.*coordinate 3 of layer w"):
+                reduce({"w": x})
+            self.assertEqual(x[0], 1)
+            with self.assertRaisesRegex(laconic.CompressionError, "rank 0.*21 numbers, where the reducer has 20"):
+                reduce({"w": np.zeros(21 - comm.rank, np.float32)})
+            with self.assertRaisesRegex(laconic.ArgumentError, "no layer 'v'.*'w'"):
+                reduce({"v": x})
+            with self.assertRaisesRegex(laconic.ArgumentError, "float64"):
+                reduce({"w": np.zeros(20)})
+            with self.assertRaisesRegex(laconic.ArgumentError, "not contiguous"):
+                reduce({"w": np.zeros(40, np.float32)[::2]})
+            with self.assertRaisesRegex(laconic.ArgumentError, "read-only"):
+                frozen = np.zeros(20, np.float32)
+                frozen.flags.writeable = False
+                reduce({"w": frozen})
+            with self.assertRaisesRegex(laconic.ArgumentError, "int64"):
+                reduce({"w": np.zeros(20, np.int64)})
+            reduce({"w": np.ones(20, np.float32)})
+            self.assertEqual(reduce.steps, 1)
+            with self.assertRaisesRegex(laconic.AgreementError, "identity"):
+                laconic.Reducer(f"plain({'identity' if comm.rank else 'natural'})", comm, x)
+
+        Together(2).run(body)
+        x = np.zeros(3)
+        with self.assertRaisesRegex(laconic.ParseError, "did you mean top_k"):
+            laconic.Reducer("error_feedback(top_q(0.1))", None, x)
+        with self.assertRaisesRegex(laconic.TheoryError, "biased"):
+            laconic.Reducer("plain(top_k(0.1))", None, x)
+        with self.assertRaisesRegex(laconic.ArgumentError, "non_finite is 'ignore'"):
+            laconic.Reducer("plain(identity)", None, x, non_finite="ignore")
+        with self.assertRaisesRegex(laconic.ArgumentError, "list is no communicator"):
+            laconic.Reducer("plain(identity)", [], x)
+
+    def test_what_a_communicator_raises_is_the_cause(self):
+        class Broken:
+            rank, size, works = 0, 1, True
+
+            def allgather(self, mine):
+                if not self.works:
+                    raise OSError("the cable is out")
+                return [mine]
+
+        comm = Broken()
+        reduce = laconic.Reducer("plain(identity)", comm, np.zeros(3))
+        comm.works = False
+        x = np.ones(3)
+        with self.assertRaisesRegex(laconic.CommError, "the cable is out") as caught:
+            reduce(x)
+        self.assertIsInstance(caught.exception.__cause__, OSError)
+        comm.works = True
+        reduce.rebind(comm)
+        reduce(x)
+        self.assertTrue((x == 1).all())
+
+    def test_weights_probes_and_dense_steps(self):
+        def body(comm):
+            reduce = laconic.Reducer("error_feedback(top_k(k=1))", comm, np.zeros(8), steps_vary=True, probe_every=1)
+            x = np.full(8, float(comm.rank))
+            reduce(x, weight=1.0 + 2 * comm.rank, dense=True)
+            self.assertTrue((x == 0.75).all())
+            probe = reduce.statistics.last_probe
+            self.assertEqual(probe.step, 1)
+            self.assertAlmostEqual(probe.cosine, 1)
+            with self.assertRaisesRegex(laconic.ArgumentError, "step size"):
+                reduce(x, step_size=0.0)
+
+        Together(2).run(body)
+
+
+class SumTest(unittest.TestCase):
+    def test_sums_and_means(self):
+        def body(comm):
+            comm = laconic.as_comm(comm)
+            x = np.arange(4, dtype=np.float32) + comm.rank
+            laconic.sum(x, comm)
+            np.testing.assert_array_equal(x, [3, 6, 9, 12])
+            y = np.array([1.0, comm.rank])
+            laconic.mean(y, comm)
+            np.testing.assert_array_equal(y, [1, 1])
+            with self.assertRaises(laconic.AgreementError):
+                laconic.sum(np.zeros(2 + comm.rank), comm)
+
+        Together(3).run(body)
+
+    def test_encoded_arrays(self):
+        x = np.linspace(-1, 2, 200)
+        y = np.empty_like(x)
+        encoded = laconic.encode("top_k(0.05)", x)
+        self.assertLess(len(encoded), 120)
+        laconic.decode("top_k(0.05)", encoded, y)
+        np.testing.assert_array_equal(y, top(x, 10))
+        y[:] = 7
+        with self.assertRaises(laconic.WireError):
+            laconic.decode("top_k(0.05)", encoded[:-1], y)
+        self.assertTrue((y == 7).all())
+        z = np.empty_like(x)
+        laconic.decode("quantize(4)", laconic.encode("quantize(4)", x, 1, 2), y, 1, 2)
+        laconic.decode("quantize(4)", laconic.encode("quantize(4)", x, 1, 3), z, 1, 3)
+        self.assertTrue((y != z).any())
+
+    def test_names(self):
+        self.assertTrue(any(name.startswith("error_feedback(") for name in laconic.names("reductions")))
+        self.assertTrue(any(name.startswith("top_k(") for name in laconic.names("compressors")))
+
+
+if __name__ == "__main__":
+    unittest.main()
