@@ -74,6 +74,21 @@ shows_parts(
     examples/reduce/checkpoint.cpp examples/device/loop.cpp
 )
 
+# What README.md and docs/compressors.md show that is no part of an example stands in tests/pages.cpp, which is compiled.
+file(READ "${root}/tests/pages.cpp" program)
+string(REGEX REPLACE "\n +" "\n" program "${program}")
+foreach(part IN ITEMS "README.md|laconic::threads::run" "docs/compressors.md|auto const m = compress")
+    string(REGEX MATCH "^([^|]*)[|](.*)$" part "${part}")
+    set(page "${CMAKE_MATCH_1}")
+    file(READ "${root}/${page}" text)
+    string(REGEX MATCH "${CMAKE_MATCH_2}[^`]*" text "${text}")
+    string(REGEX REPLACE "\n +" "\n" text "${text}")
+    string(FIND "${program}" "${text}" at)
+    if(text STREQUAL "" OR at EQUAL -1)
+        message(FATAL_ERROR "${page} shows what tests/pages.cpp does not have:\n${text}")
+    endif()
+endforeach()
+
 # The errors of compilers on docs/errors.md are those that tests/must_not_compile expects.
 file(READ "${root}/docs/errors.md" text)
 string(REGEX REPLACE "\n## When it throws.*" "" text "${text}")
