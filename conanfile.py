@@ -65,7 +65,7 @@ class Laconic(ConanFile):
         CMake(self).install()
 
     def package_info(self):
-        # find_package(laconic) reads the library's own package file, which has its components: compiled, mpi, device, nccl.
+        # find_package(laconic) reads the library's own package file, which has its components: compiled, c, mpi and so on.
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = [os.path.join("share", "cmake", "laconic")]
         # For build systems other than CMake.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,25 @@
 #include "laconic/encode.hpp"
 #include "laconic/sum.hpp"
 #include "named.hpp"
+
+namespace laconic::in_c {
+
+struct start {
+    laconic_engine engine;
+    void operator()(int lane, std::span<std::byte const> mine, std::span<std::byte> all) const {
+        if (auto const rc = engine.start(engine.context, lane, mine.data(), mine.size(), all.data()))
+            throw comm_error(no_rank, {"the communicator's start() returned ", rc});
+    }
+};
+struct finish {
+    laconic_engine engine;
+    void operator()(int lane) const {
+        if (auto const rc = engine.finish(engine.context, lane))
+            throw comm_error(no_rank, {"the communicator's finish() returned ", rc});
+    }
+};
+
+}  // namespace laconic::in_c
 
 namespace {
 
@@ -59,6 +79,8 @@ laconic_status guarded(auto call) noexcept {
         return failed(LACONIC_COMM_ERROR, e.what());
     } catch (std::bad_alloc const&) {
         return failed(LACONIC_OUT_OF_MEMORY, "no memory is left");
+    } catch (std::length_error const&) {
+        return failed(LACONIC_OUT_OF_MEMORY, "no vector is as long");
     } catch (std::exception const& e) {
         return failed(LACONIC_ERROR, e.what());
     } catch (...) {
@@ -91,21 +113,6 @@ compiled::number_type type_of(laconic_number number) {
     }
     throw argument_error({"there is no type of numbers ", static_cast<int>(number), ": they are 0 to 3"});
 }
-
-struct start_in_c {
-    laconic_engine engine;
-    void operator()(int lane, std::span<std::byte const> mine, std::span<std::byte> all) const {
-        if (auto const rc = engine.start(engine.context, lane, mine.data(), mine.size(), all.data()))
-            throw comm_error(no_rank, {"the communicator's start() returned ", rc});
-    }
-};
-struct finish_in_c {
-    laconic_engine engine;
-    void operator()(int lane) const {
-        if (auto const rc = engine.finish(engine.context, lane))
-            throw comm_error(no_rank, {"the communicator's finish() returned ", rc});
-    }
-};
 
 laconic::step_options options_of(laconic_step_options const* given) {
     if (!given) return {};
@@ -170,7 +177,7 @@ struct laconic_bytes {
     std::vector<std::byte> all;
 };
 struct laconic_comm {
-    engine_of<start_in_c, finish_in_c> engine;
+    engine_of<in_c::start, in_c::finish> engine;
 };
 struct laconic_reducer {
     compiled::reducer inside;
@@ -205,7 +212,7 @@ void laconic_bytes_free(laconic_bytes* bytes) { delete bytes; }
 laconic_status laconic_comm_new(laconic_engine const* engine, laconic_comm** made) {
     return guarded(made, "made", [&] {
         need(engine, "engine"), need(engine->start, "engine->start"), need(engine->finish, "engine->finish");
-        return engine_of(engine->rank, engine->size, start_in_c{*engine}, finish_in_c{*engine});
+        return engine_of(engine->rank, engine->size, in_c::start{*engine}, in_c::finish{*engine});
     });
 }
 void laconic_comm_free(laconic_comm* comm) { delete comm; }

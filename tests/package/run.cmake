@@ -374,18 +374,20 @@ elseif(CASE STREQUAL "components")
         OUTPUT_VARIABLE output
         ERROR_VARIABLE output
     )
-    string(REGEX MATCHALL "laconic has no component nonsense: its components are compiled,[ \n]+mpi,[ \n]+device,[ \n]+nccl" lines "${output}")
+    string(REGEX MATCHALL "laconic has no component nonsense: its components are compiled,[ \n]+compiled_reducer,[ \n]+c,[ \n]+mpi,[ \n]+device,[ \n]+nccl" lines "${output}")
     list(LENGTH lines count)
     if(status EQUAL 0 OR NOT count EQUAL 2)
         message(FATAL_ERROR "the components are not named twice; exit ${status}:\n${output}")
     endif()
 
-    # laconic::compiled is compiled in the project that links it, from the installed sources.
+    # laconic::compiled and laconic::c are compiled in the project that links them, from the installed sources.
     file(WRITE "${WORK}/linked/CMakeLists.txt"
-         "cmake_minimum_required(VERSION 3.25)\nproject(linked CXX)\n"
-         "find_package(laconic REQUIRED COMPONENTS compiled)\n"
+         "cmake_minimum_required(VERSION 3.25)\nproject(linked C CXX)\n"
+         "find_package(laconic REQUIRED COMPONENTS compiled c)\n"
          "add_executable(linked \"${CMAKE_CURRENT_LIST_DIR}/consumer/compiled.cpp\")\n"
          "target_link_libraries(linked PRIVATE laconic::compiled)\n"
+         "add_executable(in_c \"${CMAKE_CURRENT_LIST_DIR}/consumer/c.c\")\n"
+         "target_link_libraries(in_c PRIVATE laconic::c)\n"
     )
     # As one file, as most of what its sources instantiate is the same.
     run(${configure} -S "${WORK}/linked" -B "${WORK}/with" -D "CMAKE_PREFIX_PATH=${WORK}/there" -D CMAKE_UNITY_BUILD=ON -D
@@ -395,6 +397,10 @@ elseif(CASE STREQUAL "components")
     run("${WORK}/with/linked")
     if(NOT output STREQUAL "1.5\n")
         message(FATAL_ERROR "the consumer of laconic::compiled says `${output}`, expected 1.5")
+    endif()
+    run("${WORK}/with/in_c")
+    if(NOT output STREQUAL "0 -5 0\n")
+        message(FATAL_ERROR "the consumer of laconic::c says `${output}`, expected 0 -5 0")
     endif()
 else()
     message(FATAL_ERROR "no such case: ${CASE}")

@@ -115,9 +115,15 @@ class engine_of {
             std::memcpy(&h, all.data() + static_cast<std::size_t>(r) * mine.size(), sizeof h);
             return h;
         }
+        // Throws comm_error for a length that no message has, of which all ranks' blocks would not fit into memory.
         std::size_t longest(int ranks) const {
             std::size_t most = 0;
-            for (int r = 0; r < ranks; ++r) most = std::max(most, static_cast<std::size_t>(header_of(r) / 2));
+            for (int r = 0; r < ranks; ++r) {
+                auto const length = static_cast<std::size_t>(header_of(r) / 2);
+                if (length > (std::size_t{1} << 46) / static_cast<std::size_t>(ranks))
+                    throw comm_error(r, {"rank ", r, " sends ", length, " bytes: its block is damaged"});
+                most = std::max(most, length);
+            }
             return most;
         }
         payload from(int r) const {
