@@ -18,40 +18,33 @@ function(shows page example)
     endif()
 endfunction()
 
-# shows_parts(<page> <example>...): each piece of C++ on a page is a part of one of these programs, which all are named there. It may
-# be indented there.
+# shows_parts(<page> <program>...): each piece of C++ on a page is a part of one of these programs, whatever its indentation; the page
+# names those that are examples.
 function(shows_parts page)
     file(READ "${root}/${page}" text)
     set(program "")
-    foreach(example IN LISTS ARGN)
-        string(FIND "${text}" "(../${example})" at)
-        if(at EQUAL -1)
-            message(FATAL_ERROR "${page} does not name ${example}")
+    foreach(name IN LISTS ARGN)
+        string(FIND "${text}" "(../${name})" at)
+        if(at EQUAL -1 AND name MATCHES "^examples/")
+            message(FATAL_ERROR "${page} does not name ${name}")
         endif()
-        file(READ "${root}/${example}" one)
+        file(READ "${root}/${name}" one)
         string(APPEND program "${one}\n")
     endforeach()
-    string(REPLACE ";" "<semicolon>" text "${text}")
-    string(REPLACE ";" "<semicolon>" program "${program}")
-    string(REGEX REPLACE "[][]" "_" text "${text}")  # which CMake's lists take for syntax
-    string(REGEX REPLACE "[][]" "_" program "${program}")
+    foreach(each IN ITEMS text program)
+        string(REPLACE ";" "<semicolon>" ${each} "${${each}}")
+        string(REGEX REPLACE "[][]" "_" ${each} "${${each}}")  # which CMake's lists take for syntax
+        string(REGEX REPLACE "\n +" "\n" ${each} "${${each}}")
+    endforeach()
     string(REGEX MATCHALL "\n```cpp\n[^`]*```\n" parts "${text}")
     list(LENGTH parts count)
     if(count EQUAL 0)
         message(FATAL_ERROR "${page} shows no part of ${ARGN}")
     endif()
     foreach(part IN LISTS parts)
-        string(REPLACE "```cpp\n" "" part "${part}")
-        string(REPLACE "```\n" "" part "${part}")
-        set(found -1)
-        foreach(indent IN ITEMS "" "    " "        " "            ")
-            string(REGEX REPLACE "\n([^\n])" "\n${indent}\\1" indented "${part}")
-            string(FIND "${program}" "${indented}" at)
-            if(at GREATER found)
-                set(found ${at})
-            endif()
-        endforeach()
-        if(found EQUAL -1)
+        string(REGEX REPLACE "\n```cpp\n(#include <[^\n]*>\n\n)?([^`]*)```\n" "\n\\2" part "${part}")
+        string(FIND "${program}" "${part}" at)
+        if(at EQUAL -1)
             string(REPLACE "<semicolon>" ";" part "${part}")
             message(FATAL_ERROR "${page} shows what ${ARGN} does not have:\n${part}")
         endif()
@@ -75,20 +68,12 @@ shows_parts(
     examples/reduce/checkpoint.cpp examples/device/loop.cpp
 )
 
-# What README.md and docs/compressors.md show that is no part of an example stands in tests/pages.cpp, which is compiled.
-file(READ "${root}/tests/pages.cpp" program)
-string(REGEX REPLACE "\n +" "\n" program "${program}")
-foreach(part IN ITEMS "README.md|laconic::threads::run" "docs/compressors.md|auto const m = compress")
-    string(REGEX MATCH "^([^|]*)[|](.*)$" part "${part}")
-    set(page "${CMAKE_MATCH_1}")
-    file(READ "${root}/${page}" text)
-    string(REGEX MATCH "${CMAKE_MATCH_2}[^`]*" text "${text}")
-    string(REGEX REPLACE "\n +" "\n" text "${text}")
-    string(FIND "${program}" "${text}" at)
-    if(text STREQUAL "" OR at EQUAL -1)
-        message(FATAL_ERROR "${page} shows what tests/pages.cpp does not have:\n${text}")
-    endif()
-endforeach()
+# What these show that is no part of an example stands in tests/pages.cpp, which is compiled.
+shows_parts(README.md tests/pages.cpp)
+shows_parts(docs/reducer.md tests/pages.cpp examples/reduce/checkpoint.cpp examples/mpi/own_mpi_init.cpp)
+shows_parts(
+    docs/compressors.md tests/pages.cpp examples/own/sparsifier.cpp examples/own/quantizer.cpp examples/own/message.cpp
+)
 
 # The errors of compilers on docs/errors.md are those that tests/must_not_compile expects.
 file(READ "${root}/docs/errors.md" text)
