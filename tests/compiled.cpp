@@ -92,6 +92,21 @@ TEST_CASE("a reducer from a text is the reducer of the same reduction, in saved 
     });
 }
 
+TEST_CASE("a reducer from a text has its residual copied and set, and is restored with another reduction") {
+    threads::run(2, [](threads::member& comm) {
+        compiled::reducer before("error_feedback(top_k(0.1))", comm, 50), after("error_feedback(top_k(0.2))", comm, 50);
+        std::vector<float> g(50), e(50), short_of_one(49);
+        e[7] = 2;
+        before.set_residual(0, e);
+        CHECK_THROWS_AS(before.set_residual(0, short_of_one), shape_error);
+        CHECK_THROWS_AS(before.copy_residual(0, short_of_one), shape_error);
+        CHECK_THROWS_AS(after.restore(before.save()), shape_error);
+        CHECK(after.resume(before.save()).empty());
+        after.copy_residual(0, g);
+        CHECK(g == e);
+    });
+}
+
 TEST_CASE("a text that is none names its place, and the lists name what there is") {
     threads::run(1, [](threads::member& comm) {
         std::vector<double> x(20);

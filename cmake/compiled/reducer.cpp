@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Eigen/Core>
+#include <algorithm>
+#include <vector>
 
 #include "laconic/compiled.hpp"
+#include "laconic/resume.hpp"
 #include "named_reductions.hpp"
 
 namespace laconic::compiled {
@@ -85,6 +88,22 @@ std::uint64_t reducer::seed() const {
 }
 reducer_statistics reducer::statistics() const {
     return held_->visit([](auto& by) { return by.statistics(); });
+}
+std::vector<std::string> reducer::resume(std::span<std::byte const> saved) {
+    return held_->visit([&](auto& by) { return laconic::resume(by, saved); });
+}
+std::vector<std::string> reducer::resume(std::span<std::vector<std::byte> const> saved) {
+    return held_->visit([&](auto& by) { return laconic::resume(by, saved); });
+}
+void reducer::copy_residual(std::size_t l, std::span<float> to) const {
+    held_->visit([&](auto& by) {
+        auto const e = by.residual(l);
+        if (to.size() != e.size()) throw shape_error({"a residual of ", e.size(), " numbers, copied to ", to.size()});
+        std::transform(e.begin(), e.end(), to.begin(), [](auto v) { return static_cast<float>(v); });
+    });
+}
+void reducer::set_residual(std::size_t l, std::span<float const> x) {
+    held_->visit([&]<class T>(any_reducer<T>& by) { by.set_residual(l, std::vector<T>(x.begin(), x.end())); });
 }
 
 std::vector<listed_value> list_compressors() { return laconic::list_compressors<float>(); }

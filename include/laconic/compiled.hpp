@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -86,6 +87,13 @@ class reducer {
     std::uint64_t steps() const;
     std::uint64_t seed() const;
     reducer_statistics statistics() const;
+    /// The same as laconic::resume() of resume.hpp.
+    [[nodiscard]] std::vector<std::string> resume(std::span<std::byte const> saved);
+    [[nodiscard]] std::vector<std::string> resume(std::span<std::vector<std::byte> const> saved);
+    /// Copies the residual of a layer to `to`, or replaces it by x; with float64 it is converted. Throws shape_error for
+    /// another length.
+    void copy_residual(std::size_t l, std::span<float> to) const;
+    void set_residual(std::size_t l, std::span<float const> x);
 
   private:
     template <class X>

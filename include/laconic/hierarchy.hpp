@@ -108,11 +108,7 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
     /// The states of node 0's ranks come first, in their order, then those of node 1's, and so on.
     void restore(std::span<std::vector<std::byte> const> saved) {
         this->require_no_step("restore()");
-        auto const n = static_cast<std::size_t>(this->size_);
-        if (saved.size() % n != 0) throw shape_error({saved.size(), " states, where nodes have ", n, " ranks"});
-        std::vector<std::vector<std::byte>> mine;  // of the ranks with the same share
-        for (auto r = static_cast<std::size_t>(this->rank_); r < saved.size(); r += n) mine.push_back(saved[r]);
-        step_->restore(mine);
+        step_->restore(of_share(saved));
     }
     /// The same as reducer's, over nodes of as many ranks, in which each rank has the same number. Throws
     /// agreement_error on all ranks where one has another.
@@ -129,6 +125,11 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
 
     std::uint64_t steps() const { return step_->steps(); }
     shared_seed const& seed() const { return step_->seed(); }
+    std::span<T const> residual(std::size_t l) const { return step_->residual(l); }
+    void set_residual(std::size_t l, std::span<T const> x) {
+        this->require_no_step("set_residual()");
+        step_->set_residual(l, x);
+    }
     /// This rank's shares.
     auto const& layers() const { return step_->layers(); }
     /// bytes_inside is sent within the node; all other statistics are of what is sent from node to node.
@@ -139,6 +140,15 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
     }
 
   private:
+    friend struct resumption;
+    // The states of the ranks with the same share.
+    std::vector<std::vector<std::byte>> of_share(std::span<std::vector<std::byte> const> saved) const {
+        auto const n = static_cast<std::size_t>(this->size_);
+        if (saved.size() % n != 0) throw shape_error({saved.size(), " states, where nodes have ", n, " ranks"});
+        std::vector<std::vector<std::byte>> mine;
+        for (auto r = static_cast<std::size_t>(this->rank_); r < saved.size(); r += n) mine.push_back(saved[r]);
+        return mine;
+    }
     // The first half of a step, without a change of state; returns the reason why it cannot be completed, if any, the
     // same on all ranks.
     failure prepare() {

@@ -124,7 +124,8 @@ class reducer {
     /// which must be the options' where they give one. All ranks restore, before their first step or all together
     /// later; else the next finish() throws agreement_error on all of them (where a collective adds up all layers, only
     /// in the first step, or in the next one that is compared). Throws shape_error for the state of another reducer,
-    /// wire_error for damaged bytes, argument_error while a step is in progress; then nothing has changed.
+    /// wire_error for damaged bytes, argument_error while a step is in progress; then nothing has changed. Where
+    /// layers, options or parameters have changed, see resume.hpp.
     void restore(std::span<std::byte const> saved) { step_.restore(saved); }
     /// The same from the states of all ranks of the saved reducer, in their order, on every rank: where their number
     /// differs from the present one, each rank gets the mean of their residuals and of their shifts, so that both means
@@ -142,11 +143,20 @@ class reducer {
     std::uint64_t seed() const { return step_.seed().value(); }
     /// The layers: name, size, reduction, and h_i and e_i in units of the gradient without a loss scale.
     auto const& layers() const { return step_.layers(); }
+    /// The residual e_i of a layer on this rank, until its next step; over nodes, that of its share. Throws
+    /// argument_error where there is no such layer, or it has no residual.
+    std::span<T const> residual(std::size_t l) const { return step_.residual(l); }
+    /// Replaces it by x, between steps: the next step sends part of it. It counts as made at the step size of the last
+    /// step. Throws shape_error for another length, argument_error as residual() does and while a step is in progress.
+    void set_residual(std::size_t l, Contiguous auto const& x) {
+        step_.set_residual(l, std::span<T const>(detail::view(x)));
+    }
     /// What it has done so far. Costs nothing except in steps that are probed (reducer_options). Between start() and
     /// finish() it waits for a collective that runs in the background.
     reducer_statistics statistics() const { return step_.statistics(); }
 
   private:
+    friend struct detail::resumption;
     detail::reduction_step<R, C, T, B> step_;
 };
 

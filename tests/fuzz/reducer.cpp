@@ -14,7 +14,7 @@
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/reducer.hpp"
+#include "laconic/resume.hpp"
 #include "laconic/wire/byte_order.hpp"
 
 namespace {
@@ -232,15 +232,21 @@ class play {
         has_order_ = false;
         auto const kind = in_.take<std::uint8_t>();
         int const ranks = 1 + kind % 4;
+        auto const restored = [&](auto const& saved) {
+            if (kind & 8)
+                static_cast<void>(resume(reduce_, saved));
+            else
+                reduce_.restore(saved);
+        };
         try {
             if (kind & 4) {
                 std::vector<bytes> all;
                 for (int r = 0; r < ranks; ++r) {
                     all.push_back(forged(as_rank(good, comm_.rank(), comm_.size(), r, ranks), in_));
                 }
-                reduce_.restore(all);
+                restored(all);
             } else {
-                reduce_.restore(forged(good, in_));
+                restored(forged(good, in_));
             }
             try {
                 step(k, kind / 8 % 6, reduce_.save());

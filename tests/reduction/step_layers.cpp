@@ -72,14 +72,17 @@ TEST_CASE("no state, forged with its checksum, makes a vector longer than its la
     struct forged {
         std::size_t long_one;
         void state(wire::state_writer& archive) const {
-            std::uint64_t steps = 0;
-            archive(steps);
+            std::uint64_t steps = 0, layers = 2;
+            archive(steps, layers);
             for (std::size_t const d : {2u, 3u}) {
+                std::string name = "a";
+                bool in_full = false;
                 double step_size = 0;
-                std::vector<float> h(d), mean_h(d == 3 ? long_one : d), e;
-                archive(step_size, h);
+                std::vector<float> h(d), mean_h(d == 3 ? long_one : d), e, u;
+                archive.of_any_length(name);
+                archive(in_full, step_size, h);
                 archive.vectors(mean_h);
-                archive(e);
+                archive(e, u);
             }
         }
     };

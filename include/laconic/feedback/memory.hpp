@@ -115,8 +115,11 @@ class memory {
     /// u_i; empty where the momentum is 0.
     std::span<T const> momentum() const { return momentum_; }
 
-    /// Merges the states of several ranks: adds `share` times h, mean h, e and u of another memory, which has the same
-    /// rate, decay and momentum.
+    /// Replaces e by x.
+    void set_residual(B& on, std::span<T const> x) { copy(on, x, std::span<T>(residual_)); }
+
+    /// Merges the states of several ranks: adds `share` times h, mean h, e and u of another memory, whose vectors are as
+    /// long; u only where both have one.
     void add(B& on, T share, memory const& other) {
         auto const one = [&](auto const& from, auto& to) {
             if (from.empty()) return;
@@ -126,7 +129,7 @@ class memory {
         one(other.shift_, shift_);
         one(other.shift_, mean_shift_);
         one(other.residual_, residual_);
-        one(other.momentum_, momentum_);
+        if (factor_ != 0) one(other.momentum_, momentum_);
     }
     /// Multiplies h, mean h, e and u by `share`.
     void scale(B& on, T share) {
@@ -138,6 +141,8 @@ class memory {
         copy(on, mean, std::span<T>(mean_shift_));
     }
 
+    /// Reads the state of any other memory into this one.
+    void any_state(auto& archive) { archive.of_any_length(shift_, mean_shift_, residual_, momentum_); }
     void state(auto& archive) {
         archive(shift_);
         archive.vectors(mean_shift_);

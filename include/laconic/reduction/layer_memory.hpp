@@ -107,6 +107,17 @@ class layer_memory {
         }
     }
     void state(auto& archive) { archive(step_size_, feedback_); }
+    /// Reads the state of a layer of any length whose feedback is a memory, for another to take().
+    void any_state(auto& archive) { archive(step_size_), feedback_.any_state(archive); }
+    /// Begins anew, from the state of another layer where one is given.
+    void take(B& on, layer_memory const* saved) {
+        feedback_ = fresh_, step_size_ = 0;
+        if (d_ > 0) feedback_.start(d_);
+        if (!saved) return;
+        step_size_ = saved->step_size_;
+        feedback_.add(on, T(1), saved->feedback_);
+        feedback_.set_mean_shift(on, saved->feedback_.mean_shift());
+    }
 
   private:
     F fresh_, feedback_;

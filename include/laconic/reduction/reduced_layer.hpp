@@ -185,7 +185,31 @@ class reduced_layer final : public step_layer {
     void forget_ranks() { means_ = {how_.over, is_.size, positions_}; }
     /// Sets mean h to the mean of these ranks' h. A collective call.
     void renew_mean_shift(std::uint64_t round) { memory_.renew_mean_shift(on(), with_->watching(), round, mean()); }
-    void state(auto& archive) { archive.of_dimension(is_.size), memory_.state(archive), means_.state(archive); }
+    /// The state: the name, whether it is in full, and the memory; and a collective's.
+    void state(auto& archive) {
+        auto saved = is_;
+        saved.in_full = in_full_;
+        archive.of_any_length(saved.name), archive(saved.in_full);
+        archive.of_dimension(is_.size), memory_.state(archive);
+    }
+    void state_of_collective(auto& archive) { archive.of_dimension(is_.size), means_.state(archive); }
+    /// See layer_memory.
+    void take(layer_memory<feedback_type, T, B> const* saved) { memory_.take(on(), saved), forget_ranks(); }
+
+    /// e_i, in place. Throws argument_error where there is none.
+    std::span<T const> residual() const {
+        if constexpr (HasResidual<feedback_type>)
+            if (auto const e = feedback().residual(); e.size() == is_.size) return e;
+        throw argument_error({title(), " has no residual: ", described_});
+    }
+    void set_residual(std::span<T const> x) {
+        if (auto const d = residual().size(); x.size() != d)
+            throw shape_error({title(), ": a residual of ", x.size(), " numbers, where it has ", d});
+        if constexpr (has_memory)
+            memory_.feedback().set_residual(on(), x);
+        else
+            throw argument_error({title(), ": the residual of this feedback cannot be set"});
+    }
 
   private:
     using means_type = transport_for<decltype(R::over), message_type, T, B>;

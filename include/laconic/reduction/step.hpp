@@ -15,6 +15,8 @@
 
 namespace laconic::detail {
 
+struct resumption;  // resume.hpp
+
 /// The steps of a reducer in their parts, for who does something between them, as a method with two reductions does:
 ///
 ///     step.start(l, x, options)    for each layer: its message is made, and begins to travel
@@ -124,8 +126,16 @@ class reduction_step final : public step_control {
     }
     /// For a state of which these steps are a part.
     void state(auto& archive) {
-        archive(round_);
+        std::uint64_t layers = size();
+        archive(round_, layers);
         for (auto const l : by_name()) all_[l].state(archive);
+        for (auto const l : by_name()) all_[l].state_of_collective(archive);
+    }
+
+    std::span<T const> residual(std::size_t l) const { return at(l), all_[l].residual(); }
+    void set_residual(std::size_t l, std::span<T const> x) {
+        require_no_step("set_residual()");
+        at(l), all_[l].set_residual(x);
     }
 
     std::deque<layer_type> const& layers() const { return all_; }
@@ -142,6 +152,7 @@ class reduction_step final : public step_control {
     }
 
   private:
+    friend struct resumption;
     step_communicator& comm() const override { return with_.over->messages; }
     step_communicator& watching() const override { return with_.over->watching; }
     std::size_t at_once() const override { return OnHost<B> && Overlapping<C> ? most_in_flight : 1; }

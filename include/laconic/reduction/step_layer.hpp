@@ -20,6 +20,7 @@ class step_layer {
 
     std::string const& name() const { return is_.name; }
     std::size_t size() const { return is_.size; }
+    bool in_full() const { return in_full_; }  // always
     std::string title() const { return title_of(is_); }
     [[gnu::cold, gnu::noinline]] std::string was_not_started() const { return concat({title(), " was not started"}); }
     /// Sets the key from which all layers of the reducer draw, before the first step.

@@ -144,12 +144,17 @@ class step_layers {
         return {{"the steps so far", steps}, {"the seed", seed_.value()}};
     }
     /// The text that names the owner of a saved state. Layers are in the order of their names, here and in the state,
-    /// so that a later run may list them in another order.
+    /// so that a later run may list them in another order. It begins with what must always be the same.
     [[gnu::cold, gnu::noinline]] std::string identity(int rank, int ranks, std::uint64_t seed) const {
+        agreed_items items;
+        items.add(described(options_));
+        for (auto const l : by_name()) items.add({list_[l]->title(), list_[l]->described()});
+        return fixed_identity(rank, ranks, seed) + items.lines();
+    }
+    [[gnu::cold, gnu::noinline]] std::string fixed_identity(int rank, int ranks, std::uint64_t seed) const {
         agreed_items items{{"the seed", seed}};
         if (share_) items.add({"the share", *share_});
-        items.add(common_);
-        for (auto const l : by_name()) items.add({list_[l]->title(), list_[l]->described()});
+        items.add(numbers_);
         return concat({items.lines(), "rank ", rank, " of ", ranks, "\n"});
     }
     void require_consistent() const {
@@ -161,7 +166,8 @@ class step_layers {
     [[gnu::cold]] step_layers(std::vector<layer> const& layers, reducer_options options, std::size_t bytes_each)
         : options_(std::move(options)),
           seed_(options_.seed),
-          common_{{"the bytes of a number", bytes_each}, {"the version of the wire format", wire::wire_version}} {
+          numbers_{{"the bytes of a number", bytes_each}, {"the version of the wire format", wire::wire_version}},
+          common_(numbers_) {
         if (layers.empty()) throw argument_error("a reducer of no layers");
         require_names(layers);
     }
@@ -224,7 +230,7 @@ class step_layers {
 
     shared_seed seed_;
     std::optional<std::uint64_t> share_;
-    agreed_items common_;
+    agreed_items numbers_, common_;
 };
 
 /// Learns the order of a step in which every rank has started all layers, which is rank 0's; where one has not, the
