@@ -126,11 +126,11 @@ template <class C, class X = gather_all>
 plain(C, X = {}) -> plain<C, X>;
 
 /// Error feedback: what a message leaves out is sent later, times decay, in [0, 1], for each round that it waits.
-/// State: e_i, d numbers a rank. With a momentum m, in [0, 1), g_i is replaced by u_i <- m u_i + g_i, the step's own
-/// momentum then being 0: so a number that has waited comes with the momentum that it would have gathered; masked, u_i
-/// = 0 after a message wherever that is not 0 (Deep Gradient Compression, Lin et al., ICLR 2018). Steps and layers in
-/// full are not masked: they are momentum SGD. State: u_i, too, and d numbers more beside it. The theorem is without
-/// momentum, as if the step had none, too; the compressor must be contractive all the same.
+/// State: e_i, d numbers a rank. With a momentum m, in [0, 1), u_i <- m u_i + g_i takes the place of g_i, and of
+/// momentum in the step: so a number that has waited comes with the momentum that it would have gathered. Masked, u_i =
+/// 0 after a message wherever that is not 0 (Deep Gradient Compression, Lin et al., ICLR 2018). Steps and layers in
+/// full are not masked: they are momentum SGD. State: u_i, too, and as much workspace. The theorem is for a momentum of
+/// 0, here and in the step; C must be contractive in any case.
 template <class C, class X = gather_all>
 struct error_feedback {
     static_assert(detail::require_compressor<C>());
