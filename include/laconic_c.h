@@ -133,6 +133,15 @@ LACONIC_C_API laconic_status laconic_reducer_drop(laconic_reducer* reducer);
 LACONIC_C_API laconic_status laconic_reducer_save(laconic_reducer const* reducer, laconic_bytes** saved);
 LACONIC_C_API laconic_status laconic_reducer_restore(laconic_reducer* reducer, void const* const* saved,
                                                      size_t const* sizes, size_t count);
+/* Restores what can be kept of the state of a reducer that was made otherwise, as laconic::resume() does: `told` are lines
+ * that say what was not; none where all was. A state of 0 bytes is that of a lost file. */
+LACONIC_C_API laconic_status laconic_reducer_resume(laconic_reducer* reducer, void const* const* saved,
+                                                    size_t const* sizes, size_t count, laconic_bytes** told);
+/* Copies a layer's residual, n numbers, to `to`, or replaces it by x, between steps. */
+LACONIC_C_API laconic_status laconic_reducer_residual(laconic_reducer const* reducer, size_t layer, float* to,
+                                                      size_t n);
+LACONIC_C_API laconic_status laconic_reducer_set_residual(laconic_reducer* reducer, size_t layer, float const* x,
+                                                          size_t n);
 /* Goes on over another communicator, such as that of the ranks that are left. */
 LACONIC_C_API laconic_status laconic_reducer_rebind(laconic_reducer* reducer, laconic_comm* comm);
 

@@ -169,6 +169,19 @@ void with_compressor(char const* text, void* x, std::size_t n, laconic_number nu
     if (number == LACONIC_FLOAT64) return call(std::span(static_cast<double*>(x), n), parse_compressor<double>(name));
     throw argument_error("numbers of 16 bits are encoded as float32: convert them");
 }
+std::vector<std::byte> bytes_of(std::string const& text) {
+    auto const bytes = std::as_bytes(std::span(text));
+    return {bytes.begin(), bytes.end()};
+}
+std::vector<std::vector<std::byte>> states_of(void const* const* saved, size_t const* sizes, size_t count) {
+    need(saved, "saved"), need(sizes, "sizes");
+    std::vector<std::vector<std::byte>> all;
+    for (std::size_t r = 0; r < count; ++r) {
+        auto const bytes = need(static_cast<std::byte const*>(saved[r]), sizes[r], "a saved state");
+        all.emplace_back(bytes.begin(), bytes.end());
+    }
+    return all;
+}
 key key_of(std::uint64_t seed, std::uint64_t stream) { return key{seed}.child(stream); }
 
 }  // namespace
@@ -269,17 +282,26 @@ laconic_status laconic_reducer_save(laconic_reducer const* reducer, laconic_byte
 laconic_status laconic_reducer_restore(laconic_reducer* reducer, void const* const* saved, size_t const* sizes,
                                        size_t count) {
     return guarded([&] {
-        need(reducer, "reducer"), need(saved, "saved"), need(sizes, "sizes");
-        std::vector<std::vector<std::byte>> all;
-        for (std::size_t r = 0; r < count; ++r) {
-            auto const bytes = need(static_cast<std::byte const*>(saved[r]), sizes[r], "a saved state");
-            all.emplace_back(bytes.begin(), bytes.end());
-        }
-        if (count == 1)
-            reducer->inside.restore(all[0]);
-        else
-            reducer->inside.restore(all);
+        auto& inside = need(reducer, "reducer")->inside;
+        auto const all = states_of(saved, sizes, count);
+        count == 1 ? inside.restore(all[0]) : inside.restore(all);
     });
+}
+laconic_status laconic_reducer_resume(laconic_reducer* reducer, void const* const* saved, size_t const* sizes,
+                                      size_t count, laconic_bytes** told) {
+    return guarded(told, "told", [&] {
+        auto& inside = need(reducer, "reducer")->inside;
+        auto const all = states_of(saved, sizes, count);
+        std::string text;
+        for (auto const& line : count == 1 ? inside.resume(all[0]) : inside.resume(all)) text += line + "\n";
+        return bytes_of(text);
+    });
+}
+laconic_status laconic_reducer_residual(laconic_reducer const* reducer, size_t layer, float* to, size_t n) {
+    return guarded([&] { need(reducer, "reducer")->inside.copy_residual(layer, need(to, n, "to")); });
+}
+laconic_status laconic_reducer_set_residual(laconic_reducer* reducer, size_t layer, float const* x, size_t n) {
+    return guarded([&] { need(reducer, "reducer")->inside.set_residual(layer, need(x, n, "x")); });
 }
 laconic_status laconic_reducer_rebind(laconic_reducer* reducer, laconic_comm* comm) {
     return guarded([&] {
@@ -350,8 +372,7 @@ laconic_status laconic_list(char const* what, laconic_bytes** listed) {
                 : throw argument_error({"there is no list of ", kind, ": reductions, compressors, collectives"});
         std::string text;
         for (auto const& l : of) text += detail::concat({l.name, l.parameters, "\t", l.about, "\n"});
-        auto const bytes = std::as_bytes(std::span(text));
-        return std::vector<std::byte>(bytes.begin(), bytes.end());
+        return bytes_of(text);
     });
 }
 

@@ -118,6 +118,7 @@ class Reducer:
         self._places = {name: l for l, name in enumerate(layers)}
         self._held = {}
         layers = {name: _like(x) for name, x in layers.items()}
+        self._sizes = [size for size, _ in layers.values()]
         types = {number for _, number in layers.values()}
         if len(types) > 1 and 1 in types:
             raise ArgumentError("a reducer of float64 and of other numbers: make one for each")
@@ -188,10 +189,32 @@ class Reducer:
     def restore(self, state):
         """Restores this rank's state, or, from a list of those of all ranks of the saved reducer, in their order, one
         for any number of ranks. All ranks call it."""
+        self._comm.call("reducer_restore", self._handle, *self._states(state))
+
+    def resume(self, state):
+        """Restores what can be kept of the state of a reducer that was made otherwise: with other options, another k,
+        decay or compressor, or layers that are new, gone or of another size. Of a list of states one may be b"", a file
+        that was lost. Returns a list of what was not restored, empty where all was. All ranks call it."""
+        told = c.c_void_p()
+        self._comm.call("reducer_resume", self._handle, *self._states(state), c.byref(told))
+        return _c.bytes_from(told).decode().splitlines()
+
+    def residual(self, name=""):
+        """A copy of a layer's residual: what this rank has not sent yet, an array of float32."""
+        x = np.empty(self._sizes[self._place(name)], np.float32)
+        _c.call("reducer_residual", self._handle, self._place(name), x.ctypes.data, x.size)
+        return x
+
+    def set_residual(self, x, name=""):
+        """Replaces a layer's residual by x, between steps."""
+        x = np.ascontiguousarray(x, np.float32)
+        _c.call("reducer_set_residual", self._handle, self._place(name), x.ctypes.data, x.size)
+
+    @staticmethod
+    def _states(state):
         states = [state] if isinstance(state, (bytes, bytearray, memoryview)) else list(state)
         states = [bytes(s) for s in states]
-        sizes = (c.c_size_t * len(states))(*map(len, states))
-        self._comm.call("reducer_restore", self._handle, (c.c_char_p * len(states))(*states), sizes, len(states))
+        return (c.c_char_p * len(states))(*states), (c.c_size_t * len(states))(*map(len, states)), len(states)
 
     def rebind(self, comm):
         """Goes on over another communicator, such as that of the ranks that are left; each of them calls it."""

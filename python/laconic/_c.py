@@ -135,6 +135,9 @@ _functions = {
     "reducer_drop": [_handle],
     "reducer_save": [_handle, _out],
     "reducer_restore": [_handle, c.POINTER(c.c_char_p), c.POINTER(_size), _size],
+    "reducer_resume": [_handle, c.POINTER(c.c_char_p), c.POINTER(_size), _size, _out],
+    "reducer_residual": [_handle, _size, c.c_void_p, _size],
+    "reducer_set_residual": [_handle, _size, c.c_void_p, _size],
     "reducer_rebind": [_handle, _handle],
     "reducer_statistics": [_handle, c.POINTER(Statistics)],
     "sum": [_handle, c.c_void_p, _size, _number],
@@ -186,10 +189,14 @@ def made(name, *arguments):
     return handle
 
 
-def made_bytes(name, *arguments):
-    """Likewise, for bytes, of which it returns a copy."""
-    handle = made(name, *arguments)
+def bytes_from(handle):
+    """A copy of the bytes behind a handle, which is freed."""
     try:
         return c.string_at(library.laconic_bytes_data(handle), library.laconic_bytes_size(handle))
     finally:
         library.laconic_bytes_free(handle)
+
+
+def made_bytes(name, *arguments):
+    """The bytes that a function makes whose last argument is where it writes their handle."""
+    return bytes_from(made(name, *arguments))

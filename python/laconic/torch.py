@@ -98,13 +98,18 @@ class _Steps:
         """This rank's residuals, as a tensor of uint8: save one a rank."""
         return {"laconic": torch.frombuffer(bytearray(self._reducer.state()), dtype=torch.uint8)}
 
-    def load_state_dict(self, state):
+    def load_state_dict(self, state, strict=True):
         """Restores this rank's state_dict(), or, from a list of all saved ranks', in their order, on any number of
-        ranks. All ranks call it."""
+        ranks. All ranks call it. Not ``strict``: what can be kept is restored of a state with another reduction, other
+        options or layers, as Reducer.resume() does, and a list of what was not is returned."""
         states = [state] if isinstance(state, dict) else list(state)
-        self._saved = [bytes(s["laconic"].numpy()) for s in states]
+        saved = [bytes(s["laconic"].numpy()) for s in states]
+        if not strict:
+            return self._reducer.resume(saved)
+        self._saved = saved
         if self._reducer:
-            self._reducer.restore(self._saved)
+            self._reducer.restore(saved)
+        return []
 
 
 class State(_Steps):

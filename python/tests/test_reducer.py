@@ -137,6 +137,27 @@ class ReducerTest(unittest.TestCase):
 
         Together(1).run(alone)
 
+    def test_resumes_with_another_k_and_other_layers(self):
+        def body(comm):
+            layers = {"w": np.zeros(60, np.float32), "b": np.zeros(5, np.float32)}
+            a = laconic.Reducer("error_feedback(top_k(k=3))", comm, layers, seed=1)
+            a({"w": gradient(comm.rank, 0).astype(np.float32), "b": np.ones(5, np.float32)})
+            left = a.residual("w")
+            self.assertEqual(np.count_nonzero(left), 57)
+            layers = {"w": np.zeros(60, np.float32), "c": np.zeros(4, np.float32)}
+            b = laconic.Reducer("error_feedback(top_k(k=4))", comm, layers, seed=1)
+            with self.assertRaises(laconic.ShapeError):
+                b.restore(a.state())
+            told = "; ".join(b.resume(a.state()))
+            self.assertTrue(" b" in told and " c" in told, told)
+            np.testing.assert_array_equal(b.residual("w"), left)
+            b.set_residual(np.arange(4), "c")
+            np.testing.assert_array_equal(b.residual("c"), np.arange(4))
+            with self.assertRaises(laconic.ShapeError):
+                b.set_residual(np.arange(5), "c")
+
+        Together(2).run(body)
+
     def test_errors_are_those_of_the_library_on_all_ranks(self):
         def body(comm):
             reduce = laconic.Reducer("error_feedback(top_k(0.1))", comm, {"w": np.zeros(20, np.float32)})
