@@ -83,6 +83,10 @@ TEST_CASE("a reducer from a text is the reducer of the same reduction, in saved 
         moved.rebind(comm);
         moved(again);
         CHECK(moved.steps() == 3);
+        moved.reorder();
+        std::vector<float> first(7, static_cast<float>(comm.rank()));
+        moved.broadcast(first, 2);
+        CHECK(first == std::vector<float>(7, 2.0f));
         // In the middle of a step, that step is dropped.
         auto next = comm.duplicate();
         moved.start(0, again);

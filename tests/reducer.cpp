@@ -8,6 +8,7 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
+#include "support/reducing.hpp"
 
 template <class T>
 using table = std::vector<std::vector<T>>;
@@ -282,4 +283,115 @@ TEST_CASE("over threads the estimates are the same, and only messages cross") {
     });
     CHECK(received == right);
     for (auto const b : bytes) CHECK(b <= 4 * 4 + 4 + 4);  // 4 floats, their places among 37, a tag
+}
+
+TEST_CASE("reducers stand in a vector, are returned by a function that chooses, and are moved in mid-step") {
+    auto const check = [](auto& over, fibers::member& comm) {
+        using reducer_type = reducer<error_feedback<top_k<>>, std::remove_cvref_t<decltype(over)>>;
+        static_assert(std::is_nothrow_move_constructible_v<reducer_type>);
+        static_assert(std::is_nothrow_move_assignable_v<reducer_type>);
+        auto const make = [&](bool long_one) {
+            reducer_type few(error_feedback{top_k{2}}, over, layers_of({d, 9}), {.seed = 1});
+            reducer_type many(error_feedback{top_k{3}}, over, layers_of({d, 9}), {.seed = 1});
+            return long_one ? std::move(many) : std::move(few);
+        };
+        std::vector<reducer_type> all;
+        for (bool const long_one : {true, false, true, true}) all.push_back(make(long_one));
+        auto& still = all[3];
+        for (int k = 0; k < 5; ++k) {
+            auto a = brought<float>(comm.rank(), k), b = brought<float>(comm.rank(), k, 9), c = a, e = b;
+            all[0].start(0, a);
+            reducer_type moved = std::move(all[0]);
+            moved.start(1, b);
+            all[0] = std::move(moved);
+            all[0].finish();
+            still.start(0, c), still.start(1, e), still.finish();
+            CHECK(a == c);
+            CHECK(b == e);
+        }
+        CHECK(all[0].save() == still.save());
+        all.erase(all.begin());
+        CHECK(all[2].steps() == 5);
+    };
+    reducing::on_ranks_and_nodes(check);
+}
+
+TEST_CASE("broadcast(): the root's numbers on all ranks, of any length, and no state or message changes") {
+    reducing::on_ranks_and_nodes([](auto& over, fibers::member& comm) {
+        reducer reduce(error_feedback{top_k{2}}, over, d);
+        for (int root = 0; root < 4; ++root)
+            for (std::size_t const n : {std::size_t{0}, std::size_t{1}, d, std::size_t{1000}}) {
+                auto const state = reduce.save();
+                auto const sent = reduce.statistics().bytes_sent;
+                auto x = brought<float>(comm.rank(), root, n);
+                x.empty() ? void() : void(x[0] = std::numeric_limits<float>::infinity() * float(comm.rank() - 2));
+                std::vector<Eigen::half> y(n, Eigen::half(float(comm.rank())));
+                root == 0 ? reduce.broadcast(x) : reduce.broadcast(x, root);
+                reduce.broadcast(std::span(y), root);
+                auto right = brought<float>(root, root, n);
+                if (n > 0) right[0] = std::numeric_limits<float>::infinity() * float(root - 2);
+                CHECK(std::memcmp(x.data(), right.data(), 4 * n) == 0);
+                CHECK(y == std::vector<Eigen::half>(n, Eigen::half(float(root))));
+                CHECK(reduce.save() == state);
+                CHECK(reduce.statistics().bytes_sent == sent);
+                auto g = brought<float>(comm.rank(), root);
+                reduce(g);
+            }
+    });
+}
+
+TEST_CASE(
+    "broadcast(): other lengths, numbers or roots, and no such root, are errors on all ranks, and nothing changes") {
+    reducing::on_ranks_and_nodes([](auto& over, fibers::member& comm) {
+        reducer reduce(error_feedback{top_k{2}}, over, d);
+        auto const mine = float(comm.rank());
+        for (int const culprit : {1, 3}) {
+            bool const here = comm.rank() == culprit;
+            auto const differs = [&](std::string const& of_0, std::string const& of_it) {
+                return "ranks disagree: rank 0 has \"" + of_0 + "\", rank " + std::to_string(culprit) + " has \"" +
+                       of_it + "\"";
+            };
+            std::string const floats = "numbers up to 3.4028234663852886e+38";
+            std::vector<float> x(here ? 9 : 8, mine), y(8, mine);
+            std::vector<Eigen::half> z(8, Eigen::half(mine));
+            CHECK(error_of<agreement_error>([&] { reduce.broadcast(x); }) ==
+                  differs("the vector: 8 " + floats, "the vector: 9 " + floats));
+            CHECK(error_of<agreement_error>([&] { here ? reduce.broadcast(z) : reduce.broadcast(y); }) ==
+                  differs("the vector: 8 " + floats, "the vector: 8 numbers up to 65519.99609375"));
+            CHECK(error_of<agreement_error>([&] { reduce.broadcast(y, here ? 2 : 0); }) ==
+                  differs("the root: 0", "the root: 2"));
+            for (int const root : {-1, 4})
+                CHECK(error_of<argument_error>([&] { reduce.broadcast(y, root); }) ==
+                      "the root is rank " + std::to_string(root) + " of 4");
+            CHECK(x == std::vector<float>(x.size(), mine));
+            CHECK(y == std::vector<float>(8, mine));
+            CHECK(z == std::vector<Eigen::half>(8, Eigen::half(mine)));
+            auto g = brought<float>(comm.rank(), 0);
+            reduce.start(0, g);
+            CHECK_THROWS_WITH_AS(reduce.broadcast(y),
+                                 "a step is under way: finish() or drop() comes before broadcast()", argument_error);
+            reduce.finish();
+            reduce.broadcast(y, 3);
+            CHECK(y == std::vector<float>(8, 3.0f));
+        }
+    });
+}
+
+TEST_CASE("broadcast(): bytes of another length from the root are a comm_error, and nothing is half written") {
+    struct cut : passed_on<fibers::member> {
+        payload from(int r) const {
+            auto p = inner->from(r);
+            return p.bytes.size() == 32 ? payload{p.bytes.first(31)} : p;
+        }
+    };
+    fibers::run(2, [](fibers::member& inner) {
+        cut comm{{&inner}};
+        reducer reduce(plain{}, comm, d);
+        std::vector<float> x(8, float(inner.rank()));
+        CHECK(
+            error_of<comm_error>([&] { reduce.broadcast(x); }) ==
+            "rank 0 sent 31 bytes in place of its vector, of 32 bytes: all ranks must make the same calls in the same "
+            "order");
+        CHECK(x == std::vector<float>(8, float(inner.rank())));
+    });
 }

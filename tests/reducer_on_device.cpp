@@ -101,3 +101,16 @@ TEST_CASE("a reducer of the device's vectors does what one of the host's does, a
 TEST_CASE("small layers of the device's share a message by way of the host, and probes and comparisons are taken") {
     same_as_on_host(error_feedback{top_k{3}}, {.dense_below = 10, .probe_every = 2, .verify_every = 2});
 }
+
+TEST_CASE("broadcast() sets the device's vectors to the root's") {
+    on_device::run(2, [](nccl& comm, device& on) {
+        using reducer_type = reducer<plain<>, nccl, double, device>;
+        reducer_type reduce(plain{}, comm, layers, {.seed = 0}, on_device::made_for(comm.stream()));
+        std::vector<double> x(9, comm.rank() + 0.5);
+        device::array<double> there(x.size());
+        copy_from_host(on, std::span<double const>(x), std::span<double>(there));
+        reduce.broadcast(std::span<double>(there), 1);
+        copy_to_host(on, std::span<double const>(there), std::span<double>(x));
+        CHECK(x == std::vector<double>(9, 1.5));
+    });
+}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `reducer` weights, shares, votes, probes and compares layers in steps as its options state.
+#include <chrono>
+#include <thread>
+
 #include "laconic/comm/fibers.hpp"
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
@@ -323,6 +326,79 @@ TEST_CASE("what it did: bytes as a meter counts them, bytes in full, state, and 
         CHECK(did.last_probe.step == 0);
         CHECK(did.seconds_compressing > 0);
         CHECK(did.seconds_waiting > 0);
+        CHECK(did.seconds_adding > 0);
+        CHECK(did.seconds_committing > 0);
+        CHECK(did.seconds_inside == 0);
+        CHECK(did.bytes_on_link == did.bytes_received);  // the ranks' messages are as long
+    });
+}
+
+TEST_CASE("by the bytes on a rank's link a sum in full is cheaper by a ring, and a short message by a gather") {
+    auto const on_link = [](auto const& how) {
+        std::uint64_t found = 0;
+        threads::run(4, [&](threads::member& comm) {
+            std::vector<float> x(1000, float(comm.rank() + 1));
+            reducer reduce(how, comm, x, {.seed = 0});
+            auto const before = reduce.statistics();
+            reduce(x);
+            auto const did = reduce.statistics();
+            CHECK(did.bytes_on_link - before.bytes_on_link == did.bytes_received - before.bytes_received);
+            if (comm.rank() == 1) found = did.bytes_on_link - before.bytes_on_link;
+        });
+        return found;
+    };
+    auto const gathered = on_link(plain{}), by_ring = on_link(plain<identity, ring>{}),
+               few = on_link(error_feedback{top_k{10}});
+    CHECK(gathered >= 3 * 4000);
+    CHECK(gathered < 3 * 4100);
+    CHECK(by_ring >= 6000);
+    CHECK(by_ring < 6200);
+    CHECK(few < 3 * 100);
+}
+
+TEST_CASE("a rank that sends more than it receives has on its link what it sends to all, one after another") {
+    fibers::run(3, [](fibers::member& comm) {
+        reducer reduce(plain{}, comm, std::vector<std::size_t>{1000, 100},
+                       {.missing_layer = on_missing_layer::skip, .share_below = 0});
+        auto const before = reduce.statistics();
+        std::vector<float> x(1000, 1.0f);
+        if (comm.rank() == 1) reduce.start(0, x);  // which the others skip: an error, after the messages have travelled
+        CHECK(error_of([&] { reduce.finish(); }) != "nothing");
+        auto const did = reduce.statistics();
+        auto const out = did.bytes_on_link - before.bytes_on_link;
+        if (comm.rank() == 1) CHECK(out == 2 * (did.bytes_sent - before.bytes_sent));
+        if (comm.rank() != 1) CHECK(out == did.bytes_received - before.bytes_received);
+        CHECK(out > 4000);
+    });
+}
+
+TEST_CASE("the time to wait is that of finish(), and of a collective all; the time within a node has its own sum") {
+    using namespace std::chrono_literals;
+    struct slow : passed_on<fibers::member> {
+        void start_all_gather(payload mine, int lane = 0) { inner->start_all_gather(mine, lane); }
+        void finish(int lane = 0) {
+            std::this_thread::sleep_for(5ms);
+            inner->finish(lane);
+        }
+    };
+    fibers::run(2, [](fibers::member& inner) {
+        slow comm{{&inner}};
+        std::vector<float> x(d, 1.0f);
+        reducer reduce(plain{}, comm, x);
+        auto const before = reduce.statistics().seconds_waiting;
+        reduce(x);
+        CHECK(reduce.statistics().seconds_waiting - before >= 0.005);
+        reducer by_ring(plain<identity, ring>{}, inner, x);
+        by_ring(x);
+        CHECK(by_ring.statistics().seconds_waiting > 0);
+        CHECK(by_ring.statistics().seconds_adding == 0);
+    });
+    reducing::on_nodes(2, 2, [](auto& nodes, auto&) {
+        std::vector<float> x(d, 1.0f);
+        reducer reduce(plain{}, nodes, x);
+        CHECK(reduce.statistics().seconds_inside == 0);
+        reduce(x);
+        CHECK(reduce.statistics().seconds_inside > 0);
     });
 }
 

@@ -59,6 +59,9 @@ void reducer::start(std::size_t l, void* x, std::size_t n, number_type numbers, 
 void reducer::bind(std::size_t l, void* x, std::size_t n, number_type numbers) {
     held_->with(x, n, numbers, [&](auto& by, auto numbers_of) { by.bind(l, numbers_of); });
 }
+void reducer::broadcast(void* x, std::size_t n, number_type numbers, int root) {
+    held_->with(x, n, numbers, [&](auto& by, auto numbers_of) { by.broadcast(numbers_of, root); });
+}
 void reducer::finish(step_options const& options) {
     held_->visit([&](auto& by) { by.finish(options); });
 }

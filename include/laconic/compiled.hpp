@@ -80,6 +80,11 @@ class reducer {
     void finish(step_options const& options = {});
     void drop();
     void reorder();
+    template <class X>
+    void broadcast(X&& x, int root = 0) {
+        broadcast(data_of(x), detail::view(x).size(), type_of<X>(), root);
+    }
+    void broadcast(void* x, std::size_t n, number_type numbers, int root = 0);
     std::vector<std::byte> save() const;
     void restore(std::span<std::byte const> saved);
     void restore(std::span<std::vector<std::byte> const> saved);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -90,6 +91,17 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
     }
 
     void reorder() {}
+    /// The ranks of a node are numbered after those of the node before it.
+    void broadcast(caller_vector const& x, int root) {
+        this->require_no_step("broadcast()"), step_->require_consistent();
+        auto& across = step_->watching();
+        first_that_differs(this->inside_, across, items_of_broadcast(x, root), false).raise();
+        check_root(across.size() * this->size_, root);
+        std::span<std::byte const> theirs = x.bytes();
+        if (this->rank_ == root % this->size_) theirs = broadcast_from(across, root / this->size_, theirs);
+        theirs = broadcast_from(this->inside_, root % this->size_, theirs);
+        if (theirs.data() != x.bytes().data()) std::copy(theirs.begin(), theirs.end(), x.bytes().begin());
+    }
 
     void abandon() {
         this->end_step();
@@ -132,10 +144,10 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
     }
     /// This rank's shares.
     auto const& layers() const { return step_->layers(); }
-    /// bytes_inside is sent within the node; all other statistics are of what is sent from node to node.
+    /// bytes_inside and seconds_inside are of what is sent within the node; all others of what is from node to node.
     reducer_statistics statistics() const {
         auto all = step_->statistics();
-        all.bytes_inside = this->bytes_sent();
+        all.bytes_inside = this->bytes_sent(), all.seconds_inside = this->seconds_inside_;
         return all;
     }
 

@@ -118,3 +118,19 @@ TEST_CASE("what an engine adds up is counted as the numbers that it takes and gi
     });
     static_assert(!AllReducer<metered<threads::member>, float>);
 }
+
+TEST_CASE("what leaves a rank over its link is what it sends, once for each receiver") {
+    threads::run(3, [](threads::member& inner) {
+        metered comm(inner);
+        std::vector<std::byte> const mine(10);
+        std::uint64_t out = 0;
+        auto const adds = [&](std::uint64_t bytes) { CHECK(comm.bytes_out() == (out += bytes)); };
+        comm.all_gather({mine}), adds(20);
+        comm.start_all_gather({mine}), adds(0);
+        comm.finish(), adds(20);
+        comm.gather(1, {mine}), adds(comm.rank() == 1 ? 0 : 10);
+        comm.broadcast(2, {mine}), adds(comm.rank() == 2 ? 20 : 0);
+        static_cast<void>(comm.exchange((comm.rank() + 1) % 3, {mine}, (comm.rank() + 2) % 3)), adds(10);
+        static_cast<void>(comm.exchange(comm.rank(), {mine}, comm.rank())), adds(0);
+    });
+}

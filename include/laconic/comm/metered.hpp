@@ -22,7 +22,7 @@ class metered {
     bool may_change_threads() const { return detail::may_change_threads(*inner_); }
     void all_gather(payload mine) {
         inner_->all_gather(mine);
-        sent_ += mine.bytes.size();
+        count_to_all(sent_, mine.bytes.size());
         received_ += from_others();
     }
     void start_all_gather(payload mine, int lane = 0) requires Overlapping<C> {
@@ -31,25 +31,25 @@ class metered {
     }
     void finish(int lane = 0) requires Overlapping<C> {
         inner_->finish(lane);
-        sent_ += started_[lane];
+        count_to_all(sent_, started_[lane]);
         received_ += from_others();
     }
     void gather(int root, payload mine) {
         inner_->gather(root, mine);
         sent_ += mine.bytes.size();
-        if (rank() == root) gathered_ += from_others();
+        rank() == root ? gathered_ += from_others() : out_ += mine.bytes.size();
     }
     void broadcast(int root, payload mine) {
         inner_->broadcast(root, mine);
         if (rank() == root)
-            broadcast_ += mine.bytes.size();
+            count_to_all(broadcast_, mine.bytes.size());
         else
             received_ += from(root).bytes.size();
     }
     payload from(int r) const { return inner_->from(r); }
     payload exchange(int to, payload mine, int from) requires PointToPoint<C> {
         auto const received = inner_->exchange(to, mine, from);
-        if (to != no_rank && to != rank()) sent_ += mine.bytes.size();
+        if (to != no_rank && to != rank()) count(mine.bytes.size());
         if (from != no_rank && from != rank()) received_ += received.bytes.size();
         return received;
     }
@@ -59,7 +59,7 @@ class metered {
     template <class T>
     void all_reduce(std::span<T> x) requires AllReducer<C, T> {
         inner_->all_reduce(x);
-        sent_ += x.size_bytes();
+        count(x.size_bytes());
         received_ += x.size_bytes();
     }
 
@@ -68,12 +68,12 @@ class metered {
     template <class E>
     void spread(int root, std::span<E const> mine, std::span<E> theirs) requires detail::CarriesArrays<C> {
         inner_->spread(root, mine, theirs);
-        (root == rank() ? sent_ : received_) += theirs.size_bytes();
+        root == rank() ? count_to_all(sent_, theirs.size_bytes()) : void(received_ += theirs.size_bytes());
     }
     template <class E>
     void send(int to, std::span<E const> mine) requires detail::CarriesArrays<C> {
         inner_->send(to, mine);
-        sent_ += mine.size_bytes();
+        count(mine.size_bytes());
     }
     template <class E>
     void receive(int from, std::span<E> theirs) requires detail::CarriesArrays<C> {
@@ -93,10 +93,19 @@ class metered {
     /// As the root: received from others by gather.
     std::uint64_t bytes_gathered() const { return gathered_; }
 
+    /// What leaves this rank over its link if what goes to all others is sent to each of them in turn: all of the above
+    /// that it sends, of all_gather and broadcast once for each receiver, and nothing of a gather at its root.
+    std::uint64_t bytes_out() const { return out_; }
+
     /// The communicator underneath: calls to it directly are not counted.
     C& inner() const { return *inner_; }
 
   private:
+    void count(std::uint64_t bytes) { sent_ += bytes, out_ += bytes; }
+    void count_to_all(std::uint64_t& sum, std::uint64_t bytes) {
+        sum += bytes;
+        out_ += bytes * static_cast<std::uint64_t>(size() - 1);
+    }
     std::uint64_t from_others() const {
         std::uint64_t sum = 0;
         for (int r = 0; r < size(); ++r)
@@ -105,7 +114,7 @@ class metered {
     }
 
     detail::kept<C> inner_;
-    std::uint64_t sent_ = 0, received_ = 0, broadcast_ = 0, gathered_ = 0;
+    std::uint64_t sent_ = 0, received_ = 0, broadcast_ = 0, gathered_ = 0, out_ = 0;
     detail::per_lane<std::uint64_t> started_;  // counted when they are finished
 };
 

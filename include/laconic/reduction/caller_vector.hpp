@@ -61,6 +61,8 @@ class caller_vector {
     std::size_t size() const { return size_; }
     bool is_there() const { return is_there_; }
     std::size_t size_bytes() const { return size_ * bytes_each_; }
+    /// As memory, which must be the host's.
+    std::span<std::byte> bytes() const { return {static_cast<std::byte*>(there_), size_bytes()}; }
     /// The largest magnitude that assign() writes as a finite number.
     double largest() const { return largest_; }
     /// The same vector, of numbers of T that become those of `later` once they are multiplied by `factor`.

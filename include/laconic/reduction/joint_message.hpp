@@ -11,6 +11,7 @@
 #include "laconic/collective/session.hpp"
 #include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_layer.hpp"
+#include "laconic/reduction/step_state.hpp"
 
 namespace laconic::detail {
 
@@ -41,12 +42,17 @@ class joint_message {
     }
     /// Waits for the messages of all ranks, and leaves the mean in each layer; `watched`: as step_layer::expect().
     /// Throws on every rank what a rank's failure is, tags_differ where the tags do, wire_error for bytes that are no
-    /// message, and comm_error.
-    [[gnu::cold]] void receive(step_communicator& comm, std::uint64_t round, int lane, bool watched) {
+    /// message, and comm_error. Adds the time it takes to `did`.
+    [[gnu::cold]] void receive(step_communicator& comm, std::uint64_t round, int lane, bool watched,
+                               reducer_statistics& did) {
         try {
+            timed time(is_payload() ? did.seconds_adding : did.seconds_waiting);
             if (!is_payload()) return layers_[0]->receive(round, lane);
             for (auto* const l : layers_) l->expect(watched);
-            read_all(comm, round, lane);
+            time.now(did.seconds_waiting);
+            comm.finish(lane);
+            time.now(did.seconds_adding);
+            read_all(comm, round);
         } catch (error const&) {
             rethrow_with_title();
         }
@@ -54,8 +60,7 @@ class joint_message {
 
   private:
     bool is_payload() const { return layers_.size() > 1 || layers_[0]->is_skipped() || layers_[0]->is_payload(); }
-    [[gnu::cold]] void read_all(step_communicator& comm, std::uint64_t round, int lane) {
-        comm.finish(lane);
+    [[gnu::cold]] void read_all(step_communicator& comm, std::uint64_t round) {
         without_tags messages(comm, tagged(round));
         messages.require_one();
         if (layers_[0]->is_skipped()) return raise_unless_left_out(messages);

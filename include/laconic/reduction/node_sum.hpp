@@ -67,7 +67,9 @@ class node_sum : protected step_state {
         same.dense_below = 0;  // of a whole layer, not of a share
         return same;
     }
-    std::uint64_t bytes_sent() const { return sent_before_ + (size_ > 1 ? inside_.bytes_sent() : 0); }
+    std::uint64_t bytes_sent() const {
+        return sent_before_ + (size_ > 1 ? inside_.bytes_sent() + inside_.bytes_broadcast() : 0);
+    }
     /// Goes on over other nodes of the same size, in which each rank has the same number: throws agreement_error on
     /// all ranks where one has another, and then has changed nothing. Does not use the earlier communicators.
     void rebind(Inside& inside, A& across, agreed_items const& shares) {
@@ -98,6 +100,7 @@ class node_sum : protected step_state {
     /// alike, or with on_missing_layer::zero all. Compares these among its ranks, and their step numbers, options and
     /// whether the step is dense.
     void agree(std::uint64_t round) {
+        timed const time(seconds_inside_);
         auto const& step = now_.given;
         if (!(step.weight >= 0 && std::isfinite(step.weight))) refuse(impossible_weight(step.weight));
         if (!options_.steps_vary && (step.weight != 1 || step.dense)) refuse(weight_needs_steps_vary);
@@ -164,6 +167,7 @@ class node_sum : protected step_state {
     /// is not started counts as zeros. Where a number of any rank is not finite after scaling, the step is refused. The
     /// numbers stay until the next step.
     std::span<T> sum(node_layer& l) {
+        timed const time(seconds_inside_);
         auto const p = parts(l.is.size);
         auto const n = static_cast<std::size_t>(size_);
         std::span<T> const room(numbers_.data(), p.d), mine(l.share);
@@ -198,6 +202,7 @@ class node_sum : protected step_state {
     /// The reason why there is no step, the same on all ranks of a node and of all nodes, from the exception of each
     /// rank's share, if there is one.
     failure compare(std::exception_ptr failed) {
+        timed const time(seconds_inside_);
         failure mine;
         if (failed) {
             mine = failure::of(failed, node_);
@@ -213,6 +218,7 @@ class node_sum : protected step_state {
     }
     /// Gathers the shares of the estimate into the callers' numbers.
     void gather() {
+        timed const time(seconds_inside_);
         sent_.clear();
         for (auto const& l : layers_) {
             if (!l.present) continue;
@@ -250,6 +256,7 @@ class node_sum : protected step_state {
     std::unique_ptr<own_communicator<Inside>> own_;
     metered<Inside> inside_;
     std::uint64_t sent_before_ = 0;  // bytes to other ranks of the node, before rebind()
+    double seconds_inside_ = 0;
     int rank_, size_, node_;
     reducer_options options_;
     shared_seed seed_;  // of all ranks of all nodes

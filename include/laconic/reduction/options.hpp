@@ -216,11 +216,17 @@ struct reducer_statistics {
     std::uint64_t steps = 0;           ///< steps that succeeded
     std::uint64_t bytes_sent = 0;      ///< of messages; a message to all ranks counts once
     std::uint64_t bytes_received = 0;  ///< of other ranks' messages
+    /// Over this rank's link in its busier direction: received, or sent with a message to all ranks counted once for
+    /// each of them. By this figure gathers and collectives compare.
+    std::uint64_t bytes_on_link = 0;
     std::uint64_t bytes_in_full = 0;   ///< of the caller's numbers in all successful steps
-    std::uint64_t bytes_watching = 0;  ///< sent for probes and comparisons, not part of bytes_sent
+    std::uint64_t bytes_watching = 0;  ///< sent for probes, comparisons and broadcast(), not part of the above
     std::uint64_t bytes_inside = 0;    ///< sent in full within a node, in a hierarchy
-    double seconds_compressing = 0;    ///< time to make messages
-    double seconds_waiting = 0;        ///< time to wait for other ranks' messages, and to add them up
+    double seconds_compressing = 0;    ///< time to make and write messages
+    double seconds_waiting = 0;        ///< time to wait for other ranks; of a collective all of its time
+    double seconds_adding = 0;         ///< time to read gathered messages and add them up
+    double seconds_committing = 0;     ///< time to update residuals and shifts, and to write the estimates
+    double seconds_inside = 0;         ///< time for the sums within a node, in a hierarchy
     std::size_t bytes_of_state = 0;    ///< of residuals and shifts
 
     /// The last step that was probed: the estimate compared with all ranks' mean gradient, without the loss scale.

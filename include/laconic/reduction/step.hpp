@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -72,6 +73,16 @@ class reduction_step final : public step_control {
         start(l, caller_vector(view(x)), options);
     }
 
+    /// x <- rank root's, on all ranks; reducer.hpp says what it throws.
+    [[gnu::cold]] void broadcast(caller_vector const& x, int root) {
+        require_no_step("broadcast()"), require_consistent();
+        require_agreement(watching(), items_of_broadcast(x, root));
+        check_root(comm().size(), root);
+        on_host(x, [&](std::span<std::byte> bytes) {
+            auto const theirs = broadcast_from(watching(), root, bytes);
+            if (comm().rank() != root) std::copy(theirs.begin(), theirs.end(), bytes.begin());
+        });
+    }
     std::vector<std::byte> save() const {
         require_no_step("save()"), require_consistent();
         auto& same = const_cast<reduction_step&>(*this);  // which is only read
@@ -139,13 +150,17 @@ class reduction_step final : public step_control {
     }
 
     std::deque<layer_type> const& layers() const { return all_; }
+    /// For what is no message of a step.
+    step_communicator& watching() const override { return with_.over->watching; }
     /// Waits for a collective in the background, which counts its bytes on another thread.
     reducer_statistics statistics() const {
         for (auto const& l : all_) l.wait();
         auto all = statistics_;
         all.bytes_sent += with_.comm().bytes_sent() + with_.comm().bytes_broadcast();
         all.bytes_received += with_.comm().bytes_received() + with_.comm().bytes_gathered();
-        all.bytes_watching += with_.watching().bytes_sent();
+        all.bytes_on_link +=
+            std::max(with_.comm().bytes_received() + with_.comm().bytes_gathered(), with_.comm().bytes_out());
+        all.bytes_watching += with_.watching().bytes_sent() + with_.watching().bytes_broadcast();
         all.bytes_of_state = 0;
         for (auto const& l : all_) all.bytes_of_state += l.memory().bytes();
         return all;
@@ -154,10 +169,21 @@ class reduction_step final : public step_control {
   private:
     friend struct resumption;
     step_communicator& comm() const override { return with_.over->messages; }
-    step_communicator& watching() const override { return with_.over->watching; }
     std::size_t at_once() const override { return OnHost<B> && Overlapping<C> ? most_in_flight : 1; }
     wire::state_reader reader(std::span<std::byte const> saved, int rank, int ranks, std::uint64_t of_state) {
         return {saved, identity(rank, ranks, of_state), {}, with_.on};
+    }
+    // use(bytes) for the vector's bytes, or for a copy of them on the host that becomes the vector.
+    void on_host(caller_vector const& x, auto use) {
+        if constexpr (OnHost<B>) {
+            use(x.bytes());
+        } else {
+            auto const there = x.template in_place<T>();
+            std::vector<T> here(there.size());
+            copy_to_host(with_.on, std::span<T const>(there), std::span<T>(here));
+            use(std::as_writable_bytes(std::span(here)));
+            copy_from_host(with_.on, std::span<T const>(here), there);
+        }
     }
     // What does not suit a layer, or this rank's share of a whole one, with its name.
     [[gnu::cold, gnu::noinline]] static std::string named(layer const& l, error const& e, layer const* whole) {

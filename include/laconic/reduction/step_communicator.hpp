@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 
 #include "laconic/comm/metered.hpp"
 #include "laconic/transport/rank_messages.hpp"
@@ -45,6 +47,13 @@ class counted_communicator final : public step_communicator {
   private:
     metered<C> counted_;
 };
+
+/// What rank `root` broadcasts, or this one, if that is another, gets: so many bytes, valid until the next call. Throws
+/// comm_error where there are others.
+std::span<std::byte const> broadcast_from(Communicator auto& comm, int root, std::span<std::byte const> mine) {
+    comm.broadcast(root, {mine});
+    return bytes_from(comm, root, mine.size(), "its vector");
+}
 
 /// A reducer's own duplicate of a communicator, so that its messages do not mix with other traffic there; where the
 /// communicator cannot be duplicated, that communicator itself. To make one is a collective call.

@@ -28,6 +28,7 @@ class step_control : public step_layers, step_state {
     [[gnu::cold]] void open(step_options const& options = {}, begins how = begins::with_options) {
         now_.is_open = true;
         now_.given = options;
+        timed const time(statistics_.seconds_waiting);
         attempt([&] {
             if (may_differ_ && order_.is_known() && uses_collective_ && !compares_later())
                 require_agreement(comm(), progress(round_)), may_differ_ = false;  // its messages have no tags
@@ -83,6 +84,7 @@ class step_control : public step_layers, step_state {
     }
     [[gnu::cold]] void commit() {
         ending<step_control> const however_it_ends{this};
+        timed const time(statistics_.seconds_committing);
         broken_.rank_moves();
         for (auto* const l : list_) l->commit(round_);
         if (is_every(options_.probe_every)) compare_exact();
@@ -199,15 +201,15 @@ class step_control : public step_layers, step_state {
     }
     [[gnu::cold]] void receive_next() {
         auto const m = now_.received++;
-        timed const time(statistics_.seconds_waiting);
         bool const watched = is_every(options_.probe_every) || is_every(options_.verify_every);
-        attempt([&] { messages_[m].receive(comm(), round_, lane(m), watched); });
+        attempt([&] { messages_[m].receive(comm(), round_, lane(m), watched, statistics_); });
     }
     [[gnu::cold]] void receive_all() {
         while (now_.received < now_.sent) receive_next();
         if_they_differ([&] { name_difference(comm(), *this, round_, now_.given, now_.sent, at_once()); });
     }
     [[gnu::cold, gnu::noinline]] void agree_on_order() {
+        timed const time(statistics_.seconds_waiting);
         now_.sent = now_.received = 1;  // for ranks whose order is known this meets their first message
         tagged_texts texts(comm(), round_, tagged::order);
         if (options_.missing_layer == on_missing_layer::raise)

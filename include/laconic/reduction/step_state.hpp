@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/options.hpp"
 #include "laconic/transport/transport.hpp"
 
@@ -24,7 +25,13 @@ class timed {
     explicit timed(double& seconds) : seconds_(&seconds) {}
     timed(timed const&) = delete;
     timed& operator=(timed const&) = delete;
-    ~timed() { *seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - from_).count(); }
+    ~timed() { now(*seconds_); }
+    /// Those that follow are added to this sum.
+    void now(double& seconds) {
+        auto const until = std::chrono::steady_clock::now();
+        *std::exchange(seconds_, &seconds) +=
+            std::chrono::duration<double>(until - std::exchange(from_, until)).count();
+    }
 
   private:
     double* seconds_;
@@ -129,6 +136,11 @@ struct ending {
 };
 
 // What the ranks compare beside their messages.
+
+/// What must be the same on all ranks where rank `root` broadcasts x.
+[[gnu::cold, gnu::noinline]] inline agreed_items items_of_broadcast(caller_vector const& x, int root) {
+    return {{"the vector", concat({x.size(), " numbers up to ", x.largest()})}, {"the root", root}};
+}
 
 inline constexpr char const* weight_needs_steps_vary =
     "a weight other than 1, or .dense, which reducer_options::steps_vary must allow";
