@@ -17,8 +17,12 @@
 #    define LACONIC_C_API __attribute__((visibility("default")))
 #endif
 
+/* In C++ an enumeration of a caller may hold any number then, which is an error and not undefined. */
 #ifdef __cplusplus
+#    define LACONIC_C_INT : int
 extern "C" {
+#else
+#    define LACONIC_C_INT
 #endif
 
 /* The version of this interface: raised whenever a function or a struct here changes. Compare it with
@@ -28,7 +32,7 @@ LACONIC_C_API uint32_t laconic_c_version(void);
 /* The version of the library, such as "0.1.0". */
 LACONIC_C_API char const* laconic_version(void);
 
-typedef enum laconic_status {
+typedef enum laconic_status LACONIC_C_INT {
     LACONIC_OK = 0,
     LACONIC_ERROR = 1,             /* none of those below, such as a sum outside the range of its numbers */
     LACONIC_ARGUMENT_ERROR = 2,    /* an argument outside its range */
@@ -46,7 +50,7 @@ typedef enum laconic_status {
 LACONIC_C_API char const* laconic_last_error(void);
 
 /* The type of a vector's numbers. Those of 16 bits are computed in float. */
-typedef enum laconic_number {
+typedef enum laconic_number LACONIC_C_INT {
     LACONIC_FLOAT32 = 0,
     LACONIC_FLOAT64 = 1,
     LACONIC_FLOAT16 = 2,
@@ -84,7 +88,7 @@ typedef struct laconic_layer {
     int32_t in_full; /* not 0: sent in full, without a state */
 } laconic_layer;
 
-typedef enum laconic_missing_layer { LACONIC_RAISE = 0, LACONIC_ZERO = 1, LACONIC_SKIP = 2 } laconic_missing_layer;
+typedef enum laconic_missing_layer LACONIC_C_INT { LACONIC_RAISE = 0, LACONIC_ZERO = 1, LACONIC_SKIP = 2 } laconic_missing_layer;
 /* As laconic::reducer_options; laconic_reducer_options_default() fills in its defaults. The same on all ranks. */
 typedef struct laconic_reducer_options {
     uint64_t seed; /* counts if has_seed is not 0; else rank 0 draws one for all */
@@ -114,6 +118,8 @@ typedef struct laconic_reducer laconic_reducer;
 LACONIC_C_API laconic_status laconic_reducer_new(char const* reduction, laconic_comm* comm, laconic_layer const* layers,
                                                  size_t layer_count, laconic_number number,
                                                  laconic_reducer_options const* options, laconic_reducer** made);
+/* Frees it. A reducer that is freed within a step leaves messages in flight: nothing else can use its communicator
+ * then. */
 LACONIC_C_API void laconic_reducer_free(laconic_reducer* reducer);
 /* Starts layer `layer`, whose n numbers at x stay until laconic_reducer_finish(), which replaces them. */
 LACONIC_C_API laconic_status laconic_reducer_start(laconic_reducer* reducer, size_t layer, void* x, size_t n,
@@ -123,8 +129,8 @@ LACONIC_C_API laconic_status laconic_reducer_bind(laconic_reducer* reducer, size
                                                   laconic_number number);
 /* Completes the step: all started vectors are replaced, or, where it fails, none is and no state has changed. */
 LACONIC_C_API laconic_status laconic_reducer_finish(laconic_reducer* reducer, laconic_step_options const* options);
-/* The next step learns anew in which order layers are started, and so messages leave; all ranks call it between the same
- * two finishes. */
+/* The next step learns anew in which order layers are started, and so messages leave; all ranks call it between the
+ * same two finishes. */
 LACONIC_C_API laconic_status laconic_reducer_reorder(laconic_reducer* reducer);
 /* Drops the step; every rank must. */
 LACONIC_C_API laconic_status laconic_reducer_drop(laconic_reducer* reducer);

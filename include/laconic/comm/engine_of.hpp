@@ -34,9 +34,10 @@ namespace laconic {
 ///         [&](int lane) { MPI_Wait(&requests[lane], MPI_STATUS_IGNORE); });
 ///
 /// Messages have different lengths: a block is as long as the longest message lately was among those with the same
-/// payload::most, and 3 % more, and has its length in 8 bytes. Where a message is longer than that, all ranks know it
-/// from its length, and gather once more. Cost beside the functions': a copy of each message. gather() and broadcast()
-/// are all-gathers, too. It is an AllReducer, and not PointToPoint: sums over it are by engine_all_reduce.
+/// payload::most, and 3 % more, and has its length in 8 bytes, with a check of them. Where a message is longer than
+/// that, all ranks know it from its length, and gather once more. Cost beside the functions': a copy of each message.
+/// gather() and broadcast() are all-gathers, too. It is an AllReducer, and not PointToPoint: sums over it are by
+/// engine_all_reduce.
 template <class Start, class Finish>
 requires std::invocable<Start&, int, std::span<std::byte const>, std::span<std::byte>> && std::invocable<Finish&, int>
 class engine_of {
@@ -103,7 +104,11 @@ class engine_of {
     }
 
   private:
-    using header = std::uint64_t;  // the length and, in the lowest bit, whether it is an error frame
+    // The length and, in the lowest bit, whether it is an error frame; in the upper 16 bits a check of these.
+    using header = std::uint64_t;
+    static constexpr header lower = (header{1} << 48) - 1;
+    static constexpr header with_check(header h) { return h | (((h + 1) * 0x9e3779b97f4a7c15) & ~lower); }
+    static constexpr std::size_t length(header h) { return static_cast<std::size_t>((h & lower) / 2); }
 
     struct gathered {
         payload sent;
@@ -115,20 +120,19 @@ class engine_of {
             std::memcpy(&h, all.data() + static_cast<std::size_t>(r) * mine.size(), sizeof h);
             return h;
         }
-        // Throws comm_error for a length that no message has, of which all ranks' blocks would not fit into memory.
+        // Throws comm_error, before anything is allocated, where a block does not begin with a header.
         std::size_t longest(int ranks) const {
             std::size_t most = 0;
             for (int r = 0; r < ranks; ++r) {
-                auto const length = static_cast<std::size_t>(header_of(r) / 2);
-                if (length > (std::size_t{1} << 46) / static_cast<std::size_t>(ranks))
-                    throw comm_error(r, {"rank ", r, " sends ", length, " bytes: its block is damaged"});
-                most = std::max(most, length);
+                auto const h = header_of(r);
+                if (h != with_check(h & lower)) throw comm_error(r, {"the block of rank ", r, " is damaged"});
+                most = std::max(most, length(h));
             }
             return most;
         }
         payload from(int r) const {
             auto const at = static_cast<std::size_t>(r) * mine.size() + sizeof(header);
-            return {std::span(all).subspan(at, static_cast<std::size_t>(header_of(r) / 2)), header_of(r) % 2 == 1};
+            return {std::span(all).subspan(at, length(header_of(r))), header_of(r) % 2 == 1};
         }
     };
 
@@ -138,7 +142,7 @@ class engine_of {
         auto const& bytes = of.sent.bytes;
         of.mine.resize(sizeof(header) + room);
         of.all.resize(of.mine.size() * static_cast<std::size_t>(size_));
-        header const h = header{bytes.size()} * 2 + (of.sent.is_error ? 1 : 0);
+        header const h = with_check(header{bytes.size()} * 2 + (of.sent.is_error ? 1 : 0));
         std::memcpy(of.mine.data(), &h, sizeof h);
         std::copy_n(bytes.begin(), std::min(room, bytes.size()), of.mine.begin() + sizeof h);
         start_(lane, std::span<std::byte const>(of.mine), std::span<std::byte>(of.all));
