@@ -132,6 +132,9 @@ LACONIC_C_API laconic_status laconic_reducer_finish(laconic_reducer* reducer, la
 /* The next step learns anew in which order layers are started, and so messages leave; all ranks call it between the
  * same two finishes. */
 LACONIC_C_API laconic_status laconic_reducer_reorder(laconic_reducer* reducer);
+/* x <- the root's x, on all ranks, such as the first weights; not while a step is in progress. */
+LACONIC_C_API laconic_status laconic_reducer_broadcast(laconic_reducer* reducer, void* x, size_t n,
+                                                       laconic_number number, int32_t root);
 /* Drops the step; every rank must. */
 LACONIC_C_API laconic_status laconic_reducer_drop(laconic_reducer* reducer);
 /* This rank's state as bytes, and a reducer from them: from its own, count = 1, or from those of all ranks of the saved
@@ -153,9 +156,9 @@ LACONIC_C_API laconic_status laconic_reducer_rebind(laconic_reducer* reducer, la
 
 typedef struct laconic_statistics {
     uint64_t steps, seed;
-    uint64_t bytes_sent, bytes_received, bytes_in_full, bytes_watching;
+    uint64_t bytes_sent, bytes_received, bytes_on_link, bytes_in_full, bytes_watching;
     uint64_t bytes_of_state;
-    double seconds_compressing, seconds_waiting;
+    double seconds_compressing, seconds_waiting, seconds_adding, seconds_committing;
     /* The last step that was probed, from 1; 0: none. */
     uint64_t probe_step;
     double probe_cosine, probe_relative_error, probe_gradient_norm, probe_residual_norm;

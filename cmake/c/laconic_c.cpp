@@ -273,6 +273,13 @@ laconic_status laconic_reducer_finish(laconic_reducer* reducer, laconic_step_opt
 laconic_status laconic_reducer_reorder(laconic_reducer* reducer) {
     return guarded([&] { need(reducer, "reducer")->inside.reorder(); });
 }
+laconic_status laconic_reducer_broadcast(laconic_reducer* reducer, void* x, size_t n, laconic_number number,
+                                         int32_t root) {
+    return guarded([&] {
+        need(reducer, "reducer"), need(static_cast<char*>(x), n, "x");
+        reducer->inside.broadcast(x, n, type_of(number), root);
+    });
+}
 laconic_status laconic_reducer_drop(laconic_reducer* reducer) {
     return guarded([&] { need(reducer, "reducer")->inside.drop(); });
 }
@@ -317,11 +324,14 @@ laconic_status laconic_reducer_statistics(laconic_reducer const* reducer, laconi
                                  .seed = reducer->inside.seed(),
                                  .bytes_sent = s.bytes_sent,
                                  .bytes_received = s.bytes_received,
+                                 .bytes_on_link = s.bytes_on_link,
                                  .bytes_in_full = s.bytes_in_full,
                                  .bytes_watching = s.bytes_watching,
                                  .bytes_of_state = s.bytes_of_state,
                                  .seconds_compressing = s.seconds_compressing,
                                  .seconds_waiting = s.seconds_waiting,
+                                 .seconds_adding = s.seconds_adding,
+                                 .seconds_committing = s.seconds_committing,
                                  .probe_step = p.step,
                                  .probe_cosine = p.cosine,
                                  .probe_relative_error = p.relative_error,

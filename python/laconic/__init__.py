@@ -80,11 +80,14 @@ class Statistics:
     steps: int
     bytes_sent: int  #: of messages; a message to all ranks counts once
     bytes_received: int  #: of other ranks' messages
+    bytes_on_link: int  #: in the busier direction of this rank's link, if it sends to each rank by itself
     bytes_in_full: int  #: of the arrays themselves, in all steps
     bytes_watching: int  #: for probes and comparisons
     bytes_of_state: int  #: of residuals and shifts
-    seconds_compressing: float
-    seconds_waiting: float
+    seconds_compressing: float  #: to make and write messages
+    seconds_waiting: float  #: for other ranks
+    seconds_adding: float  #: to read messages and add them up
+    seconds_committing: float  #: to update residuals and shifts, and to write the estimates
     last_probe: "Probe | None"
 
 
@@ -177,6 +180,12 @@ class Reducer:
         """The next step learns anew in which order layers are started, and so messages leave. All ranks call it between
         the same two finish()."""
         self._comm.call("reducer_reorder", self._handle)
+
+    def broadcast(self, arrays, root=0):
+        """Replaces arrays, a dict or one, by rank root's, in place: the first weights. All ranks call it, with as many
+        numbers of the same types, which need not be those of the layers; not while a step is in progress."""
+        for x in arrays.values() if isinstance(arrays, dict) else [arrays]:
+            self._comm.call("reducer_broadcast", self._handle, *_writable(x), root)
 
     def drop(self):
         """Drops a step that was started; every rank must."""

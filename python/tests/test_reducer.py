@@ -218,6 +218,18 @@ class ReducerTest(unittest.TestCase):
         reduce(x)
         self.assertTrue((x == 1).all())
 
+    def test_first_weights(self):
+        def body(comm):
+            model = {"w": np.full(5, comm.rank, np.float32), "b": np.full(2, 3 + comm.rank, np.float16)}
+            reduce = laconic.Reducer("plain(identity)", comm, model)
+            reduce.broadcast(model)
+            self.assertTrue((model["w"] == 0).all() and (model["b"] == 3).all())
+            with self.assertRaises(laconic.Error):
+                reduce.broadcast(np.zeros(2 + comm.rank, np.float32))
+            self.assertLess(reduce.statistics.bytes_on_link, 20)  # which are of its making
+
+        Together(2).run(body)
+
     def test_weights_probes_and_dense_steps(self):
         def body(comm):
             reduce = laconic.Reducer("error_feedback(top_k(k=1))", comm, np.zeros(8), steps_vary=True, probe_every=1)

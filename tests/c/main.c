@@ -24,7 +24,7 @@ _Static_assert(sizeof(void*) != 8 || sizeof(laconic_engine) == 32, "laconic_engi
 _Static_assert(sizeof(void*) != 8 || sizeof(laconic_layer) == 24, "laconic_layer");
 _Static_assert(sizeof(void*) != 8 || sizeof(laconic_reducer_options) == 80, "laconic_reducer_options");
 _Static_assert(sizeof(void*) != 8 || sizeof(laconic_step_options) == 32, "laconic_step_options");
-_Static_assert(sizeof(void*) != 8 || sizeof(laconic_statistics) == 112, "laconic_statistics");
+_Static_assert(sizeof(void*) != 8 || sizeof(laconic_statistics) == 136, "laconic_statistics");
 
 /* An engine of two ranks, which are threads: finish() leaves its block where the other finds it. */
 enum { ranks = 2 };
@@ -124,6 +124,13 @@ static void* reduces(void* context) {
     CHECK(laconic_reducer_start(r, 1, brain, 2, LACONIC_BFLOAT16, NULL) == LACONIC_OK);
     CHECK(laconic_reducer_finish(r, NULL) == LACONIC_OK);
     CHECK(half[0] == 0x3800 && brain[0] == 0x3f00);
+    laconic_reducer_free(r);
+
+    float weights[2] = {1.0f + (float)s->rank, 5};
+    CHECK(laconic_reducer_new("plain(identity)", comm, &(laconic_layer){"x", 2, 0}, 1, LACONIC_FLOAT32, NULL, &r) ==
+          LACONIC_OK);
+    CHECK(laconic_reducer_broadcast(r, weights, 2, LACONIC_FLOAT32, 1) == LACONIC_OK && weights[0] == 2);
+    CHECK(laconic_reducer_broadcast(r, weights, 2, LACONIC_FLOAT32, 2) == LACONIC_ARGUMENT_ERROR);
     laconic_reducer_free(r);
 
     double sums[2] = {1, 10.0 * s->rank};
