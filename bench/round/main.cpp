@@ -195,6 +195,8 @@ void measure(benchmark::State& state, R const& how, double vectors, std::size_t 
         auto const did = reduce.statistics();
         state.counters["reduce_compressing"] = did.seconds_compressing / static_cast<double>(did.steps);
         state.counters["reduce_waiting"] = did.seconds_waiting / static_cast<double>(did.steps);
+        state.counters["reduce_adding"] = did.seconds_adding / static_cast<double>(did.steps);
+        state.counters["reduce_committing"] = did.seconds_committing / static_cast<double>(did.steps);
     });
     all.report(state);
     double const vector_bytes = static_cast<double>(d * sizeof(float));
