@@ -8,6 +8,11 @@ target_link_libraries(laconic_dev INTERFACE laconic::laconic)
 target_compile_options(
     laconic_dev INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wno-sign-conversion;-Wshadow>"
 )
+# The tests of laconic_c.h make a shared library of the objects that others link, too. CMake's own property would compile
+# programs otherwise than these, and a precompiled header fits only one of both.
+if(LACONIC_TESTS)
+    target_compile_options(laconic_dev INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-fPIC;-fno-semantic-interposition>")
+endif()
 # By default g++ collects garbage so often that it takes a seventh of its time. Up to an eighth of the machine's memory it
 # does not, and three compilers at a time fit in what there is.
 set(laconic_larger_heap "")
