@@ -84,6 +84,13 @@ class _Steps:
                 self._learned = order
         self._last = order
 
+    def _drop(self):
+        """Drops the step, if one is in progress: so the others' fails, too, and the next one may follow."""
+        if self._order:
+            self._order = []
+            with contextlib.suppress(laconic.Error):
+                self._reducer.drop()
+
     @property
     def reducer(self):
         """The laconic.Reducer, whose layers are the parameters by name; None before the first step of a State that was
@@ -159,7 +166,8 @@ def hook(state, bucket):
     try:
         return state._add(bucket)
     except BaseException:
-        state._buckets, state._order = [], []
+        state._buckets = []
+        state._drop()
         raise
 
 

@@ -253,6 +253,27 @@ class TorchTest(unittest.TestCase):
             laconic.torch.register(ddp, "error_feedback(top_q(0.1))")
         with self.assertRaisesRegex(laconic.ArgumentError, "matches no layer.*0.weight"):
             laconic.torch.register(ddp, "error_feedback(top_k(0.1))", exclude=["*.gain"])
+        # What one rank cannot send or start fails the step on all ranks, and the next one may follow.
+        scale = [1.0]
+        state = laconic.torch.register(ddp, "error_feedback(top_k(0.1))", loss_scale=lambda: scale[0])
+        for step in range(5):
+            layers = dict(state._layers)
+            if dist.get_rank() == 1:
+                scale[0] = -1.0 if step == 1 else 1.0
+                if step == 3:
+                    del state._layers[ddp.module[0].weight]
+            x, y = batch(step)
+            loss = torch.nn.functional.cross_entropy(ddp(x), y)
+            if step in (1, 3):
+                why = "loss scale" if step == 1 else "the model did not have" if dist.get_rank() else "dropped"
+                with self.assertRaisesRegex((laconic.Error, RuntimeError), why):
+                    loss.backward()
+                state._layers = layers
+                ddp = DistributedDataParallel(ddp.module)  # whose own state torch leaves unfinished
+                ddp.register_comm_hook(state, laconic.torch.hook)
+            else:
+                loss.backward()
+        self.assertEqual(state.reducer.steps, 3)
         other = "identity" if dist.get_rank() else "natural"
         with self.assertRaisesRegex(laconic.AgreementError, "rank"):
             laconic.torch.register(ddp, f"plain({other})")
