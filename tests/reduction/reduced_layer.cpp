@@ -28,7 +28,8 @@ struct one_layer {
         }
         detail::joint_message message({&l}, {});
         message.send(with.over->messages, round, 0);
-        message.receive(with.over->messages, round, 0, watched);
+        reducer_statistics did;
+        message.receive(with.over->messages, round, 0, watched, did);
     }
     void commit(std::uint64_t round) {
         l.commit(round);

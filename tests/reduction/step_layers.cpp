@@ -72,8 +72,8 @@ TEST_CASE("no state, forged with its checksum, makes a vector longer than its la
     struct forged {
         std::size_t long_one;
         void state(wire::state_writer& archive) const {
-            std::uint64_t steps = 0, layers = 2;
-            archive(steps, layers);
+            std::uint64_t steps = 0, count = 2;
+            archive(steps, count);
             for (std::size_t const d : {2u, 3u}) {
                 std::string name = "a";
                 bool in_full = false;
