@@ -263,9 +263,9 @@ TEST_CASE("DET6: from Hessians in full, one round is Newton's step and solves th
         CHECK(distance(run.x, best) < 1e-11);
         CHECK(run.hessian_error < 1e-14);
         // 4 numbers of the gradient, 10 of the Hessian; with a lift one of the distance; and what is left of the
-        // Hessian, which is nothing: the number of a term of 10, half a byte, and its value. Both reductions compare 16
+        // Hessian, which is nothing: the number of a term of 10, half a byte, and its value. Both reductions compare 24
         // bytes.
-        CHECK(run.sent[0] <= 8 * (4 + 10 + (definite == definite_by::lift ? 1 : 0)) + 2 * 16 + 9);
+        CHECK(run.sent[0] <= 8 * (4 + 10 + (definite == definite_by::lift ? 1 : 0)) + 2 * 24 + 9);
     }
 }
 
