@@ -108,7 +108,7 @@ class engine_of {
     using header = std::uint64_t;
     static constexpr header lower = (header{1} << 48) - 1;
     static constexpr header with_check(header h) { return h | (((h + 1) * 0x9e3779b97f4a7c15) & ~lower); }
-    static constexpr std::size_t length(header h) { return static_cast<std::size_t>((h & lower) / 2); }
+    static constexpr std::size_t length(header h) { return (h & lower) / 2; }
 
     struct gathered {
         payload sent;
