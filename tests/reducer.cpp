@@ -330,7 +330,7 @@ TEST_CASE("broadcast(): the root's numbers on all ranks, of any length, and no s
                 reduce.broadcast(std::span(y), root);
                 auto right = brought<float>(root, root, n);
                 if (n > 0) right[0] = std::numeric_limits<float>::infinity() * float(root - 2);
-                CHECK(std::memcmp(x.data(), right.data(), 4 * n) == 0);
+                CHECK((n == 0 || std::memcmp(x.data(), right.data(), 4 * n) == 0));
                 CHECK(y == std::vector<Eigen::half>(n, Eigen::half(float(root))));
                 CHECK(reduce.save() == state);
                 CHECK(reduce.statistics().bytes_sent == sent);
