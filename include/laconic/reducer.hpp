@@ -170,6 +170,7 @@ class reducer {
   private:
     friend struct detail::resumption;
     using step_type = detail::reduction_step<R, C, T, B>;
+    static_assert(sizeof(step_type) > 0);  // where it cannot be made the compiler says so here, and not in each member
     std::unique_ptr<step_type> step_;
 };
 
