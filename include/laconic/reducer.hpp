@@ -39,7 +39,7 @@ namespace laconic {
 /// the messages, of which 8 are in flight at once, and room for d / 4 terms of them. After the first step it allocates
 /// only where a collective's lists grow.
 template <class R, class C, Scalar T = float, class B = host>
-class reducer {
+class reducer : detail::can_be_reduced<R, C, T, B> {
   public:
     /// With the reduction `how`, an R, or how(layer) for each layer, as layers differ. Takes a communicator by
     /// reference, and a hierarchy as a copy. For layers of numbers of T, whose index is their position in this list.
@@ -170,7 +170,6 @@ class reducer {
   private:
     friend struct detail::resumption;
     using step_type = detail::reduction_step<R, C, T, B>;
-    static_assert(sizeof(step_type) > 0);  // where it cannot be made the compiler says so here, and not in each member
     std::unique_ptr<step_type> step_;
 };
 

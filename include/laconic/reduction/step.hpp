@@ -18,6 +18,14 @@ namespace laconic::detail {
 
 struct resumption;  // resume.hpp
 
+/// A base of what makes no sense for such a reduction: the compiler's errors end there.
+template <class R, class C, class T, class B>
+struct can_be_reduced {};
+template <class R, Communicator C, class T, class B>
+struct can_be_reduced<R, C, T, B> {
+    static_assert(can_reduce<R, C, T, B>());
+};
+
 /// The steps of a reducer in their parts, for who does something between them, as a method with two reductions does:
 ///
 ///     step.start(l, x, options)    for each layer: its message is made, and begins to travel
