@@ -77,11 +77,10 @@ class reducer : detail::can_be_reduced<R, C, T, B> {
     /// Messages travel in the order in which rank 0 started the layers of the first step that all ranks started in
     /// full, each as soon as the layers before it are started; in finish() all that are behind a layer which is not,
     /// and those of that first step; where a collective in the foreground adds them up, one at a time, when the next is
-    /// ready or in finish(). finish() throws all
-    /// errors, on all ranks; start() itself throws argument_error only for a layer that does not exist, and for one
-    /// more where all messages of the step are sent; that step goes on. Cost: a pass over x, h and e, the compressor's,
-    /// the messages' terms, and one more over x; or three over the mean, where these terms are more than d / 4, or for
-    /// a shift, a loss scale, a probe, a comparison or numbers of 16 bits, which take one more each way.
+    /// ready or in finish(). finish() throws all errors, on all ranks; start() itself throws argument_error for a layer
+    /// that does not exist, and one more where all messages are sent; that step goes on. Cost: a pass over x, h and e,
+    /// the compressor's, the messages' terms, and one more over x; or three over the mean, where these terms are more
+    /// than d / 4, or for a shift, a loss scale, a probe, a comparison or numbers of 16 bits, which take two more.
     template <class X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
         if constexpr (detail::takes<T, X>()) step_->start(l, detail::caller_vector(detail::view(x)), options);

@@ -36,9 +36,7 @@ struct can_be_reduced<R, C, T, B> {
 ///
 /// reducer.hpp says what each does and throws; finish() is prepare(), and commit() unless it has failed.
 template <class R, class C, Scalar T = float, class B = host>
-class reduction_step final : public step_control {
-    static_assert(can_reduce<R, C, T, B>());
-
+class reduction_step final : public step_control, can_be_reduced<R, C, T, B> {
   public:
     using layer_type = reduced_layer<R, C, T, B>;
 
