@@ -27,7 +27,7 @@ TEXTS = [
     "error_feedback(top_k(0.01))",
     "error_feedback(top_k(0.01) | quantize(7, bucket=128))",
     "error_feedback(top_k(0.1) | quantize(7, bucket=128))",
-    "plain(bf16)",
+    "unproved(plain(bf16))",
 ]
 
 

@@ -182,6 +182,15 @@ std::vector<std::vector<std::byte>> states_of(void const* const* saved, size_t c
     }
     return all;
 }
+// Calls use(states) or, as one state may be this rank's own, use(state), whose error is a shape_error where it is that
+// of a run of one rank.
+auto with_states(std::vector<std::vector<std::byte>> const& states, auto use) {
+    if (states.size() == 1) try {
+            return use(std::span<std::byte const>(states[0]));
+        } catch (shape_error const&) {
+        }
+    return use(std::span(states));
+}
 key key_of(std::uint64_t seed, std::uint64_t stream) { return key{seed}.child(stream); }
 
 }  // namespace
@@ -198,7 +207,7 @@ struct laconic_reducer {
 
 namespace {
 
-// Likewise, where make() makes what *to points to; else *to is NULL.
+// The same, where make() makes what *to points to; with an error *to is NULL.
 template <class T>
 laconic_status guarded(T** to, char const* name, auto make) noexcept {
     return guarded([&] {
@@ -291,7 +300,7 @@ laconic_status laconic_reducer_restore(laconic_reducer* reducer, void const* con
     return guarded([&] {
         auto& inside = need(reducer, "reducer")->inside;
         auto const all = states_of(saved, sizes, count);
-        count == 1 ? inside.restore(all[0]) : inside.restore(all);
+        with_states(all, [&](auto states) { inside.restore(states); });
     });
 }
 laconic_status laconic_reducer_resume(laconic_reducer* reducer, void const* const* saved, size_t const* sizes,
@@ -300,7 +309,8 @@ laconic_status laconic_reducer_resume(laconic_reducer* reducer, void const* cons
         auto& inside = need(reducer, "reducer")->inside;
         auto const all = states_of(saved, sizes, count);
         std::string text;
-        for (auto const& line : count == 1 ? inside.resume(all[0]) : inside.resume(all)) text += line + "\n";
+        for (auto const& line : with_states(all, [&](auto states) { return inside.resume(states); }))
+            text += line + "\n";
         return bytes_of(text);
     });
 }

@@ -155,8 +155,8 @@ struct resumption {
 /// has its length and remembers the same, a residual or a shift. `saved` is this rank's state, or those of all ranks,
 /// in their order: of these some may be lost, and are empty. Then, or where the number of ranks is another, each rank
 /// gets the mean of the states, lost ones as zeros. The state of a collective begins anew. Returns what is not
-/// restored, a sentence each, where over nodes ranks are counted among those
-/// with the same share. All ranks resume, as with restore().
+/// restored, a sentence each, where over nodes ranks are counted among those with the same share. All ranks resume, as
+/// with restore().
 ///
 /// Throws shape_error for numbers of another type, another rank, or a layer that had a residual and has none or a
 /// shift, or the other way round; all else as restore(). Then nothing has changed. For reductions whose feedback is a

@@ -76,12 +76,11 @@ class _Steps:
         order, self._order = self._order, []
         self._reducer.finish()
         # DistributedDataParallel lays its buckets anew in one of the first steps: two steps in a row have another order.
-        if order not in (self._learned, None):
-            if self._learned is None:
-                self._learned = order
-            elif order == self._last:
-                self._reducer.reorder()
-                self._learned = order
+        if self._learned is None:
+            self._learned = order
+        elif order != self._learned and order == self._last:
+            self._reducer.reorder()
+            self._learned = order
         self._last = order
 
     def _drop(self):

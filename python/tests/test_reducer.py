@@ -135,7 +135,17 @@ class ReducerTest(unittest.TestCase):
             c.restore(states)
             self.assertEqual(c.steps, 5)
 
-        Together(1).run(alone)
+            return c.state()
+
+        state = Together(1).run(alone)[0]
+
+        def on_more(comm):
+            d = laconic.Reducer("error_feedback(top_k(0.1) | quantize(4))", comm, np.zeros(60), seed=3)
+            d.restore([state])
+            self.assertEqual(d.steps, 5)
+            d(gradient(comm.rank, 5))
+
+        Together(3).run(on_more)
 
     def test_resumes_with_another_k_and_other_layers(self):
         def body(comm):
@@ -229,6 +239,16 @@ class ReducerTest(unittest.TestCase):
             self.assertLess(reduce.statistics.bytes_on_link, 20)  # which are of its making
 
         Together(2).run(body)
+
+    def test_numbers_of_16_bits_take_half_of_the_bytes(self):
+        def body(comm):
+            reduce = laconic.Reducer("unproved(plain(bf16))", comm, np.zeros(1000, np.float32))
+            x = gradient(comm.rank, 0, 1000).astype(np.float32)
+            reduce(x)
+            self.assertLess(reduce.statistics.bytes_sent, 2100)
+            np.testing.assert_allclose(x, np.mean([gradient(r, 0, 1000) for r in range(7)], axis=0), atol=0.01)
+
+        Together(7).run(body)
 
     def test_weights_probes_and_dense_steps(self):
         def body(comm):

@@ -12,9 +12,8 @@ namespace laconic {
 /// The shift h, the residual e and the momentum u of one rank, and the mean shift of all. With the rate alpha, the
 /// decay and the factor of the momentum:
 ///   rate > 0      difference compression: h <- h + rate m, and only g - h is sent (DIANA, EF21, GD-SEC);
-///   decay > 0     error feedback: what a message leaves out is sent later, times decay for each round that it waits
-///   (1:
-///                 EF-SGD, GD-SEC; below 1: forgetting);
+///   decay > 0     error feedback: what a message leaves out is sent later, times decay for each round that it waits;
+///                 1: EF-SGD, GD-SEC; below 1: forgetting;
 ///   momentum > 0  u <- momentum u + g takes the place of g, or with Nesterov's momentum, where u <- momentum (u + g),
 ///                 u + g does. Masked, u is then 0 wherever the message is not (momentum correction and factor masking
 ///                 of Deep Gradient Compression, Lin, Han, Mao, Wang, Dally, ICLR 2018). With decay 1 and messages that
@@ -176,8 +175,7 @@ class memory {
     double rate_, decay_, factor_;
     bool masked_, nesterov_;
     typename B::template array<T> shift_, mean_shift_, residual_, momentum_;
-    mutable typename B::template array<T>
-        next_momentum_;  // which make_delta() computes, and update() makes the momentum
+    mutable typename B::template array<T> next_momentum_;  // made by make_delta(), the momentum after update()
 };
 
 }  // namespace laconic
