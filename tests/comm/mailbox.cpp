@@ -70,3 +70,18 @@ TEST_CASE("memory goes around: the third message lies where the first lay") {
     }
     for (std::size_t n = 2; n < 6; ++n) CHECK(places[n] == places[n - 2]);
 }
+
+TEST_CASE("a message takes the least room that has what it needs, else the largest, of equal ones the last") {
+    std::vector<std::size_t> const bytes{50, 0, 10, 50, 0};
+    std::vector<std::size_t> free{0, 1, 2, 3, 4};
+    auto const take = [&](std::size_t need) {
+        return detail::take_room(free, need, [&](std::size_t f) { return bytes[f]; });
+    };
+    CHECK(take(5) == 2);
+    CHECK(take(0) == 4);
+    CHECK(take(51) == 3);
+    CHECK(free == std::vector<std::size_t>{0, 1});
+    CHECK(take(50) == 0);
+    CHECK(take(50) == 1);
+    CHECK(free.empty());
+}

@@ -137,21 +137,6 @@ TEST_CASE("a rank that waits for one message takes the others: their sender need
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-TEST_CASE("a message takes the least room that has what it needs, else the largest, of equal ones the last") {
-    std::vector<std::size_t> const bytes{50, 0, 10, 50, 0};
-    std::vector<std::size_t> free{0, 1, 2, 3, 4};
-    auto const take = [&](std::size_t need) {
-        return detail::take_room(free, need, [&](std::size_t f) { return bytes[f]; });
-    };
-    CHECK(take(5) == 2);
-    CHECK(take(0) == 4);
-    CHECK(take(51) == 3);
-    CHECK(free == std::vector<std::size_t>{0, 1});
-    CHECK(take(50) == 0);
-    CHECK(take(50) == 1);
-    CHECK(free.empty());
-}
-
 TEST_CASE("a notice comes after all messages of its rank, and is thrown to whoever waits for more") {
     own_communicator const here;
     detail::mpi_wait wait{detail::deadline({}), {}};

@@ -20,7 +20,8 @@ namespace laconic {
 
 /// The payload that one rank sends: a message, or an error frame in place of one (`is_error`; the bytes are then its
 /// text). That flag travels with the length, in the engine's envelope. `most` is the same on all ranks: payloads of one
-/// kind have the same, by which an engine may remember how long they were (comm/engine_of.hpp).
+/// kind have the same, by which an engine may remember how long they were (comm/engine_of.hpp). Unless it is 0, no rank's
+/// payload of this kind has more bytes, apart from 65536 for a tag or the text of an error (comm/tcp.hpp refuses those).
 struct payload {
     std::span<std::byte const> bytes;
     bool is_error = false;

@@ -69,6 +69,23 @@ inline place find_place(std::string const& address, int family = AF_UNSPEC) {
     return p;
 }
 
+/// The text of a place, HOST:PORT or [HOST]:PORT in numbers.
+inline std::string address_of(place p) {
+    char name[NI_MAXHOST], port[NI_MAXSERV];
+    if (int const why = ::getnameinfo(p.get(), p.length, name, sizeof name, port, sizeof port,
+                                      NI_NUMERICHOST | NI_NUMERICSERV | NI_DGRAM);
+        why != 0)
+        throw comm_error(-1, {"getnameinfo: ", ::gai_strerror(why)});
+    bool const six = p.bytes.ss_family == AF_INET6;
+    return (six ? "[" : "") + std::string(name) + (six ? "]:" : ":") + port;
+}
+/// The same of a socket's own place.
+inline std::string address_of(int socket) {
+    place p;
+    if (::getsockname(socket, p.get(), &p.length) != 0) throw comm_error(-1, {"getsockname: ", std::strerror(errno)});
+    return address_of(p);
+}
+
 /// The system's socket for datagrams. Packets of one length for one place go through the system in one call where it
 /// can (Linux, UDP_SEGMENT and UDP_GRO), as a call for each would take longer than all other work.
 class datagram_socket {
@@ -118,16 +135,7 @@ class datagram_socket {
     int family() const { return family_; }
 
     /// Its address, which others can use if it was opened on an address that they can reach.
-    std::string address() const {
-        place p;
-        if (::getsockname(socket_, p.get(), &p.length) != 0) fail("getsockname");
-        char name[NI_MAXHOST], port[NI_MAXSERV];
-        if (::getnameinfo(p.get(), p.length, name, sizeof name, port, sizeof port,
-                          NI_NUMERICHOST | NI_NUMERICSERV | NI_DGRAM) != 0)
-            fail("getnameinfo");
-        bool const six = family_ == AF_INET6;
-        return (six ? "[" : "") + std::string(name) + (six ? "]:" : ":") + port;
-    }
+    std::string address() const { return address_of(socket_); }
 
     /// Sends packets of this length > 0, one behind another; the last may be shorter. Packets for which the network has
     /// no room are lost. Throws comm_error for packets that are too long for the system.

@@ -10,6 +10,19 @@
 
 namespace laconic::detail {
 
+/// Takes one out of `free`, where size(f) is its size in bytes: the smallest that has `need`, or else the largest. So
+/// long messages reuse the memory of long ones; of equal ones it takes the last.
+std::size_t take_room(std::vector<std::size_t>& free, std::size_t need, auto size) {
+    auto best = free.begin();
+    for (auto f = best; f != free.end(); ++f) {
+        bool const has = size(*f) >= need, best_has = size(*best) >= need;
+        if (has == best_has ? (has ? size(*f) <= size(*best) : size(*f) >= size(*best)) : has) best = f;
+    }
+    auto const taken = *best;
+    free.erase(best);
+    return taken;
+}
+
 /// The messages that the ranks of one process have sent to one of them and that it has not received: for each sender a
 /// queue, first in first out. Allocates where a sender is new, has more in flight than ever before, or a longer
 /// message. One thread at a time may use it; but what next() returned belongs to the sender, who may fill it meanwhile.

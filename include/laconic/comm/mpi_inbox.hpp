@@ -13,22 +13,10 @@
 #include <vector>
 
 #include "laconic/comm/deadline.hpp"
+#include "laconic/comm/mailbox.hpp"
 #include "laconic/comm/mpi_pieces.hpp"
 
 namespace laconic::detail {
-
-/// Takes one out of `free`, where size(f) is its size in bytes: the smallest that has `need`, or else the largest. So
-/// long messages reuse the memory of long ones; of equal ones it takes the last.
-std::size_t take_room(std::vector<std::size_t>& free, std::size_t need, auto size) {
-    auto best = free.begin();
-    for (auto f = best; f != free.end(); ++f) {
-        bool const has = size(*f) >= need, best_has = size(*best) >= need;
-        if (has == best_has ? (has ? size(*f) <= size(*best) : size(*f) >= size(*best)) : has) best = f;
-    }
-    auto const taken = *best;
-    free.erase(best);
-    return taken;
-}
 
 class mpi_inbox;
 
