@@ -19,6 +19,7 @@ parser.add_argument("--momentum", type=float, default=0.9, help="of the optimize
 parser.add_argument("--rate", type=float, default=0.1, help="the highest learning rate")
 parser.add_argument("--epochs", type=int, default=3)
 parser.add_argument("--ranks", type=int, default=4)
+parser.add_argument("--batch", type=int, default=32, help="images a rank and step")
 parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--data", default="/usr/share/datasets/fashion-mnist", help="a folder with the four IDX files")
 
@@ -44,15 +45,16 @@ def train(rank, meet, how):
 
         state = laconic.torch.register(model, how.text, exclude=how.exclude)
     optimizer = torch.optim.SGD(model.parameters(), lr=how.rate, momentum=how.momentum)
-    steps = how.epochs * (len(images) // (32 * how.ranks))
+    batch = how.batch * how.ranks
+    in_epoch = len(images) // batch
+    steps = how.epochs * in_epoch
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, how.rate, steps, cycle_momentum=False)
     for step in range(steps):
-        if step * 32 * how.ranks % len(images) < 32 * how.ranks:
+        if step % in_epoch == 0:
             order = torch.randperm(len(images))  # the same on all ranks
-        first = step % (len(images) // (32 * how.ranks)) * 32 * how.ranks + 32 * rank
-        batch = order[first : first + 32]
+        mine = order[step % in_epoch * batch + rank * how.batch :][: how.batch]
         optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(model(images[batch]), labels[batch]).backward()
+        torch.nn.functional.cross_entropy(model(images[mine]), labels[mine]).backward()
         optimizer.step()
         schedule.step()
     if rank == 0:

@@ -12,6 +12,7 @@
 
 import ctypes as c
 import dataclasses
+import warnings
 import weakref
 
 import numpy as np
@@ -91,6 +92,36 @@ class Statistics:
     last_probe: "Probe | None"
 
 
+def _probe(s):
+    return Probe(s.probe_step, s.probe_cosine, s.probe_relative_error, s.probe_gradient_norm, s.probe_residual_norm)
+
+
+class _Watch:
+    """Warns once where probes show that a residual grows faster than it is sent: in three probes in a row the cosine is
+    below half of the first probe's, and the residual, in norms of the gradient, above twice the first one's."""
+
+    def __init__(self):
+        self._first, self._bad = None, 0
+
+    def __call__(self, probe):
+        if probe.step == 0 or probe.gradient_norm == 0:
+            return
+        cosine, residual = probe.cosine, probe.residual_norm / probe.gradient_norm
+        if self._first is None:
+            self._first = probe.step, cosine, residual
+        step, first_cosine, first_residual = self._first
+        self._bad = self._bad + 1 if cosine < first_cosine / 2 and residual > 2 * first_residual else 0
+        if self._bad == 3:
+            warnings.warn(
+                f"step {probe.step}: the estimate's cosine with the mean gradient is {cosine:.2f}, and was "
+                f"{first_cosine:.2f} at step {step}; the residual is {residual:.1f} times the gradient, and was "
+                f"{first_residual:.1f} times: more is left unsent than is sent. Try a tenth of the learning rate, a "
+                "larger k, more bits, or a decay below 1",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
+
 class Reducer:
     """Replaces arrays by an estimate of the mean of all ranks' arrays, for which it sends short messages.
 
@@ -106,7 +137,8 @@ class Reducer:
         non_finite: "raise" NonFiniteError where a rank has NaN, or "propagate": all numbers become NaN.
         missing_layer: what a layer that a rank does not start in a step does: "raise", count as "zero", or "skip".
         steps_vary: steps may have weights, and be dense.
-        probe_every: every so many steps the estimate is compared with the exact mean, which costs a dense step.
+        probe_every: every so many steps the estimate is compared with the exact mean, which costs a dense step. Rank 0
+            warns (RuntimeWarning) where the residual grows and the estimate's cosine falls.
         verify_every: every so many steps ranks compare digests of what must be the same on all.
 
     All ranks make one with the same arguments, and make the same calls. A step that raises has changed nothing.
@@ -120,6 +152,7 @@ class Reducer:
         self._comm = as_comm(comm)
         self._places = {name: l for l, name in enumerate(layers)}
         self._held = {}
+        self._probe_every, self._watch = probe_every if self._comm.rank == 0 else 0, _Watch()
         layers = {name: _like(x) for name, x in layers.items()}
         self._sizes = [size for size, _ in layers.values()]
         types = {number for _, number in layers.values()}
@@ -175,6 +208,8 @@ class Reducer:
             self._comm.call("reducer_finish", self._handle, self._step(**step))
         finally:
             self._held = {name: x for name, x in self._held.items() if isinstance(name, str)}
+        if self._probe_every and (now := self._statistics()).steps % self._probe_every == 0:
+            self._watch(_probe(now))
 
     def reorder(self):
         """The next step learns anew in which order layers are started, and so messages leave. All ranks call it between
@@ -244,10 +279,8 @@ class Reducer:
     @property
     def statistics(self):
         s = self._statistics()
-        probe = Probe(s.probe_step, s.probe_cosine, s.probe_relative_error, s.probe_gradient_norm,
-                      s.probe_residual_norm) if s.probe_step else None  # fmt: skip
         fields = [f.name for f in dataclasses.fields(Statistics)][:-1]
-        return Statistics(*(getattr(s, name) for name in fields), probe)
+        return Statistics(*(getattr(s, name) for name in fields), _probe(s) if s.probe_step else None)
 
     def _statistics(self):
         found = _c.Statistics()

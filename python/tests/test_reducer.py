@@ -4,6 +4,7 @@
 import sys
 import threading
 import unittest
+import warnings
 
 try:
     import numpy as np
@@ -263,6 +264,23 @@ class ReducerTest(unittest.TestCase):
                 reduce(x, step_size=0.0)
 
         Together(2).run(body)
+
+    def test_a_probe_warns_where_the_residual_grows_and_the_cosine_falls(self):
+        def warned(first, then, steps, text="error_feedback(top_k(1))"):
+            reduce = laconic.Reducer(text, None, np.zeros(100), probe_every=2)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                for step in range(steps):
+                    reduce((first if step < 2 else then).copy())
+            return [str(w.message) for w in caught]
+
+        one, many = np.eye(1, 100).ravel(), np.ones(100)
+        told = warned(one, many, 20)
+        self.assertEqual(len(told), 1)
+        self.assertRegex(told[0], r"step 8: the estimate's cosine .* is 0\.10, and was 1\.00 at step 2; the residual is 5")
+        self.assertEqual(warned(one, many, 6), [])  # two probes are not yet three in a row
+        self.assertEqual(warned(one, many, 20, "unproved(plain(top_k(1)))"), [])  # there is no residual
+        self.assertEqual(warned(many, many, 20), [])  # the residual grows, but the cosine does not fall
 
 
 class SumTest(unittest.TestCase):
