@@ -95,6 +95,7 @@ typedef struct laconic_reducer_options {
     int32_t has_seed;
     int32_t propagate_non_finite; /* not 0: where a rank has NaN, all numbers become NaN, in place of an error */
     int32_t missing_layer;        /* a laconic_missing_layer */
+    int32_t skip_zero_layers;     /* not 0: a layer whose numbers are zeros on all ranks keeps its state in that step */
     int32_t steps_vary;           /* not 0: steps may have weights, and be dense */
     uint64_t dense_below, dense_rounds, share_below, probe_every, verify_every;
     char const* const* in_full; /* patterns of names, in which * stands for any text */

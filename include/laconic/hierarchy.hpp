@@ -177,7 +177,8 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
                 auto options = of_node;
                 options.step_size = whole.given.step_size;
                 auto const factor = static_cast<T>(whole.given.loss_scale);
-                step_->start(l, caller_vector(share).on_the_way_to(whole.x.held(), factor), options);
+                auto x = caller_vector(share).on_the_way_to(whole.x.held(), factor);
+                step_->start(l, whole.has_numbers ? x.part_of_numbers() : x, options);
                 step_->receive_alone();  // before this rank communicates with its node
             }
             if (own_error_) step_->refuse(own_error_, of_node);

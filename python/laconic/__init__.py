@@ -136,6 +136,7 @@ class Reducer:
         share_below: layers of fewer numbers share messages.
         non_finite: "raise" NonFiniteError where a rank has NaN, or "propagate": all numbers become NaN.
         missing_layer: what a layer that a rank does not start in a step does: "raise", count as "zero", or "skip".
+        skip_zero_layers: a layer whose numbers are zeros on all ranks in a step keeps its residual in it.
         steps_vary: steps may have weights, and be dense.
         probe_every: every so many steps the estimate is compared with the exact mean, which costs a dense step. Rank 0
             warns (RuntimeWarning) where the residual grows and the estimate's cosine falls.
@@ -145,8 +146,8 @@ class Reducer:
     """
 
     def __init__(self, reduction, comm, layers, *, seed=None, in_full=(), dense_below=0, dense_rounds=0,
-                 share_below=None, non_finite="raise", missing_layer="raise", steps_vary=False, probe_every=0,
-                 verify_every=0):  # fmt: skip
+                 share_below=None, non_finite="raise", missing_layer="raise", skip_zero_layers=False, steps_vary=False,
+                 probe_every=0, verify_every=0):  # fmt: skip
         if not isinstance(layers, dict):
             layers = {"": layers}
         self._comm = as_comm(comm)
@@ -167,7 +168,7 @@ class Reducer:
             options.share_below = share_below
         options.propagate_non_finite = _choice("non_finite", non_finite, ["raise", "propagate"])
         options.missing_layer = _choice("missing_layer", missing_layer, ["raise", "zero", "skip"])
-        options.steps_vary = bool(steps_vary)
+        options.skip_zero_layers, options.steps_vary = bool(skip_zero_layers), bool(steps_vary)
         options.dense_below, options.dense_rounds = dense_below, dense_rounds
         options.probe_every, options.verify_every = probe_every, verify_every
         patterns = [in_full] if isinstance(in_full, str) else list(in_full)

@@ -88,6 +88,7 @@ class ReducerOptions(c.Structure):
         ("has_seed", c.c_int32),
         ("propagate_non_finite", c.c_int32),
         ("missing_layer", c.c_int32),
+        ("skip_zero_layers", c.c_int32),
         ("steps_vary", c.c_int32),
         ("dense_below", c.c_uint64),
         ("dense_rounds", c.c_uint64),

@@ -105,6 +105,21 @@ class ReducerTest(unittest.TestCase):
 
         Together(2).run(body)
 
+    def test_a_layer_of_zeros_on_all_ranks_keeps_its_residual(self):
+        def body(comm):
+            layers = {"a": np.zeros(60, np.float32), "b": np.zeros(60, np.float32)}
+            reduce = laconic.Reducer("error_feedback(top_k(k=6))", comm, layers, skip_zero_layers=True)
+            reduce({"a": gradient(comm.rank, 0).astype(np.float32), "b": gradient(comm.rank, 1).astype(np.float32)})
+            a, b = reduce.residual("a"), reduce.residual("b")
+            now = {"a": np.zeros(60, np.float32), "b": np.full(60, comm.rank, np.float32)}
+            reduce(now)
+            self.assertFalse(now["a"].any())
+            self.assertTrue(now["b"].any())
+            np.testing.assert_array_equal(reduce.residual("a"), a)
+            self.assertFalse((reduce.residual("b") == b).all())
+
+        Together(2).run(body)
+
     def test_a_restored_state_goes_on_as_the_saved_one(self):
         def body(comm):
             def steps(reduce, first, last):

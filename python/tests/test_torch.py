@@ -127,6 +127,31 @@ class TorchTest(unittest.TestCase):
         self.assertTrue(torch.equal(dense, train("plain(identity)", model=Branches(), ddp_options=options)[0]))
         self.same_on_all_ranks(train("error_feedback(top_k(0.1))", model=Branches(), ddp_options=options)[0])
 
+    def test_a_parameter_that_no_rank_uses_keeps_its_residual(self):
+        class Sometimes(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                torch.manual_seed(2)
+                self.a, self.b = torch.nn.Linear(20, 3), torch.nn.Linear(20, 3)
+
+            def forward(self, x, with_b):
+                return self.a(x) + self.b(x) if with_b else self.a(x)
+
+        for skips in (True, False):
+            ddp = DistributedDataParallel(Sometimes(), find_unused_parameters=True)
+            options = {} if skips else {"skip_zero_layers": False}
+            state = laconic.torch.register(ddp, "error_feedback(top_k(0.1))", **options)
+            used = (True, False, False, dist.get_rank() == 0, True)
+            for step, with_b in enumerate(used):
+                before = state.reducer.residual("b.weight") if state.reducer.steps else None
+                x, y = batch(step)
+                ddp.zero_grad(set_to_none=True)
+                torch.nn.functional.cross_entropy(ddp(x, with_b), y).backward()
+                self.assertEqual(ddp.module.b.weight.grad is None, step in (1, 2))
+                if step:
+                    kept = (state.reducer.residual("b.weight") == before).all()
+                    self.assertEqual(kept, skips and step in (1, 2))
+
     def test_a_scaler_skips_a_step_with_an_infinity_on_one_rank(self):
         ddp = DistributedDataParallel(model_of(), bucket_cap_mb=0.02)
         scale = [2.0**10]

@@ -22,7 +22,7 @@ static int failures = 0;
 _Static_assert(LACONIC_C_VERSION == 1, "the sizes and the list of symbols are those of this version");
 _Static_assert(sizeof(void*) != 8 || sizeof(laconic_engine) == 32, "laconic_engine");
 _Static_assert(sizeof(void*) != 8 || sizeof(laconic_layer) == 24, "laconic_layer");
-_Static_assert(sizeof(void*) != 8 || sizeof(laconic_reducer_options) == 80, "laconic_reducer_options");
+_Static_assert(sizeof(void*) != 8 || sizeof(laconic_reducer_options) == 88, "laconic_reducer_options");
 _Static_assert(sizeof(void*) != 8 || sizeof(laconic_step_options) == 32, "laconic_step_options");
 _Static_assert(sizeof(void*) != 8 || sizeof(laconic_statistics) == 136, "laconic_statistics");
 

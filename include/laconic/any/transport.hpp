@@ -87,6 +87,10 @@ class any_mean {
     void read_and_add(wire::bit_reader& source, B& on, int r, auto blank, T weight, std::span<T> out) {
         std::visit([&](auto& tr) { tr.read_and_add(source, on, r, blank, weight, out); }, held_);
     }
+    bool add_in_parts(B& on, Communicator auto& messages, auto blank, std::span<T> mean) {
+        auto* const gathers = std::get_if<gathering>(&held_);
+        return gathers && gathers->add_in_parts(on, messages, blank, mean);
+    }
     void wait() const {}  // none of them has a thread of its own
     void require_consistent() const {
         std::visit([](auto& tr) { tr.require_consistent(); }, held_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <concepts>
@@ -41,6 +42,13 @@ T largest_before(T factor, T most) {
     return x;
 }
 
+/// Whether all of these numbers are 0. On the host it reads them up to the first that is not.
+template <class B, Scalar T>
+bool are_zeros(B& on, std::span<T const> x) {
+    if constexpr (OnHost<B>) return std::all_of(x.begin(), x.end(), [](T v) { return v == 0; });
+    return largest_magnitude(on, x) == 0;
+}
+
 /// The caller's vector in a step of a reducer, which computes in the vector's type of numbers, or in float where these
 /// have 16 bits. It does not own the numbers. Cost: numbers of 16 bits are converted in one pass each way.
 class caller_vector {
@@ -73,6 +81,13 @@ class caller_vector {
         same.bytes_each_ = later.bytes_each_;
         return same;
     }
+    /// The same vector, as a part of one that has other numbers than zeros somewhere.
+    caller_vector part_of_numbers() const {
+        auto same = *this;
+        same.is_part_of_numbers_ = true;
+        return same;
+    }
+    bool is_part_of_numbers() const { return is_part_of_numbers_; }
     /// The numbers themselves, if they are of T and any number of T can be written there; else none.
     template <Scalar T>
     std::span<T> in_place() const {
@@ -108,6 +123,7 @@ class caller_vector {
     void* there_ = nullptr;
     std::size_t size_ = 0, bytes_each_ = 0;
     double largest_ = std::numeric_limits<double>::max();
+    bool is_part_of_numbers_ = false;
     bool is_there_ = false;                                  // an empty vector may have no address
     void (*read_)(void const*, std::span<float>) = nullptr;  // null unless the numbers have 16 bits
     void (*write_)(std::span<float const>, void*) = nullptr;

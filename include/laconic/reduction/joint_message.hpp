@@ -18,8 +18,8 @@ namespace laconic::detail {
 /// One message of a step: that of one layer, or those of several layers one behind the other. Errors name the layer.
 class joint_message {
   public:
-    joint_message(std::vector<step_layer*> layers, position_code positions)
-        : layers_(std::move(layers)), sink_(positions) {}
+    joint_message(std::vector<step_layer*> layers, reducer_options const& options)
+        : layers_(std::move(layers)), marks_zeros_(options.skip_zero_layers), sink_(options.positions) {}
 
     std::vector<step_layer*> const& layers() const { return layers_; }
     /// Whether nothing else may be in flight from send() to receive(): the same on all ranks.
@@ -38,6 +38,8 @@ class joint_message {
                 return comm.start_all_gather({with_tag(sink_, tagged(round)), true, most}, lane);
             }
         for (auto* const l : layers_) l->write(sink_);
+        if (marks_zeros_)
+            for (auto* const l : layers_) sink_.put(l->is_zero() ? 1 : 0, 1);
         comm.start_all_gather({with_tag(sink_, tagged(round)), false, most}, lane);
     }
     /// Waits for the messages of all ranks, and leaves the mean in each layer; `watched`: as step_layer::expect().
@@ -70,6 +72,8 @@ class joint_message {
         for (int r = 0; r < comm.size(); ++r)
             read_bytes_from(messages, r, [&](wire::bit_reader& source) {
                 for (auto* const l : layers_) l->read(round, r, source);
+                if (marks_zeros_)
+                    for (auto* const l : layers_) l->skip_if_zero(r, source.take(1) != 0);
             });
     }
     [[noreturn, gnu::cold, gnu::noinline]] void rethrow_with_title() const {
@@ -96,6 +100,7 @@ class joint_message {
     }
 
     std::vector<step_layer*> layers_;
+    bool marks_zeros_;  // behind the layers' parts there is a bit for each: whether its numbers are zeros
     wire::bit_writer sink_;
 };
 
@@ -108,7 +113,7 @@ class joint_message {
     std::vector<step_layer*> together;
     std::size_t numbers = 0;
     auto const end = [&] {
-        if (!together.empty()) messages.emplace_back(std::exchange(together, {}), options.positions);
+        if (!together.empty()) messages.emplace_back(std::exchange(together, {}), options);
         numbers = 0;
     };
     for (auto const l : order) {

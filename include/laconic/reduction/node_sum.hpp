@@ -116,8 +116,8 @@ class node_sum : protected step_state {
             } else if (options_.missing_layer == on_missing_layer::raise) {
                 refuse(concat({title_of(l.is), " was not started"}));
             }
-            sent_.push_back(std::byte{starts});
-            l.present = false;
+            sent_.push_back(static_cast<std::byte>((starts ? 1 : 0) + (has_numbers(l) ? 2 : 0)));
+            l.present = l.has_numbers = false;
         }
         round_ = own_error_.round = round;
         auto const of_step = std::as_bytes(std::span(&mine, 1));
@@ -134,6 +134,7 @@ class node_sum : protected step_state {
             }
             for (std::size_t l = 0; l < layers_.size(); ++l) {
                 bool const is_there = theirs.bytes[l] != std::byte{};
+                if (theirs.bytes[l] > std::byte{1}) layers_[l].has_numbers = true;
                 if (r == 0) layers_[l].present = is_there;
                 if (is_there == layers_[l].present || own_error_) continue;
                 int const lacks = number_of(is_there ? 0 : r), has = number_of(is_there ? r : 0);
@@ -157,7 +158,8 @@ class node_sum : protected step_state {
         std::vector<T> share;  // this rank's
         layer_vector x{};      // the caller's, in this step
         step_options given{};
-        bool present = false;  // on all ranks of the node
+        bool present = false;      // on all ranks of the node
+        bool has_numbers = false;  // that are not 0, on some rank of the node
     };
     node_layer& at(std::size_t l) {
         if (l >= layers_.size()) throw argument_error({"layer ", l, " of ", layers_.size()});
@@ -279,6 +281,12 @@ class node_sum : protected step_state {
         } catch (error const& e) {
             refuse((l.is.name.empty() ? "" : concat({title_of(l.is), ": "})) + e.what());
         }
+    }
+    // Whether the layer has a number on this rank that is not 0, in a step where that matters.
+    bool has_numbers(node_layer const& l) {
+        if (!options_.skip_zero_layers || !l.x.is_started() || now_.given.weight == 0) return false;
+        auto const& x = l.x.held();
+        return x.size() == l.is.size && !are_zeros(on_, x.as_numbers(std::span<T>(numbers_).first(x.size())));
     }
     void read(payload from, int rank, std::span<T> numbers) {
         if (from.bytes.size() != numbers.size_bytes())

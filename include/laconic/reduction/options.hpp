@@ -87,6 +87,12 @@ struct reducer_options {
     std::optional<std::uint64_t> seed{};
     on_non_finite non_finite = on_non_finite::raise;
     on_missing_layer missing_layer = on_missing_layer::raise;
+    /// A layer whose numbers are zeros on all ranks in a step, as are those that a rank does not read, is skipped in
+    /// it: its estimate is 0, and its residual, shift and momentum stay as they are. Where a loop has no use for the
+    /// estimate of such a layer, a residual that is sent would be lost. Its message is sent all the same, with a bit
+    /// more for each layer. It does not go with a collective, which adds messages up on their way. Cost: it reads the
+    /// vector up to its first number that is not 0.
+    bool skip_zero_layers = false;
     /// Layers of fewer numbers than this are sent in full and have no state, and so are those whose names match one of
     /// these patterns, in which * stands for any text, such as "*.bias". A pattern that matches none is an error.
     std::size_t dense_below = 0;
@@ -201,6 +207,7 @@ inline std::uint64_t step_digest(step_options const& o, double largest = 0) {
     char const* const missing[] = {"raises", "is zero", "is skipped"};
     return {{"what is not finite", o.non_finite == on_non_finite::raise ? "raises" : "propagates"},
             {"what is not started", missing[static_cast<int>(o.missing_layer)]},
+            {"layers of zeros", o.skip_zero_layers ? "are skipped" : "are sent"},
             {"layers in full", concat({patterns, "those of fewer numbers than ", o.dense_below})},
             {"steps in full", o.dense_rounds},
             {"layers that share a message", concat({"those of fewer numbers than ", o.share_below})},

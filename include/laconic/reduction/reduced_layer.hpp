@@ -39,6 +39,8 @@ class reduced_layer final : public step_layer {
         : step_layer(std::move(is), options, sizeof(T)),
           with_(&with),
           how_(std::move(how)),
+          gathers_(is_gathered(how_.over) && !CarriesMessages<metered<C>, message_type, B>),
+          skips_zeros_(options.skip_zero_layers),
           weights_differ_(options.steps_vary || options.missing_layer == on_missing_layer::zero),
           memory_(in_full_ ? full_feedback() : checked_feedback(), in_full_ && !has_memory ? 0 : is_.size),
           means_(how_.over, is_.size, options.positions),
@@ -51,6 +53,9 @@ class reduced_layer final : public step_layer {
             if (how_.over.server()) throw argument_error({"a reducer has no server: ", to_string(how_.over)});
         auto const m = momentum_of(how_);
         std::string const full = m == 0 ? "in full" : concat({"in full, momentum=", m});
+        if (skips_zeros_ && !(full_is_payload && (in_full_ || gathers_)))
+            throw argument_error(
+                "skip_zero_layers goes with messages that are gathered on the host, not with a collective");
         described_ = concat({is_.size, " numbers, ", (in_full_ ? full : to_string(how_))});
         if (in_full_) return;
         how_.check_proof(is_.size);
@@ -74,14 +79,16 @@ class reduced_layer final : public step_layer {
             memory_.check_share(share);
             check<T>(options);
             bool const reads = x_.is_started() && share != 0;
+            auto const x = reads ? x_.held().as_numbers(mean()) : std::span<T const>(mean_);
+            is_zero_ = skips_zeros_ && (!reads || (!x_.held().is_part_of_numbers() && are_zeros(on(), x)));
             scale_ = reads ? static_cast<T>(share / options.loss_scale) : T(0);
             if (!reads) fill(on(), mean(), T(0));
-            return make_from(round, reads ? x_.held().as_numbers(mean()) : mean(), static_cast<T>(reads ? share : 0));
+            return make_from(round, x, static_cast<T>(reads ? share : 0));
         });
         if (own_ && !name().empty()) own_.vector = title();
     }
 
-    bool is_payload() const override { return goes_in_full_ ? full_is_payload : part_is_payload; }
+    bool is_payload() const override { return goes_in_full_ ? full_is_payload : gathers_; }
     bool travels_alone() override {
         return goes_in_full_ ? full_means_.travels_alone(comm()) : means_.travels_alone(comm());
     }
@@ -96,8 +103,7 @@ class reduced_layer final : public step_layer {
     bool add_in_parts(std::uint64_t round) override {
         without_tags messages(comm(), now(round));
         if (goes_in_full_) return full_means_.add_in_parts(on(), messages, full_blank(), mean());
-        if constexpr (part_is_payload) return means_.add_in_parts(on(), messages, blank(round), mean());
-        return false;
+        return means_.add_in_parts(on(), messages, blank(round), mean());
     }
     void read(std::uint64_t round, int rank, wire::bit_reader& source) override {
         T const share = T(1) / static_cast<T>(comm().size());
@@ -162,7 +168,11 @@ class reduced_layer final : public step_layer {
             if (!goes_in_full_) how_.finish_estimate(on(), comm().size(), mean(), message_);
     }
     void write_back() override {
-        if (skipped_) return;
+        if (skipped_) {
+            if (!x_.held().is_there()) return;
+            fill(on(), mean(), T(0));
+            return x_.held().assign(on(), std::span<T const>(mean_));
+        }
         if constexpr (estimate_is_list)
             if (lists_) {
                 auto const x = x_.held().template in_place<T>();
@@ -282,7 +292,8 @@ class reduced_layer final : public step_layer {
 
     resources* with_;
     R how_;
-    bool weights_differ_;
+    bool gathers_;  // messages that are not in full, by way of the host
+    bool skips_zeros_, weights_differ_;
     layer_memory<feedback_type, T, B> memory_;
     means_type means_;
     gathered<full_type, T, B> full_means_;

@@ -48,6 +48,10 @@ class step_layer {
         own_ = std::move(own);
     }
     bool is_skipped() const { return skipped_; }
+    /// Whether this rank's numbers are all zeros in this step. With reducer_options::skip_zero_layers alone.
+    bool is_zero() const { return is_zero_; }
+    /// Takes what rank r says of its numbers, in the order of ranks: where they are zeros on all the layer is skipped.
+    void skip_if_zero(int rank, bool zeros) { skipped_ = zeros && (rank == 0 || skipped_); }
     failure const& own_failure() const { return own_; }
     /// The options of this step, and a digest of what must be the same on all ranks in it: 0 where it has failed.
     step_options const& options() const { return options_; }
@@ -86,7 +90,8 @@ class step_layer {
     virtual std::size_t first_not_writable(std::uint64_t round) = 0;
     /// Completes the step: updates the state, and computes the estimate.
     virtual void commit(std::uint64_t round) = 0;
-    /// Sets the caller's numbers to the estimate, on every rank, unless the layer was skipped; or to NaN.
+    /// Sets the caller's numbers to the estimate, on every rank where there are some; of a layer that is skipped it is
+    /// 0. Or to NaN.
     virtual void write_back() = 0;
     virtual void write_nan() = 0;
     void end_step() { x_.end_step(), has_made_ = false; }
@@ -101,7 +106,7 @@ class step_layer {
         options_ = options;
         own_ = {};
         goes_in_full_ = in_full || in_full_;
-        skipped_ = false, has_made_ = true;
+        skipped_ = is_zero_ = false, has_made_ = true;
     }
 
     layer is_;
@@ -112,7 +117,7 @@ class step_layer {
     // The state of the current step.
     layer_vector x_;
     step_options options_;
-    bool goes_in_full_ = false, skipped_ = false, has_made_ = false;  // a message or a failure
+    bool goes_in_full_ = false, skipped_ = false, is_zero_ = false, has_made_ = false;  // a message or a failure
     failure own_;  // outlives the message, of which a collective in the background may still learn
 };
 

@@ -104,6 +104,7 @@ struct plain_transport {
     void read_and_add(wire::bit_reader&, B&, int, Blank const&, T, std::span<T>) {
         LACONIC_EXPECTS(false);
     }
+    bool add_in_parts(auto&, auto&, auto const&, auto) { return false; }
     /// Waits until nothing of this transport's runs on another thread, and keeps how that ended for receive().
     void wait() const {}
     void require_consistent() const {}
