@@ -78,6 +78,26 @@ typedef struct laconic_engine {
 } laconic_engine;
 typedef struct laconic_comm laconic_comm;
 LACONIC_C_API laconic_status laconic_comm_new(laconic_engine const* engine, laconic_comm** made);
+/* A communicator of ranks that are connected by TCP, each with each other: laconic::tcp. Rank 0 listens at `meet`, HOST:PORT
+ * or [HOST]:PORT, an address of its own, and the others connect, however late it does. A wait for a rank that is longer
+ * than the deadline is LACONIC_COMM_ERROR; 0: no limit. Nothing is encrypted or authenticated: for the loopback and
+ * networks of your own. Not on systems without POSIX sockets. */
+LACONIC_C_API laconic_status laconic_comm_tcp(int32_t rank, int32_t size, char const* meet, double deadline_seconds,
+                                              laconic_comm** made);
+/* The same where the ranks have other means to exchange addresses: each listens at an address by which the others reach
+ * it, such as "10.0.0.1:0" (0: a port that is free), and connects with the addresses of all, in the order of ranks. The
+ * listener is freed at any time after. */
+typedef struct laconic_listener laconic_listener;
+LACONIC_C_API laconic_status laconic_listener_new(char const* own, laconic_listener** made);
+LACONIC_C_API char const* laconic_listener_address(laconic_listener const* listener);
+LACONIC_C_API void laconic_listener_free(laconic_listener* listener);
+LACONIC_C_API laconic_status laconic_comm_tcp_connect(laconic_listener const* listener, int32_t rank, int32_t size,
+                                                      char const* const* addresses, double deadline_seconds,
+                                                      laconic_comm** made);
+/* Sends n bytes to all ranks, any number from each: `all` has those of all, one behind another, and sizes[r], of as many
+ * elements as there are ranks, the number of those of rank r. Not while a step of a reducer is in progress. */
+LACONIC_C_API laconic_status laconic_comm_all_gather(laconic_comm* comm, void const* mine, size_t n,
+                                                     laconic_bytes** all, size_t* sizes);
 /* Frees it; all reducers over it are freed before. */
 LACONIC_C_API void laconic_comm_free(laconic_comm* comm);
 

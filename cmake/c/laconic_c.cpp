@@ -2,6 +2,9 @@
 #include "laconic_c.h"
 
 #include <Eigen/Core>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <exception>
 #include <memory>
 #include <new>
@@ -12,7 +15,9 @@
 #include <vector>
 
 #include "laconic/collective/dense/engine_all_reduce.hpp"
+#include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/engine_of.hpp"
+#include "laconic/comm/tcp.hpp"
 #include "laconic/compiled.hpp"
 #include "laconic/core/version.hpp"
 #include "laconic/encode.hpp"
@@ -191,6 +196,13 @@ auto with_states(std::vector<std::vector<std::byte>> const& states, auto use) {
         }
     return use(std::span(states));
 }
+tcp::settings settings_of(double deadline_seconds) {
+    if (!(deadline_seconds >= 0)) throw argument_error("a deadline below 0, or NaN: 0 stands for no limit");
+    double const most = 1e12;  // more than three decades, in milliseconds
+    return {.deadline = std::chrono::milliseconds(std::llround(std::ceil(std::min(deadline_seconds * 1000, most))))};
+}
+// sum() or mean(): `add` calls it with a collective.
+void with_sum(any_communicator& comm, auto add) { comm.is_point_to_point() ? add(ring{}) : add(engine_all_reduce{}); }
 key key_of(std::uint64_t seed, std::uint64_t stream) { return key{seed}.child(stream); }
 
 }  // namespace
@@ -199,7 +211,15 @@ struct laconic_bytes {
     std::vector<std::byte> all;
 };
 struct laconic_comm {
-    engine_of<in_c::start, in_c::finish> engine;
+    std::shared_ptr<void> held;
+    any_communicator engine;
+
+    template <Communicator C>
+    explicit laconic_comm(std::shared_ptr<C> const& engine_) : held(engine_), engine(*engine_) {}
+};
+struct laconic_listener {
+    tcp::listener inside;
+    std::string address = inside.address();
 };
 struct laconic_reducer {
     compiled::reducer inside;
@@ -234,7 +254,47 @@ void laconic_bytes_free(laconic_bytes* bytes) { delete bytes; }
 laconic_status laconic_comm_new(laconic_engine const* engine, laconic_comm** made) {
     return guarded(made, "made", [&] {
         need(engine, "engine"), need(engine->start, "engine->start"), need(engine->finish, "engine->finish");
-        return engine_of(engine->rank, engine->size, in_c::start{*engine}, in_c::finish{*engine});
+        return laconic_comm(std::make_shared<engine_of<in_c::start, in_c::finish>>(
+            engine->rank, engine->size, in_c::start{*engine}, in_c::finish{*engine}));
+    });
+}
+laconic_status laconic_comm_tcp(int32_t rank, int32_t size, char const* meet, double deadline_seconds,
+                                laconic_comm** made) {
+    return guarded(made, "made", [&] {
+        return laconic_comm(std::make_shared<tcp>(rank, size, need(meet, "meet"), settings_of(deadline_seconds)));
+    });
+}
+laconic_status laconic_listener_new(char const* own, laconic_listener** made) {
+    return guarded(made, "made", [&] { return tcp::listener(need(own, "own")); });
+}
+char const* laconic_listener_address(laconic_listener const* listener) {
+    return listener ? listener->address.c_str() : nullptr;
+}
+void laconic_listener_free(laconic_listener* listener) { delete listener; }
+laconic_status laconic_comm_tcp_connect(laconic_listener const* listener, int32_t rank, int32_t size,
+                                        char const* const* addresses, double deadline_seconds, laconic_comm** made) {
+    return guarded(made, "made", [&] {
+        need(listener, "listener");
+        if (size < 1) throw argument_error({size, " ranks: at least one is needed"});
+        std::vector<std::string> all;
+        for (auto const* const a : need(addresses, static_cast<std::size_t>(size), "addresses"))
+            all.emplace_back(need(a, "an address"));
+        return laconic_comm(std::make_shared<tcp>(listener->inside, rank, all, settings_of(deadline_seconds)));
+    });
+}
+laconic_status laconic_comm_all_gather(laconic_comm* comm, void const* mine, size_t n, laconic_bytes** all,
+                                       size_t* sizes) {
+    return guarded(all, "all", [&] {
+        auto& engine = need(comm, "comm")->engine;
+        need(sizes, "sizes");
+        engine.all_gather({need(static_cast<std::byte const*>(mine), n, "mine")});
+        std::vector<std::byte> joined;
+        for (int r = 0; r < engine.size(); ++r) {
+            auto const theirs = engine.from(r).bytes;
+            joined.insert(joined.end(), theirs.begin(), theirs.end());
+            sizes[r] = theirs.size();
+        }
+        return joined;
     });
 }
 void laconic_comm_free(laconic_comm* comm) { delete comm; }
@@ -352,14 +412,16 @@ laconic_status laconic_reducer_statistics(laconic_reducer const* reducer, laconi
 
 laconic_status laconic_sum(laconic_comm* comm, void* x, size_t n, laconic_number number) {
     return guarded([&] {
-        need(comm, "comm");
-        with_numbers(x, n, number, [&](auto all) { sum(comm->engine, all, engine_all_reduce{}); });
+        auto& engine = need(comm, "comm")->engine;
+        with_numbers(x, n, number,
+                     [&](auto all) { with_sum(engine, [&](auto const& how) { sum(engine, all, how); }); });
     });
 }
 laconic_status laconic_mean(laconic_comm* comm, void* x, size_t n, laconic_number number) {
     return guarded([&] {
-        need(comm, "comm");
-        with_numbers(x, n, number, [&](auto all) { mean(comm->engine, all, engine_all_reduce{}); });
+        auto& engine = need(comm, "comm")->engine;
+        with_numbers(x, n, number,
+                     [&](auto all) { with_sum(engine, [&](auto const& how) { mean(engine, all, how); }); });
     });
 }
 

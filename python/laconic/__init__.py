@@ -22,13 +22,13 @@ from laconic._c import (
     AgreementError, ArgumentError, CommError, CompressionError, Error, NonFiniteError, ParseError, ShapeError,
     TheoryError, WireError,
 )  # fmt: skip
-from laconic.comm import Comm, as_comm
+from laconic.comm import Comm, Listener, Tcp, as_comm
 
 __version__ = _c.version
 __all__ = [
-    "AgreementError", "ArgumentError", "Comm", "CommError", "CompressionError", "Error", "NonFiniteError",
-    "ParseError", "Reducer", "ShapeError", "Statistics", "TheoryError", "WireError", "decode", "encode", "mean",
-    "as_comm", "names", "sum",
+    "AgreementError", "ArgumentError", "Comm", "CommError", "CompressionError", "Error", "Listener",
+    "NonFiniteError", "ParseError", "Reducer", "ShapeError", "Statistics", "Tcp", "TheoryError", "WireError", "decode",
+    "encode", "mean", "as_comm", "names", "sum",
 ]  # fmt: skip
 
 _numbers = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3}  # the last is that of ml_dtypes
@@ -305,7 +305,8 @@ class Reducer:
 
 
 def sum(x, comm):
-    """x <- the sum of all ranks' x, in place, with the same bits on all ranks. Every rank receives all others' arrays."""
+    """x <- the sum of all ranks' x, in place, with the same bits on all ranks. Over a Tcp it is a ring
+    all-reduce; over any other communicator every rank receives all others' arrays."""
     comm = as_comm(comm)
     comm.call("sum", comm.handle, *_writable(x))
 

@@ -129,6 +129,10 @@ class Statistics(c.Structure):
 _handle, _out, _size, _number = c.c_void_p, c.POINTER(c.c_void_p), c.c_size_t, c.c_int
 _functions = {
     "comm_new": [c.POINTER(Engine), _out],
+    "comm_tcp": [c.c_int32, c.c_int32, c.c_char_p, c.c_double, _out],
+    "listener_new": [c.c_char_p, _out],
+    "comm_tcp_connect": [_handle, c.c_int32, c.c_int32, c.POINTER(c.c_char_p), c.c_double, _out],
+    "comm_all_gather": [_handle, c.c_char_p, _size, _out, c.POINTER(_size)],
     "reducer_new": [
         c.c_char_p, _handle, c.POINTER(Layer), _size, _number, c.POINTER(ReducerOptions), _out
     ],  # fmt: skip
@@ -164,11 +168,13 @@ def _load():
     for name, arguments in _functions.items():
         getattr(library, "laconic_" + name).argtypes = arguments
         getattr(library, "laconic_" + name).restype = c.c_int
-    for name in ("comm_free", "reducer_free", "bytes_free"):
+    for name in ("comm_free", "listener_free", "reducer_free", "bytes_free"):
         getattr(library, "laconic_" + name).argtypes = [_handle]
         getattr(library, "laconic_" + name).restype = None
     library.laconic_bytes_data.argtypes = library.laconic_bytes_size.argtypes = [_handle]
     library.laconic_bytes_data.restype = c.c_void_p
+    library.laconic_listener_address.argtypes = [_handle]
+    library.laconic_listener_address.restype = c.c_char_p
     library.laconic_bytes_size.restype = c.c_size_t
     for name, options in ("reducer", ReducerOptions), ("step", StepOptions):
         getattr(library, f"laconic_{name}_options_default").argtypes = [c.POINTER(options)]

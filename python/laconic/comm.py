@@ -2,6 +2,7 @@
 """Communicators: how the bytes of the ranks travel."""
 
 import ctypes as c
+import itertools
 import weakref
 
 import numpy as np
@@ -27,8 +28,7 @@ class Comm:
     """
 
     def __init__(self, rank, size, start, finish):
-        self.rank, self.size = int(rank), int(size)
-        self.raised = None
+        size = int(size)
         # The functions below hold a weak reference: the library's handle is freed with this object.
         me = weakref.ref(self)
 
@@ -44,8 +44,18 @@ class Comm:
             return guarded(start, lane, _view(mine, n), _view(everything, n * size).reshape(size, n))
 
         self._functions = _c.START(start_in_c), _c.FINISH(lambda _, lane: guarded(finish, lane))
-        self.handle = _c.made("comm_new", c.byref(_c.Engine(self.rank, self.size, None, *self._functions)))
-        weakref.finalize(self, _c.library.laconic_comm_free, self.handle)
+        self._hold(rank, size, _c.made("comm_new", c.byref(_c.Engine(int(rank), size, None, *self._functions))))
+
+    def _hold(self, rank, size, handle):
+        self.rank, self.size, self.handle, self.raised = int(rank), size, handle, None
+        weakref.finalize(self, _c.library.laconic_comm_free, handle)
+
+    def allgather(self, mine):
+        """A list of all ranks' bytes, any number from each. Not while a step of a reducer is in progress."""
+        mine, everything, sizes = bytes(mine), c.c_void_p(), (c.c_size_t * self.size)()
+        self.call("comm_all_gather", self.handle, mine, len(mine), c.byref(everything), sizes)
+        everything, ends = _c.bytes_from(everything), list(itertools.accumulate(sizes))
+        return [everything[end - n : end] for n, end in zip(sizes, ends)]
 
     def call(self, name, *arguments):
         """Calls a function that communicates: where the communicator raised, that is the error's cause."""
@@ -58,6 +68,41 @@ class Comm:
             if not isinstance(self.raised, Exception):
                 raise self.raised  # such as KeyboardInterrupt
             raise _c.CommError(f"{error}: {self.raised}") from self.raised
+
+
+class Tcp(Comm):
+    """A communicator of ranks that are connected by TCP, each with each other; messages travel while a rank computes.
+
+        comm = laconic.Tcp(rank, size, "10.0.0.1:29400")
+
+    Args:
+        meet: "HOST:PORT" or "[HOST]:PORT", where rank 0 listens: an address of its own. The others connect, however late
+            it does.
+        deadline: in seconds: a longer wait for another rank is a CommError that names it. 0: no limit.
+
+    Nothing is encrypted or authenticated: for the loopback and networks of your own.
+    """
+
+    def __init__(self, rank, size, meet, deadline=1800.0):
+        self._hold(rank, int(size), _c.made("comm_tcp", rank, size, meet.encode(), deadline))
+
+
+class Listener:
+    """Where a rank listens before it knows the others, for a Tcp whose ranks exchange addresses by other means. ``own`` is
+    an address by which the others reach it, such as "10.0.0.1:0" (0: a port that is free), ``address`` what it became."""
+
+    def __init__(self, own):
+        self._handle = _c.made("listener_new", own.encode())
+        weakref.finalize(self, _c.library.laconic_listener_free, self._handle)
+        self.address = _c.library.laconic_listener_address(self._handle).decode()
+
+    def connect(self, rank, addresses, deadline=1800.0):
+        """The Tcp of the ranks that listen at these addresses, in their order. All of them call it."""
+        all_of_them = (c.c_char_p * len(addresses))(*(a.encode() for a in addresses))
+        comm = Tcp.__new__(Tcp)
+        made = _c.made("comm_tcp_connect", self._handle, rank, len(addresses), all_of_them, deadline)
+        comm._hold(rank, len(addresses), made)
+        return comm
 
 
 def _of_mpi4py(comm):

@@ -8,6 +8,8 @@ and the loop stays as it is. ``Attached`` does the same without DistributedDataP
 """
 
 import contextlib
+import os
+import socket
 
 import torch
 import torch.distributed as dist
@@ -17,9 +19,52 @@ import laconic
 _numbers = {torch.float32: 0, torch.float64: 1, torch.float16: 2, torch.bfloat16: 3}
 
 
-def comm_of(group=None):
-    """A communicator over a process group of torch.distributed that carries tensors of the CPU, such as gloo's. None:
-    over a new gloo group of all ranks, so that messages do not mix with other traffic; all ranks call it then."""
+def _own_host():
+    """This host's address on the interface that GLOO_SOCKET_IFNAME names or, without it, by which it reaches MASTER_ADDR
+    or, without that, its own name's."""
+    name = os.environ.get("GLOO_SOCKET_IFNAME", "").split(",")[0]
+    if name:
+        import fcntl
+
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            found = fcntl.ioctl(any_socket, 0x8915, name.encode().ljust(40, b"\0"))  # SIOCGIFADDR of Linux
+        return socket.inet_ntoa(found[20:24])
+    host = os.environ.get("MASTER_ADDR") or socket.gethostname()
+    family, kind, _, _, place = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, kind) as to:
+        to.connect(place)  # which sends nothing
+        return to.getsockname()[0]
+
+
+def _over_tcp(group):
+    """Ranks tell each other over the group where they listen."""
+    try:
+        host = _own_host()
+        listener = laconic.Listener(f"[{host}]:0" if ":" in host else f"{host}:0")
+        mine = listener.address
+    except (laconic.Error, OSError) as error:
+        mine = error  # for all ranks
+    everyone = [None] * dist.get_world_size(group)
+    dist.all_gather_object(everyone, mine, group=group)
+    for rank, found in enumerate(everyone):
+        if isinstance(found, Exception):
+            raise laconic.CommError(f"rank {rank} cannot listen: {found}") from found
+    return listener.connect(dist.get_rank(group), everyone)
+
+
+def comm_of(group=None, engine="c10d"):
+    """A communicator over a process group of torch.distributed. None: of all ranks; all of them call it then.
+
+    Args:
+        engine: "c10d": the group carries the messages, as tensors of the CPU, such as gloo's does; a new gloo group where
+            none is given, so that they do not mix with other traffic. "tcp": laconic.Tcp, whose ranks tell each other over
+            the group where they listen: on the interface that GLOO_SOCKET_IFNAME names, or else on that by which they
+            reach MASTER_ADDR, or their own name.
+    """
+    if engine == "tcp":
+        return _over_tcp(group)
+    if engine != "c10d":
+        raise laconic.ArgumentError(f"engine is {engine!r}: it must be 'c10d' or 'tcp'")
     if group is None:
         group = dist.new_group(backend="gloo")
     works = {}
@@ -46,9 +91,9 @@ def _where(gradient):
 class _Steps:
     """A reducer whose layers are parameters. It follows a change of the order in which their gradients come."""
 
-    def __init__(self, reduction, group, exclude, warm_up, loss_scale, step_size, options):
+    def __init__(self, reduction, group, engine, exclude, warm_up, loss_scale, step_size, options):
         self._how = reduction, {"non_finite": "propagate", "in_full": exclude, "dense_rounds": warm_up, **options}
-        self._comm = comm_of(group)
+        self._comm = comm_of(group, engine)
         self._scale, self._step_size = loss_scale, step_size
         self._reducer = None
         self._saved = None
@@ -124,7 +169,8 @@ class State(_Steps):
     Args:
         reduction: such as "error_feedback(top_k(0.1) | quantize(7, bucket=128))".
         module: names the layers; None: they are "0", "1", .. in the order of the first step's gradients.
-        group: a process group; None: a new gloo group of all ranks, which all of them make here.
+        group: a process group; None: of all ranks, which all make this.
+        engine: what carries the messages, "c10d", the group, or "tcp": as comm_of() has it.
         exclude: patterns of names, in which * stands for any text, such as ["*.bias"], that are sent in full.
         warm_up: the number of first steps in which all is sent in full.
         loss_scale: a function that returns the factor by which the loss is multiplied, such as scaler.get_scale.
@@ -133,9 +179,9 @@ class State(_Steps):
             GradScaler looks for.
     """
 
-    def __init__(self, reduction, module=None, group=None, *, exclude=(), warm_up=0, loss_scale=None, step_size=None,
-                 **options):  # fmt: skip
-        super().__init__(reduction, group, exclude, warm_up, loss_scale, step_size, options)
+    def __init__(self, reduction, module=None, group=None, *, engine="c10d", exclude=(), warm_up=0, loss_scale=None,
+                 step_size=None, **options):  # fmt: skip
+        super().__init__(reduction, group, engine, exclude, warm_up, loss_scale, step_size, options)
         self._buckets = []
         if module is not None:
             self._make([(n, p) for n, p in module.named_parameters() if p.requires_grad])
@@ -185,9 +231,9 @@ class Attached(_Steps):
     has it, and the optimizer's step waits for all. Parameters and buffers become those of rank 0. Needs torch 2.1.
     Arguments as State's; all ranks make one."""
 
-    def __init__(self, module, optimizer, reduction, group=None, *, exclude=(), warm_up=0, loss_scale=None,
-                 step_size=None, **options):  # fmt: skip
-        super().__init__(reduction, group, exclude, warm_up, loss_scale, step_size, options)
+    def __init__(self, module, optimizer, reduction, group=None, *, engine="c10d", exclude=(), warm_up=0,
+                 loss_scale=None, step_size=None, **options):  # fmt: skip
+        super().__init__(reduction, group, engine, exclude, warm_up, loss_scale, step_size, options)
         named = [(n, p) for n, p in module.named_parameters() if p.requires_grad]
         for tensor in [*module.parameters(), *module.buffers()]:
             dist.broadcast(tensor.detach(), 0, group=group)

@@ -244,6 +244,41 @@ class ReducerTest(unittest.TestCase):
         reduce(x)
         self.assertTrue((x == 1).all())
 
+    def test_over_tcp_a_reducer_computes_the_same_and_bytes_of_any_length_are_gathered(self):
+        def steps(comm):
+            reduce = laconic.Reducer("error_feedback(top_k(k=6))", comm, np.zeros(60), seed=1)
+            out = []
+            for step in range(4):
+                x = gradient(comm.rank, step)
+                reduce(x)
+                out.append(x)
+            x = gradient(comm.rank, 9, 1000)
+            laconic.sum(x, comm)
+            np.testing.assert_allclose(x, np.sum([gradient(r, 9, 1000) for r in range(3)], axis=0), atol=1e-12)
+            return np.array(out)
+
+        listeners = [laconic.Listener("127.0.0.1:0") for _ in range(3)]
+        meet = laconic.Listener("127.0.0.1:0").address  # whose port is free again
+
+        def body(member):
+            comm = listeners[member.rank].connect(member.rank, [l.address for l in listeners], deadline=60)
+            self.assertEqual((comm.rank, comm.size), (member.rank, 3))
+            met = laconic.Tcp(member.rank, 3, meet, deadline=60)
+            for n in (0, 1, 100000):
+                self.assertEqual(met.allgather(b"%d" % met.rank * n * met.rank), [b"", b"1" * n, b"2" * 2 * n])
+                self.assertEqual(laconic.as_comm(member).allgather(b"x" * n * member.rank), [b"", b"x" * n, b"x" * 2 * n])
+            np.testing.assert_array_equal(steps(comm), steps(member))
+            if comm.rank == 2:
+                return None
+            with self.assertRaisesRegex(laconic.CommError, "rank 2 has ended"):
+                comm.allgather(b"")
+
+        Together(3).run(body)
+        with self.assertRaisesRegex(laconic.ArgumentError, "HOST:PORT"):
+            laconic.Tcp(0, 1, "here")
+        with self.assertRaisesRegex(laconic.CommError, "rank 1 did not connect to .* within 100 ms"):
+            laconic.Tcp(0, 2, meet, deadline=0.1)
+
     def test_first_weights(self):
         def body(comm):
             model = {"w": np.full(5, comm.rank, np.float32), "b": np.full(2, 3 + comm.rank, np.float16)}

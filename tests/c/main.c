@@ -141,6 +141,64 @@ static void* reduces(void* context) {
     return NULL;
 }
 
+/* The same ranks over TCP, at addresses that they exchange, or where rank 0 listens. */
+static laconic_listener* listeners[ranks];
+static char const* addresses[ranks];
+static void* over_tcp(void* context) {
+    int const rank = ((seat const*)context)->rank;
+    laconic_comm *first = NULL, *comm = NULL;
+    CHECK(laconic_comm_tcp_connect(listeners[rank], rank, ranks, addresses, 60, &first) == LACONIC_OK);
+    pthread_barrier_wait(&all_here);
+    if (rank == 0) laconic_listener_free(listeners[1]); /* its port is free, for them to meet */
+    pthread_barrier_wait(&all_here);
+    CHECK(laconic_comm_tcp(rank, ranks, addresses[1], 60, &comm) == LACONIC_OK);
+    laconic_comm_free(first);
+    CHECK(laconic_comm_tcp(rank, ranks, addresses[1], -1, &first) == LACONIC_ARGUMENT_ERROR && !first);
+    laconic_bytes* all = NULL;
+    size_t sizes[ranks];
+    CHECK(laconic_comm_all_gather(comm, "no" + rank, 2 - (size_t)rank, &all, sizes) == LACONIC_OK);
+    CHECK(sizes[0] == 2 && sizes[1] == 1 && laconic_bytes_size(all) == 3 && !memcmp(laconic_bytes_data(all), "noo", 3));
+    laconic_bytes_free(all);
+    laconic_reducer* r = NULL;
+    CHECK(laconic_reducer_new("error_feedback(top_k(k=1), over=ring)", comm, &(laconic_layer){"x", 2, 0}, 1,
+                              LACONIC_FLOAT32, NULL, &r) == LACONIC_OK);
+    float x[2] = {1, 2.0f + (float)rank};
+    CHECK(laconic_reducer_start(r, 0, x, 2, LACONIC_FLOAT32, NULL) == LACONIC_OK);
+    CHECK(laconic_reducer_finish(r, NULL) == LACONIC_OK && x[0] == 0 && x[1] == 2.5f);
+    laconic_reducer_free(r);
+    double sums[3] = {1, 10.0 * rank, rank};
+    CHECK(laconic_sum(comm, sums, 3, LACONIC_FLOAT64) == LACONIC_OK && sums[0] == 2 && sums[1] == 10 && sums[2] == 1);
+    uint16_t half[1] = {0x3c00};
+    CHECK(laconic_mean(comm, half, 1, LACONIC_FLOAT16) == LACONIC_OK && half[0] == 0x3c00);
+    pthread_barrier_wait(&all_here);
+    if (rank == 1) {
+        laconic_comm_free(comm);
+        return NULL;
+    }
+    CHECK(laconic_comm_all_gather(comm, NULL, 0, &all, sizes) == LACONIC_COMM_ERROR && !all);
+    CHECK(strstr(laconic_last_error(), "rank 1 has ended"));
+    laconic_comm_free(comm);
+    return NULL;
+}
+static void connects(void) {
+    static char texts[ranks][64];
+    for (int r = 0; r < ranks; ++r) {
+        CHECK(laconic_listener_new("127.0.0.1:0", &listeners[r]) == LACONIC_OK);
+        strncpy(texts[r], laconic_listener_address(listeners[r]), sizeof texts[r] - 1);
+        addresses[r] = texts[r];
+    }
+    laconic_listener* none = NULL;
+    laconic_comm* comm = NULL;
+    CHECK(laconic_listener_new(addresses[0], &none) == LACONIC_COMM_ERROR && !none);
+    CHECK(laconic_listener_new("here", &none) == LACONIC_ARGUMENT_ERROR);
+    CHECK(laconic_comm_tcp_connect(NULL, 0, ranks, addresses, 0, &comm) == LACONIC_ARGUMENT_ERROR);
+    CHECK(laconic_comm_tcp_connect(listeners[0], 0, 0, addresses, 0, &comm) == LACONIC_ARGUMENT_ERROR);
+    CHECK(laconic_comm_tcp_connect(listeners[0], ranks, ranks, addresses, 0, &comm) == LACONIC_ARGUMENT_ERROR);
+    CHECK(laconic_comm_tcp(0, 1, NULL, 0, &comm) == LACONIC_ARGUMENT_ERROR);
+    CHECK(!laconic_listener_address(NULL));
+    laconic_listener_free(NULL);
+}
+
 static void encodes(void) {
     double x[100], y[100];
     for (int i = 0; i < 100; ++i) x[i] = i - 50;
@@ -213,8 +271,13 @@ int main(void) {
     pthread_barrier_init(&all_here, NULL, ranks);
     pthread_t threads[ranks];
     seat seats[ranks] = {{0, 0}, {1, 0}};
-    for (int r = 0; r < ranks; ++r) pthread_create(&threads[r], NULL, reduces, &seats[r]);
-    for (int r = 0; r < ranks; ++r) pthread_join(threads[r], NULL);
+    connects();
+    void* (*const bodies[])(void*) = {reduces, over_tcp};
+    for (size_t b = 0; b < 2; ++b) {
+        for (int r = 0; r < ranks; ++r) pthread_create(&threads[r], NULL, bodies[b], &seats[r]);
+        for (int r = 0; r < ranks; ++r) pthread_join(threads[r], NULL);
+    }
+    laconic_listener_free(listeners[0]);
     pthread_barrier_destroy(&all_here);
     encodes();
     refuses();
