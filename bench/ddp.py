@@ -98,7 +98,11 @@ def measure(rank, ranks, where, how):
     dist.init_process_group("gloo", init_method=where, rank=rank, world_size=ranks)
     choices = [("computing alone", None), ("dense", None), *peers()]
     for text in how.text or TEXTS:
-        choices.append((text, lambda ddp, text=text: laconic.torch.register(ddp, text, exclude=["*.bias"], share_below=1 << 20)))
+        for engine in how.engine or ["c10d"]:
+            def register(ddp, text=text, engine=engine):
+                laconic.torch.register(ddp, text, engine=engine, exclude=["*.bias"], share_below=1 << 20)
+
+            choices.append((text if engine == "c10d" else f"{text}, {engine}", register))
     if how.only:
         choices = [c for c in choices if any(word in c[0] for word in ["computing", "dense", *how.only])]
     methods = []
@@ -127,6 +131,7 @@ def main():
     parser.add_argument("--warm-up", type=int, default=5)
     parser.add_argument("--text", action="append", help="a reduction in place of the usual ones; may be repeated")
     parser.add_argument("--only", action="append", help="only methods whose names have this in them; may be repeated")
+    parser.add_argument("--engine", action="append", choices=["c10d", "tcp"], help="what carries messages; both by turns")
     how = parser.parse_args()
     hosts = os.environ.get("LACONIC_HOSTS")
     if hosts:
