@@ -88,8 +88,7 @@ class any_mean {
         std::visit([&](auto& tr) { tr.read_and_add(source, on, r, blank, weight, out); }, held_);
     }
     bool add_in_parts(B& on, Communicator auto& messages, auto blank, std::span<T> mean) {
-        auto* const gathers = std::get_if<gathering>(&held_);
-        return gathers && gathers->add_in_parts(on, messages, blank, mean);
+        return std::visit([&](auto& tr) { return tr.add_in_parts(on, messages, blank, mean); }, held_);
     }
     void wait() const {}  // none of them has a thread of its own
     void require_consistent() const {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -106,6 +107,22 @@ class layer_memory {
             sum_of_states_.reset();
         }
     }
+    /// e_i of a layer of d numbers, in place. Throws argument_error where there is none, with its title and
+    /// description.
+    std::span<T const> residual(std::size_t d, std::string const& title, std::string const& described) const {
+        if constexpr (HasResidual<F>)
+            if (auto const e = feedback_.residual(); e.size() == d) return e;
+        throw argument_error({title, " has no residual: ", described});
+    }
+    void set_residual(B& on, std::span<T const> x, std::size_t d, std::string const& title,
+                      std::string const& described) {
+        if (residual(d, title, described); x.size() != d)
+            throw shape_error({title, ": a residual of ", x.size(), " numbers, where it has ", d});
+        if constexpr (requires { feedback_.set_residual(on, x); })
+            feedback_.set_residual(on, x);
+        else
+            throw argument_error({title, ": the residual of this feedback cannot be set"});
+    }
     void state(auto& archive) { archive(step_size_, feedback_); }
     /// Reads the state of a layer of any length whose feedback is a memory, for another to take().
     void any_state(auto& archive) { archive(step_size_), feedback_.any_state(archive); }
@@ -125,6 +142,10 @@ class layer_memory {
     double step_size_ = 0;  // of the last step that had one
     std::optional<F> sum_of_states_;
 };
+
+// A message that lists some of the coordinates.
+template <class M>
+concept ListOfTerms = messages::TermMessage<M> && !decltype(std::declval<M const&>().terms())::in_order;
 
 /// A list of terms on the host, of a limited length for which memory is reserved once.
 template <Scalar T>

@@ -18,6 +18,7 @@
 #include "laconic/core/term.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/node_agreement.hpp"
+#include "laconic/reduction/node_layer.hpp"
 #include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_state.hpp"
 
@@ -116,7 +117,8 @@ class node_sum : protected step_state {
             } else if (options_.missing_layer == on_missing_layer::raise) {
                 refuse(concat({title_of(l.is), " was not started"}));
             }
-            sent_.push_back(static_cast<std::byte>((starts ? 1 : 0) + (has_numbers(l) ? 2 : 0)));
+            bool const looks = options_.skip_zero_layers && step.weight != 0;
+            sent_.push_back(static_cast<std::byte>((starts ? 1 : 0) + (looks && l.has_own(on_, numbers_) ? 2 : 0)));
             l.present = l.has_numbers = false;
         }
         round_ = own_error_.round = round;
@@ -153,22 +155,14 @@ class node_sum : protected step_state {
     }
 
   protected:
-    struct node_layer {
-        layer is;
-        std::vector<T> share;  // this rank's
-        layer_vector x{};      // the caller's, in this step
-        step_options given{};
-        bool present = false;      // on all ranks of the node
-        bool has_numbers = false;  // that are not 0, on some rank of the node
-    };
-    node_layer& at(std::size_t l) {
+    node_layer<T>& at(std::size_t l) {
         if (l >= layers_.size()) throw argument_error({"layer ", l, " of ", layers_.size()});
         return layers_[l];
     }
     /// This rank's share of the mean over the node of x / loss_scale, in which each rank counts by its weight; one that
     /// is not started counts as zeros. Where a number of any rank is not finite after scaling, the step is refused. The
     /// numbers stay until the next step.
-    std::span<T> sum(node_layer& l) {
+    std::span<T> sum(node_layer<T>& l) {
         timed const time(seconds_inside_);
         auto const p = parts(l.is.size);
         auto const n = static_cast<std::size_t>(size_);
@@ -262,7 +256,7 @@ class node_sum : protected step_state {
     int rank_, size_, node_;
     reducer_options options_;
     shared_seed seed_;  // of all ranks of all nodes
-    std::vector<node_layer> layers_;
+    std::vector<node_layer<T>> layers_;
     double weight_ = 1;  // after agree(): of the node among the nodes
 
   private:
@@ -274,19 +268,12 @@ class node_sum : protected step_state {
     std::size_t me() const { return static_cast<std::size_t>(rank_); }
     int number_of(int r) const { return node_ * size_ + r; }
     partition parts(std::size_t d) const { return {d, static_cast<std::size_t>(size_)}; }
-    void check(node_layer const& l) {
+    void check(node_layer<T> const& l) {
         try {
-            l.x.require(l.is.size);
-            detail::check<T>(l.given);
+            l.check();
         } catch (error const& e) {
             refuse((l.is.name.empty() ? "" : concat({title_of(l.is), ": "})) + e.what());
         }
-    }
-    // Whether the layer has a number on this rank that is not 0, in a step where that matters.
-    bool has_numbers(node_layer const& l) {
-        if (!options_.skip_zero_layers || !l.x.is_started() || now_.given.weight == 0) return false;
-        auto const& x = l.x.held();
-        return x.size() == l.is.size && !are_zeros(on_, x.as_numbers(std::span<T>(numbers_).first(x.size())));
     }
     void read(payload from, int rank, std::span<T> numbers) {
         if (from.bytes.size() != numbers.size_bytes())

@@ -17,10 +17,6 @@
 
 namespace laconic::detail {
 
-// A message that lists some of the coordinates.
-template <class M>
-concept ListOfTerms = messages::TermMessage<M> && !decltype(std::declval<M const&>().terms())::in_order;
-
 /// One layer of a reducer, on one rank: its state, and its part in the step. Lists of terms become the estimate in the
 /// caller's numbers themselves, if they have no more than d / 4 terms together; all else by way of their mean. Memory,
 /// beside the feedback's: 2 d numbers, or 3 d (writable_estimate), the messages', and d / 4 terms of lists.
@@ -206,20 +202,8 @@ class reduced_layer final : public step_layer {
     /// See layer_memory.
     void take(layer_memory<feedback_type, T, B> const* saved) { memory_.take(on(), saved), forget_ranks(); }
 
-    /// e_i, in place. Throws argument_error where there is none.
-    std::span<T const> residual() const {
-        if constexpr (HasResidual<feedback_type>)
-            if (auto const e = feedback().residual(); e.size() == is_.size) return e;
-        throw argument_error({title(), " has no residual: ", described_});
-    }
-    void set_residual(std::span<T const> x) {
-        if (auto const d = residual().size(); x.size() != d)
-            throw shape_error({title(), ": a residual of ", x.size(), " numbers, where it has ", d});
-        if constexpr (has_memory)
-            memory_.feedback().set_residual(on(), x);
-        else
-            throw argument_error({title(), ": the residual of this feedback cannot be set"});
-    }
+    std::span<T const> residual() const { return memory_.residual(is_.size, title(), described_); }
+    void set_residual(std::span<T const> x) { memory_.set_residual(on(), x, is_.size, title(), described_); }
 
   private:
     using means_type = transport_for<decltype(R::over), message_type, T, B>;
