@@ -3,6 +3,7 @@
 #include "laconic/comm/fibers.hpp"
 #include "support/allocations.hpp"
 #include "support/everything.hpp"
+#include "support/over_tcp.hpp"
 
 std::vector<std::byte> const bytes(400);
 payload of(int length) { return {std::span(bytes).first(static_cast<std::size_t>(length))}; }
@@ -43,4 +44,26 @@ TEST_CASE("ranks that exchange and gather allocate nothing once every length was
             CHECK(last >= 1);
             CHECK(last <= 6);
         }
+}
+
+// How far ranks are ahead of each other, and so how much memory messages need that wait, differs from round to round.
+TEST_CASE("over TCP few rounds allocate, as each time the memory doubles") {
+    for (auto* const step : {in_pairs, started, in_lanes}) {
+        std::vector<int> rounds(8);
+        auto const thrown = over_tcp(8, [&](tcp& engine) {
+            any_communicator comm(engine);
+            auto const held = bytes_held();
+            for (int round = 0; round < 300; ++round) {
+                auto const before = allocations();
+                step(comm, round);
+                rounds[static_cast<std::size_t>(comm.rank())] += allocations() != before;
+            }
+            REQUIRE(bytes_held() - held < 2000000);
+        });
+        CHECK(thrown == std::vector<std::string>(8));
+        for (int const r : rounds) {
+            CHECK(r >= 1);
+            CHECK(r <= 15);
+        }
+    }
 }

@@ -9,11 +9,11 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <mutex>
 #include <thread>
 
 #include "support/end_of_a_run.hpp"
 #include "support/everything.hpp"
+#include "support/over_tcp.hpp"
 #include "support/schedules.hpp"
 #include "support/subgroups.hpp"
 
@@ -21,33 +21,6 @@ using namespace std::chrono_literals;
 
 static_assert(PointToPoint<tcp> && Overlapping<tcp> && Splitting<tcp>);
 
-// Calls body(listener, rank, addresses) for each rank, on threads of their own with sockets of their own, and returns
-// what it threw; "" where it did not.
-template <class Body>
-std::vector<std::string> at_listeners(int ranks, Body body) {
-    std::vector<tcp::listener> listeners;
-    std::vector<std::string> addresses, thrown(static_cast<std::size_t>(ranks));
-    for (int r = 0; r < ranks; ++r) addresses.push_back(listeners.emplace_back("127.0.0.1:0").address());
-    std::vector<std::thread> all;
-    for (int r = 0; r < ranks; ++r)
-        all.emplace_back([&, r] {
-            try {
-                body(listeners[static_cast<std::size_t>(r)], r, addresses);
-            } catch (std::exception const& e) {
-                thrown[static_cast<std::size_t>(r)] = e.what();
-            }
-        });
-    for (auto& t : all) t.join();
-    return thrown;
-}
-// body(comm) on each rank.
-template <class Body>
-std::vector<std::string> over_tcp(int ranks, Body body, tcp::settings how = {.deadline = 60s}) {
-    return at_listeners(ranks, [&](tcp::listener& own, int rank, std::vector<std::string> const& addresses) {
-        tcp comm(own, rank, addresses, how);
-        body(comm);
-    });
-}
 bool same(std::span<std::byte const> a, std::span<std::byte const> b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }

@@ -29,6 +29,7 @@ class fifo {
     bool empty() const { return size() == 0; }
     T& operator[](std::size_t i) { return all_[first_ + i]; }
     void push(T one) {
+        if (all_.empty()) all_.reserve(16);
         if (first_ > 0 && all_.size() == all_.capacity()) {
             all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
             first_ = 0;
@@ -89,10 +90,7 @@ class tcp_pool {
     }
     /// A message of this length, of which nothing is here.
     std::size_t take(std::size_t length, bool is_error, std::size_t users) {
-        if (free_.empty()) {
-            free_.push_back(all_.size());
-            all_.emplace_back();
-        }
+        if (free_.empty()) grow();
         auto const taken = take_room(free_, length, [&](std::size_t f) { return all_[f].bytes.size(); });
         auto& m = all_[taken];
         m.count = 0, m.length = length, m.is_error = is_error, m.users = users;
@@ -111,6 +109,17 @@ class tcp_pool {
     }
 
   private:
+    // As many again, with room for short messages: how many are in flight at once differs from call to call.
+    void grow() {
+        auto const first = all_.size();
+        all_.resize(std::max<std::size_t>(16, 2 * first));
+        free_.reserve(all_.size());
+        for (auto m = first; m < all_.size(); ++m) {
+            all_[m].bytes.resize(4096);
+            free_.push_back(m);
+        }
+    }
+
     std::vector<buffer> all_;
     std::vector<std::size_t> free_;
 };
