@@ -31,12 +31,6 @@ class deadline {
         return *this ? clock::now() + std::min(longest_, century) : clock::time_point();
     }
     bool is_over(clock::time_point until) const { return *this && clock::now() > until; }
-    /// What poll() waits until then, rounded up; -1, for ever, where there is no deadline.
-    int milliseconds_left(clock::time_point until) const {
-        if (!*this) return -1;
-        auto const left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
-        return static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left, 0, 1000000));
-    }
     /// Waits until `over` holds; returns whether it did in time.
     bool wait(std::condition_variable& called, std::unique_lock<std::mutex>& lock, clock::time_point until,
               auto over) const {

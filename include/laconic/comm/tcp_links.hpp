@@ -39,7 +39,7 @@ class tcp_links {
     ~tcp_links() {
         auto const until = how_.from_now();
         auto const waits = [](tcp_link& l) { return !l.out.empty(); };
-        do pump(why_ || std::none_of(links_.begin(), links_.end(), waits) ? 0 : how_.milliseconds_left(until));
+        do pump(why_ || std::none_of(links_.begin(), links_.end(), waits) ? 0 : milliseconds_left(how_, until));
         while (!why_ && !how_.is_over(until) && std::any_of(links_.begin(), links_.end(), waits));
         for (auto& l : links_)
             if (l.socket) ::shutdown(l.socket.get(), SHUT_WR);
@@ -91,7 +91,7 @@ class tcp_links {
                                    : is == tcp_header::collective ? " did not come"
                                                                   : " sent nothing",
                                    " within ", how_.text()}));
-            pump(how_.milliseconds_left(until));
+            pump(milliseconds_left(how_, until));
         }
         return q.pop();
     }

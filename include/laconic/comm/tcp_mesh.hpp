@@ -28,6 +28,12 @@
 
 namespace laconic::detail {
 
+/// The milliseconds for poll() until then, rounded up; -1, for ever, where there is no deadline.
+inline int milliseconds_left(deadline const& how, deadline::clock::time_point until) {
+    auto const left = std::chrono::ceil<std::chrono::milliseconds>(until - deadline::clock::now()).count();
+    return how ? static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000000)) : -1;
+}
+
 /// A TCP socket, which none of its calls waits for. Closed at its end.
 class tcp_socket {
   public:
@@ -55,7 +61,7 @@ class tcp_socket {
     /// Waits until it can be read or written, or until the time is over.
     void wait(short events, deadline const& how, deadline::clock::time_point until) const {
         pollfd one{socket_, events, 0};
-        ::poll(&one, 1, how.milliseconds_left(until));
+        ::poll(&one, 1, milliseconds_left(how, until));
     }
     /// Sends all bytes, or receives as many, before the time is over. Returns false where that fails.
     bool send(std::span<std::byte const> bytes, deadline const& how, deadline::clock::time_point until) const {
@@ -143,7 +149,7 @@ class tcp_door {
             if (missing == awaited.end()) return;
             polled.assign(1, {door_.get(), POLLIN, 0});
             for (auto const& g : guests) polled.push_back({g.socket.get(), POLLIN, 0});
-            ::poll(polled.data(), polled.size(), how.milliseconds_left(until));
+            ::poll(polled.data(), polled.size(), milliseconds_left(how, until));
             for (std::size_t i = guests.size(); i-- > 0;) {
                 if (polled[i + 1].revents == 0) continue;
                 auto& g = guests[i];
