@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Trains a perceptron on Fashion-MNIST with PyTorch's DistributedDataParallel, dense or with short messages; two lines
-# differ. python3 ddp.py --text "error_feedback(top_k(0.1) | quantize(7, bucket=128))"; --help has the options.
+# differ. python3 ddp.py --text "error_feedback(top_k(0.1) | quantize(7, bucket=128))" starts its ranks itself, and under
+# torchrun it is one of them; --help has the options.
 import argparse
 import gzip
 import os
 import tempfile
+import time
 
 import numpy as np
 import torch
@@ -31,7 +33,7 @@ def read(folder, name, offset):
 
 def train(rank, meet, how):
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{meet}", rank=rank, world_size=how.ranks)
+    dist.init_process_group("gloo", init_method=meet, rank=rank, world_size=how.ranks)
     images = read(how.data, "train-images-idx3-ubyte.gz", 16).reshape(-1, 784).float() / 255 - 0.3
     labels = read(how.data, "train-labels-idx1-ubyte.gz", 8).long()
     torch.manual_seed(how.seed)
@@ -49,6 +51,7 @@ def train(rank, meet, how):
     in_epoch = len(images) // batch
     steps = how.epochs * in_epoch
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, how.rate, steps, cycle_momentum=False)
+    start = time.perf_counter()
     for step in range(steps):
         if step % in_epoch == 0:
             order = torch.randperm(len(images))  # the same on all ranks
@@ -57,15 +60,21 @@ def train(rank, meet, how):
         torch.nn.functional.cross_entropy(model(images[mine]), labels[mine]).backward()
         optimizer.step()
         schedule.step()
+    seconds = time.perf_counter() - start
     if rank == 0:
         images = read(how.data, "t10k-images-idx3-ubyte.gz", 16).reshape(-1, 784).float() / 255 - 0.3
         labels = read(how.data, "t10k-labels-idx1-ubyte.gz", 8).long()
         right = (model.module(images).argmax(1) == labels).float().mean().item()
         full = sum(p.numel() * 4 for p in model.parameters())
-        print(f"{100 * right:.2f} % right; {state.bytes_sent // steps if state else full} bytes a step of {full}")
+        sent = state.bytes_sent // steps if state else full
+        print(f"{100 * right:.2f} % right after {seconds:.0f} s; {sent} bytes a step of {full}")
 
 
 if __name__ == "__main__":
     how = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        mp.spawn(train, (os.path.join(folder, "meet"), how), how.ranks)
+    if "RANK" in os.environ:
+        how.ranks = int(os.environ["WORLD_SIZE"])
+        train(int(os.environ["RANK"]), "env://", how)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            mp.spawn(train, (f"file://{folder}/meet", how), how.ranks)
