@@ -66,31 +66,6 @@ TEST_CASE("the digest is of the estimate and the mean shift") {
     CHECK(a.digest_with(on, std::span<double const>(x)) != b.digest_with(on, std::span<double const>(x)));
 }
 
-// A list takes terms up to its length and refuses more, without any of them, and is added term by term.
-
-TEST_CASE("a list takes terms up to its length, refuses more without any of them, and is added term by term") {
-    using list = detail::term_list<float>;
-    messages::term<float> const terms[] = {{0, 1}, {2, 2}, {2, 4}};
-    auto const first_of = [&](std::size_t n) { return list::view{std::span(terms).first(n)}; };
-    auto const three = first_of(3);
-    list all(5);
-    CHECK(all.append(three));
-    CHECK_FALSE(all.append(three));
-    CHECK(all.terms().size() == 3);
-    CHECK(all.append(first_of(2)));
-    CHECK_FALSE(all.append(first_of(1)));
-    host on;
-    std::vector<float> x{8, 8, 8, 8};
-    add_terms(on, std::span(x), 0.5f, all.terms());
-    CHECK(x == std::vector<float>{9, 8, 12, 8});
-    all.clear();
-    CHECK(all.terms().size() == 0);
-    CHECK(all.append(three));
-    list none(0);
-    CHECK(none.append(first_of(0)));
-    CHECK_FALSE(none.append(first_of(1)));
-}
-
 // An estimate that cannot be written is found before any state changes, by its first number.
 
 constexpr float most = std::numeric_limits<float>::max();

@@ -10,6 +10,7 @@
 #include "laconic/any/holder.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/message/message.hpp"
+#include "laconic/message/term_list.hpp"
 #include "laconic/wire/message.hpp"
 
 /// Compressors that are chosen at run time: the same values behind one type. They cost a virtual call a message; the
@@ -47,6 +48,9 @@ class any_message {
 
     friend void add_message(B& on, std::span<T> out, T w, any_message const& m) {
         if (m.held_) m.held_->add_to(on, out, w);
+    }
+    friend bool append_terms(detail::term_list<T>& list, any_message const& m) {
+        return m.held_ && m.held_->append_to(list);
     }
     template <wire::BitSink W>
     friend void write(W& sink, any_message const& m) requires OnHost<B> {
@@ -89,6 +93,7 @@ class any_message {
         virtual void const* kind() const = 0;
         virtual std::size_t dimension() const = 0;
         virtual void add_to(B& on, std::span<T> out, T w) const = 0;
+        virtual bool append_to(detail::term_list<T>& list) const = 0;
         virtual void encode(sink_pointer to, bool shape) const = 0;
         virtual double as_paper() const = 0;
         virtual bool equals(face const& other) const = 0;
@@ -104,6 +109,10 @@ class any_message {
         void const* kind() const override { return &kind_of<M>; }
         std::size_t dimension() const override { return message().dimension(); }
         void add_to(B& on, std::span<T> out, T w) const override { add_message(on, out, w, message()); }
+        bool append_to(detail::term_list<T>& list) const override {
+            if constexpr (OnHost<B> && detail::MayListTerms<M, T>) return append_terms(list, message());
+            return false;
+        }
         void encode(sink_pointer to, bool shape) const override {
             if constexpr (OnHost<B>) to.writer ? encode_to(*to.writer, shape) : encode_to(*to.counter, shape);
         }

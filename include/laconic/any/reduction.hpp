@@ -19,6 +19,7 @@ struct reduction_face : face {
     virtual void check_proof(std::size_t d) const = 0;
     virtual memory<T, B> feedback(std::size_t d) const = 0;
     virtual void weigh(B& on, T weight, any_message<T, B>& m) const = 0;
+    virtual bool finishes_estimate() const = 0;
     virtual void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const = 0;
 };
 template <class R, class T, class B>
@@ -39,6 +40,9 @@ struct reduction_model final : model<reduction_face<T, B>, held_value<R>> {
             this->inside->weigh(on, weight, m);
         else if constexpr (WeighsMessages<R, message, T, B>)
             this->inside->weigh(on, weight, m.template as<message>());
+    }
+    bool finishes_estimate() const override {
+        return FinishesEstimate<R, any_message<T, B>, T, B> || FinishesEstimate<R, message, T, B>;
     }
     void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const override {
         if constexpr (FinishesEstimate<R, any_message<T, B>, T, B>)
@@ -76,6 +80,7 @@ class any_reduction {
     requires(std::same_as<S, T>&& std::same_as<On, B>) memory<T, B> feedback(std::size_t d)
     const { return inside_->feedback(d); }
     void weigh(B& on, T weight, any_message<T, B>& m) const { inside_->weigh(on, weight, m); }
+    bool finishes_estimate() const { return inside_->finishes_estimate(); }
     void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const {
         inside_->finish_estimate(on, ranks, mean, scratch);
     }

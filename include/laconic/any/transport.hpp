@@ -87,6 +87,10 @@ class any_mean {
     void read_and_add(wire::bit_reader& source, B& on, int r, auto blank, T weight, std::span<T> out) {
         std::visit([&](auto& tr) { tr.read_and_add(source, on, r, blank, weight, out); }, held_);
     }
+    /// Of gather_all alone: as gathered::read().
+    M const& read(wire::bit_reader& source, B& on, int r, auto blank) {
+        return std::get<gathering>(held_).read(source, on, r, blank);
+    }
     bool add_in_parts(B& on, Communicator auto& messages, auto blank, std::span<T> mean) {
         return std::visit([&](auto& tr) { return tr.add_in_parts(on, messages, blank, mean); }, held_);
     }

@@ -143,39 +143,6 @@ class layer_memory {
     std::optional<F> sum_of_states_;
 };
 
-// A message that lists some of the coordinates.
-template <class M>
-concept ListOfTerms = messages::TermMessage<M> && !decltype(std::declval<M const&>().terms())::in_order;
-
-/// A list of terms on the host, of a limited length for which memory is reserved once.
-template <Scalar T>
-class term_list {
-  public:
-    /// As add_terms() takes them.
-    struct view {
-        static constexpr bool in_order = false;
-        std::span<messages::term<T> const> all;
-
-        std::size_t size() const { return all.size(); }
-        messages::term<T> operator[](std::size_t j) const { return all[j]; }
-    };
-
-    explicit term_list(std::size_t most) : most_(most) { terms_.reserve(most); }
-
-    void clear() { terms_.clear(); }
-    /// Appends these terms; returns false, and appends none, where the list would become too long.
-    bool append(auto terms) {
-        if (terms.size() > most_ - terms_.size()) return false;
-        for (std::size_t j = 0; j < terms.size(); ++j) terms_.push_back({terms[j].at, static_cast<T>(terms[j].value)});
-        return true;
-    }
-    view terms() const { return {terms_}; }
-
-  private:
-    std::size_t most_;
-    std::vector<messages::term<T>> terms_;
-};
-
 /// Tells, before a layer's state changes, whether its estimate can be written.
 template <class R, Scalar T, class B>
 class writable_estimate {

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "laconic/message/term_list.hpp"
 #include "laconic/reduction/layer_memory.hpp"
 #include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_layer.hpp"
@@ -106,8 +107,8 @@ class reduced_layer final : public step_layer {
         if (goes_in_full_) return full_means_.read_and_add(source, on(), rank, full_blank(), share, mean());
         if constexpr (estimate_is_list) {
             auto const& theirs = means_.read(source, on(), rank, blank(round));
-            if (lists_ && terms_.append(theirs.terms())) return;
-            if (std::exchange(lists_, false)) {  // too many terms
+            if (lists_ && append_terms(terms_, theirs)) return;
+            if (std::exchange(lists_, false)) {  // too many terms, or no list
                 fill(on(), mean(), T(0));
                 add_terms(on(), mean(), share, terms_.terms());
             }
@@ -214,8 +215,10 @@ class reduced_layer final : public step_layer {
 
     static constexpr bool has_memory = std::same_as<feedback_type, laconic::memory<T, B>>;
     // Whether the estimate may be no more than the terms of all ranks' messages.
-    static constexpr bool estimate_is_list = part_is_payload && OnHost<B> && has_memory && ListOfTerms<message_type> &&
-                                             !FinishesEstimate<R, message_type, T, B>;
+    static constexpr bool estimate_is_list = OnHost<B> && has_memory && MayListTerms<message_type, T> &&
+                                             requires(means_type & means, wire::bit_reader& from, B& on) {
+        means.read(from, on, 0, nullptr);
+    };
 
     B& on() const { return with_->on; }
     std::span<T> mean() { return mean_; }
@@ -230,7 +233,8 @@ class reduced_layer final : public step_layer {
     // Whether the terms of all ranks' messages, written into the caller's numbers, are the estimate.
     bool may_list() const {
         if constexpr (estimate_is_list)
-            return !goes_in_full_ && feedback().rate() == 0 && options_.loss_scale == 1 && is_.size > 0 &&
+            return gathers_ && !goes_in_full_ && !finishes_estimate<message_type, T, B>(how_) &&
+                   feedback().rate() == 0 && options_.loss_scale == 1 && is_.size > 0 &&
                    x_.held().template in_place<T>().size() == is_.size;
         return false;
     }
@@ -283,7 +287,7 @@ class reduced_layer final : public step_layer {
     gathered<full_type, T, B> full_means_;
     position_code positions_;
     typename B::template array<T> delta_, mean_;
-    term_list<T> terms_{estimate_is_list && !in_full_ ? is_.size / 4 : 0};
+    term_list<T> terms_{estimate_is_list && gathers_ && !in_full_ ? is_.size / 4 : 0};
     message_type message_;
     full_type full_message_;
     std::optional<exact_mean<T, B>> exact_;

@@ -69,6 +69,12 @@ template <class R, class M, class T, class B>
 concept FinishesEstimate = requires(R const& r, B& on, int ranks, std::span<T> mean, M& spare) {
     r.finish_estimate(on, ranks, mean, spare);
 };
+/// Whether r does so; one whose kind is chosen at run time has finishes_estimate(), which returns it.
+template <class M, class T, class B, class R>
+bool finishes_estimate([[maybe_unused]] R const& r) {
+    if constexpr (requires { r.finishes_estimate(); }) return r.finishes_estimate();
+    return FinishesEstimate<R, M, T, B>;
+}
 /// weigh(on, weight, m) makes a message count by this weight, where it is not by the size of its numbers; it also makes
 /// a blank message one that has a weight.
 template <class R, class M, class T, class B>

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laconic/message/term_list.hpp"
+
+#include <doctest/doctest.h>
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "laconic/any/compressor.hpp"
+#include "laconic/backend/host.hpp"
+#include "laconic/compress/top_k.hpp"
+
+using namespace laconic;
+
+namespace {
+
+TEST_CASE("a list takes terms up to its length, refuses more without any of them, and is added term by term") {
+    using list = detail::term_list<float>;
+    messages::term<float> const terms[] = {{0, 1}, {2, 2}, {2, 4}};
+    auto const first_of = [&](std::size_t n) { return list::view{std::span(terms).first(n)}; };
+    auto const three = first_of(3);
+    list all(5);
+    CHECK(all.append(three));
+    CHECK_FALSE(all.append(three));
+    CHECK(all.terms().size() == 3);
+    CHECK(all.append(first_of(2)));
+    CHECK_FALSE(all.append(first_of(1)));
+    host on;
+    std::vector<float> x{8, 8, 8, 8};
+    add_terms(on, std::span(x), 0.5f, all.terms());
+    CHECK(x == std::vector<float>{9, 8, 12, 8});
+    all.clear();
+    CHECK(all.terms().size() == 0);
+    CHECK(all.append(three));
+    list none(0);
+    CHECK(none.append(first_of(0)));
+    CHECK_FALSE(none.append(first_of(1)));
+}
+
+TEST_CASE("a message whose kind is chosen at run time appends its terms where it lists some of the coordinates") {
+    host on;
+    std::vector<float> const x{1, -3, 2, 0};
+    auto const appended = [&](any_compressor<float> const& c, std::size_t most) {
+        any_message<float, host> m;
+        detail::term_list<float> list(most);
+        bool const none_yet = append_terms(list, m);
+        CHECK_FALSE(none_yet);
+        c(on, std::span<float const>(x), key{1}, m);
+        return append_terms(list, m) ? list.terms().size() : std::size_t{99};
+    };
+    CHECK(appended(top_k{2}, 2) == 2);
+    CHECK(appended(top_k{2}, 1) == 99);
+    CHECK(appended(identity{}, 10) == 99);
+}
+
+}  // namespace
