@@ -65,7 +65,7 @@ shows_parts(docs/sums.md examples/reduce/sums.cpp)
 file(GLOB how_to RELATIVE "${root}" "${root}/examples/how_to/*.cpp")
 shows_parts(
     docs/how-to.md ${how_to} examples/first/loop.cpp examples/mpi/sparse_sum.cpp examples/mpi/nodes_mpi.cpp
-    examples/reduce/checkpoint.cpp examples/device/loop.cpp
+    examples/reduce/checkpoint.cpp examples/device/loop.cpp examples/libtorch/main.cpp examples/ensmallen/main.cpp
 )
 
 # What these show that is no part of an example stands in tests/pages.cpp, which is compiled.
