@@ -201,7 +201,7 @@ tcp::settings settings_of(double deadline_seconds) {
     double const most = 1e12;  // more than three decades, in milliseconds
     return {.deadline = std::chrono::milliseconds(std::llround(std::ceil(std::min(deadline_seconds * 1000, most))))};
 }
-// sum() or mean(): `add` calls it with a collective.
+// sum(), mean() or reduce_scatter(): `add` calls it with a collective.
 void with_sum(any_communicator& comm, auto add) { comm.is_point_to_point() ? add(ring{}) : add(engine_all_reduce{}); }
 key key_of(std::uint64_t seed, std::uint64_t stream) { return key{seed}.child(stream); }
 
@@ -422,6 +422,19 @@ laconic_status laconic_mean(laconic_comm* comm, void* x, size_t n, laconic_numbe
         auto& engine = need(comm, "comm")->engine;
         with_numbers(x, n, number,
                      [&](auto all) { with_sum(engine, [&](auto const& how) { mean(engine, all, how); }); });
+    });
+}
+laconic_status laconic_reduce_scatter(laconic_comm* comm, void* x, size_t n, laconic_number number, size_t* first,
+                                      size_t* count) {
+    return guarded([&] {
+        auto& engine = need(comm, "comm")->engine;
+        need(first, "first"), need(count, "count");
+        with_numbers(x, n, number, [&](auto all) {
+            with_sum(engine, [&](auto const& how) {
+                auto const mine = reduce_scatter(engine, all, how);
+                *first = mine.first, *count = mine.values.size();
+            });
+        });
     });
 }
 

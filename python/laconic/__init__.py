@@ -28,7 +28,7 @@ __version__ = _c.version
 __all__ = [
     "AgreementError", "ArgumentError", "Comm", "CommError", "CompressionError", "Error", "Listener",
     "NonFiniteError", "ParseError", "Reducer", "ShapeError", "Statistics", "Tcp", "TheoryError", "WireError", "decode",
-    "encode", "mean", "as_comm", "names", "sum",
+    "encode", "mean", "as_comm", "names", "reduce_scatter", "sum",
 ]  # fmt: skip
 
 _numbers = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3}  # the last is that of ml_dtypes
@@ -315,6 +315,16 @@ def mean(x, comm):
     """x <- the mean of all ranks' x, in place, likewise."""
     comm = as_comm(comm)
     comm.call("mean", comm.handle, *_writable(x))
+
+
+def reduce_scatter(x, comm):
+    """This rank's part of the sum of all ranks' x, as a view of it: x[first:last] is replaced by it, and the rest of x
+    stays. The ranks' parts follow each other, and differ in length by at most 1. Over a Tcp it sends half of what sum()
+    does."""
+    comm = as_comm(comm)
+    first, count = c.c_size_t(), c.c_size_t()
+    comm.call("reduce_scatter", comm.handle, *_writable(x), c.byref(first), c.byref(count))
+    return x.reshape(-1, order="A")[first.value : first.value + count.value]
 
 
 def encode(compressor, x, seed=0, stream=0):

@@ -151,6 +151,7 @@ _functions = {
     "reducer_statistics": [_handle, c.POINTER(Statistics)],
     "sum": [_handle, c.c_void_p, _size, _number],
     "mean": [_handle, c.c_void_p, _size, _number],
+    "reduce_scatter": [_handle, c.c_void_p, _size, _number, c.POINTER(_size), c.POINTER(_size)],
     "encode": [c.c_char_p, c.c_void_p, _size, _number, c.c_uint64, c.c_uint64, _out],
     "decode": [c.c_char_p, c.c_char_p, _size, c.c_void_p, _size, _number, c.c_uint64, c.c_uint64],
     "list": [c.c_char_p, _out],

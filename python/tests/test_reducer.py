@@ -340,6 +340,13 @@ class SumTest(unittest.TestCase):
             x = np.arange(4, dtype=np.float32) + comm.rank
             laconic.sum(x, comm)
             np.testing.assert_array_equal(x, [3, 6, 9, 12])
+            x = np.asfortranarray(np.arange(7).reshape(7, 1) * 1.0) + comm.rank
+            mine = laconic.reduce_scatter(x, comm)
+            first, last = [(0, 2), (2, 4), (4, 7)][comm.rank]
+            np.testing.assert_array_equal(mine, 3 * np.arange(first, last) + 3)
+            self.assertTrue(np.shares_memory(mine, x))
+            x[first:last] = np.arange(first, last)[:, None] + comm.rank
+            np.testing.assert_array_equal(x.ravel(), np.arange(7) + comm.rank)  # the rest has stayed
             y = np.array([1.0, comm.rank])
             laconic.mean(y, comm)
             np.testing.assert_array_equal(y, [1, 1])

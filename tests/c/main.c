@@ -136,6 +136,12 @@ static void* reduces(void* context) {
     double sums[2] = {1, 10.0 * s->rank};
     CHECK(laconic_sum(comm, sums, 2, LACONIC_FLOAT64) == LACONIC_OK && sums[0] == 2 && sums[1] == 10);
     CHECK(laconic_mean(comm, sums, 2, LACONIC_FLOAT64) == LACONIC_OK && sums[0] == 2 && sums[1] == 10);
+    size_t first = 7, count = 7;
+    double parts[3] = {1, 2, 4};
+    CHECK(laconic_reduce_scatter(comm, parts, 3, LACONIC_FLOAT64, &first, &count) == LACONIC_OK);
+    CHECK(first == (s->rank ? 1 : 0) && count == (s->rank ? 2 : 1) && parts[first] == (s->rank ? 4 : 2));
+    CHECK(parts[s->rank ? 0 : 2] == (s->rank ? 1 : 4));
+    CHECK(laconic_reduce_scatter(comm, parts, 3, LACONIC_FLOAT64, NULL, &count) == LACONIC_ARGUMENT_ERROR);
     CHECK(laconic_sum(comm, sums, 1 + (size_t)s->rank, LACONIC_FLOAT64) == LACONIC_AGREEMENT_ERROR);
     laconic_comm_free(comm);
     return NULL;
@@ -168,6 +174,9 @@ static void* over_tcp(void* context) {
     laconic_reducer_free(r);
     double sums[3] = {1, 10.0 * rank, rank};
     CHECK(laconic_sum(comm, sums, 3, LACONIC_FLOAT64) == LACONIC_OK && sums[0] == 2 && sums[1] == 10 && sums[2] == 1);
+    size_t from, count;
+    CHECK(laconic_reduce_scatter(comm, sums, 3, LACONIC_FLOAT64, &from, &count) == LACONIC_OK);
+    CHECK(from == (rank ? 1 : 0) && count == (rank ? 2 : 1) && sums[from] == (rank ? 20 : 4));
     uint16_t half[1] = {0x3c00};
     CHECK(laconic_mean(comm, half, 1, LACONIC_FLOAT16) == LACONIC_OK && half[0] == 0x3c00);
     pthread_barrier_wait(&all_here);
