@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# LightGBM's data-parallel trees over a communicator of laconic's, here of processes over TCP, in place of LightGBM's own
-# sockets. python3 lightgbm_ranks.py; --help has the options.
+# LightGBM's data-parallel trees over a communicator of laconic's, here of processes over TCP, in place of LightGBM's
+# own sockets. python3 lightgbm_ranks.py; --help has the options.
 import argparse
 import contextlib
 import ctypes as c
@@ -36,7 +36,7 @@ def or_exit(function):
 
 @contextlib.contextmanager
 def network(comm):
-    """LightGBM's network within this block and thread: a laconic.Comm, or what else has rank, size and allgather(bytes)."""
+    """LightGBM's network within this block and thread, over a laconic.Comm."""
 
     @or_exit
     def all_gather(mine, size, starts, lengths, ranks, to, room):
