@@ -78,10 +78,10 @@ typedef struct laconic_engine {
 } laconic_engine;
 typedef struct laconic_comm laconic_comm;
 LACONIC_C_API laconic_status laconic_comm_new(laconic_engine const* engine, laconic_comm** made);
-/* A communicator of ranks that are connected by TCP, each with each other: laconic::tcp. Rank 0 listens at `meet`, HOST:PORT
- * or [HOST]:PORT, an address of its own, and the others connect, however late it does. A wait for a rank that is longer
- * than the deadline is LACONIC_COMM_ERROR; 0: no limit. Nothing is encrypted or authenticated: for the loopback and
- * networks of your own. Not on systems without POSIX sockets. */
+/* A communicator of ranks that are connected by TCP, each with each other: laconic::tcp. Rank 0 listens at `meet`,
+ * HOST:PORT or [HOST]:PORT, an address of its own, and the others connect, however late it does. A wait for a rank that
+ * is longer than the deadline is LACONIC_COMM_ERROR; 0: no limit. Nothing is encrypted or authenticated: for the
+ * loopback and networks of your own. Not on systems without POSIX sockets. */
 LACONIC_C_API laconic_status laconic_comm_tcp(int32_t rank, int32_t size, char const* meet, double deadline_seconds,
                                               laconic_comm** made);
 /* The same where the ranks have other means to exchange addresses: each listens at an address by which the others reach
@@ -94,8 +94,8 @@ LACONIC_C_API void laconic_listener_free(laconic_listener* listener);
 LACONIC_C_API laconic_status laconic_comm_tcp_connect(laconic_listener const* listener, int32_t rank, int32_t size,
                                                       char const* const* addresses, double deadline_seconds,
                                                       laconic_comm** made);
-/* Sends n bytes to all ranks, any number from each: `all` has those of all, one behind another, and sizes[r], of as many
- * elements as there are ranks, the number of those of rank r. Not while a step of a reducer is in progress. */
+/* Sends n bytes to all ranks, any number from each: `all` has those of all, one behind another, and sizes[r], of as
+ * many elements as there are ranks, the number of those of rank r. Not while a step of a reducer is in progress. */
 LACONIC_C_API laconic_status laconic_comm_all_gather(laconic_comm* comm, void const* mine, size_t n,
                                                      laconic_bytes** all, size_t* sizes);
 /* Frees it; all reducers over it are freed before. */
@@ -108,7 +108,11 @@ typedef struct laconic_layer {
     int32_t in_full; /* not 0: sent in full, without a state */
 } laconic_layer;
 
-typedef enum laconic_missing_layer LACONIC_C_INT { LACONIC_RAISE = 0, LACONIC_ZERO = 1, LACONIC_SKIP = 2 } laconic_missing_layer;
+typedef enum laconic_missing_layer LACONIC_C_INT {
+    LACONIC_RAISE = 0,
+    LACONIC_ZERO = 1,
+    LACONIC_SKIP = 2
+} laconic_missing_layer;
 /* As laconic::reducer_options; laconic_reducer_options_default() fills in its defaults. The same on all ranks. */
 typedef struct laconic_reducer_options {
     uint64_t seed; /* counts if has_seed is not 0; else rank 0 draws one for all */
@@ -163,8 +167,8 @@ LACONIC_C_API laconic_status laconic_reducer_drop(laconic_reducer* reducer);
 LACONIC_C_API laconic_status laconic_reducer_save(laconic_reducer const* reducer, laconic_bytes** saved);
 LACONIC_C_API laconic_status laconic_reducer_restore(laconic_reducer* reducer, void const* const* saved,
                                                      size_t const* sizes, size_t count);
-/* Restores what can be kept of the state of a reducer that was made otherwise, as laconic::resume() does: `told` are lines
- * that say what was not; none where all was. A state of 0 bytes is that of a lost file. */
+/* Restores what can be kept of the state of a reducer that was made otherwise, as laconic::resume() does: `told` are
+ * lines that say what was not; none where all was. A state of 0 bytes is that of a lost file. */
 LACONIC_C_API laconic_status laconic_reducer_resume(laconic_reducer* reducer, void const* const* saved,
                                                     size_t const* sizes, size_t count, laconic_bytes** told);
 /* Copies a layer's residual, n numbers, to `to`, or replaces it by x, between steps. */

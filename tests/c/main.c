@@ -162,7 +162,7 @@ static void* over_tcp(void* context) {
     CHECK(laconic_comm_tcp(rank, ranks, addresses[1], -1, &first) == LACONIC_ARGUMENT_ERROR && !first);
     laconic_bytes* all = NULL;
     size_t sizes[ranks];
-    CHECK(laconic_comm_all_gather(comm, "no" + rank, 2 - (size_t)rank, &all, sizes) == LACONIC_OK);
+    CHECK(laconic_comm_all_gather(comm, &"no"[rank], 2 - (size_t)rank, &all, sizes) == LACONIC_OK);
     CHECK(sizes[0] == 2 && sizes[1] == 1 && laconic_bytes_size(all) == 3 && !memcmp(laconic_bytes_data(all), "noo", 3));
     laconic_bytes_free(all);
     laconic_reducer* r = NULL;

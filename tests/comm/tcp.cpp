@@ -228,6 +228,24 @@ std::size_t answer(std::string const& address, std::span<std::byte const> first)
     return socket.receive(reply, how, until) ? reply.size() : 0;
 }
 
+TEST_CASE("the error of one rank ends the waits of all others, for whomever, too") {
+    std::atomic<int> failed = 0;
+    auto const thrown = over_tcp(4,
+                                 [&](tcp& comm) {
+                                     while (failed < 1 - comm.rank()) std::this_thread::sleep_for(1ms);
+                                     try {
+                                         if (comm.rank() < 2) comm.exchange(no_rank, {}, 3 - comm.rank());
+                                     } catch (comm_error const&) {
+                                         ++failed;
+                                         throw;
+                                     }
+                                     while (failed < 2) std::this_thread::sleep_for(1ms);
+                                 },
+                                 {.deadline = 200ms});
+    std::string const why = "rank 2 sent nothing within 200 ms";
+    CHECK(thrown == std::vector<std::string>{why, why, "", ""});
+}
+
 TEST_CASE("connections that do not begin as those of an awaited rank of this run do are closed, and the run goes on") {
     tcp::listener const own("127.0.0.1:0"), other("127.0.0.1:0");
     std::vector<std::string> const addresses{own.address(), other.address()};
