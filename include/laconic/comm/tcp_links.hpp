@@ -80,7 +80,6 @@ class tcp_links {
     std::size_t take(std::uint64_t channel, tcp_header::kind is, int from, deadline::clock::time_point until) {
         auto& q = queue(channel, is, from);
         while (q.empty() || !pool_[q[0]].is_whole()) {
-            check();
             auto const& l = at(from);
             if (!l.why.empty()) fail(l.culprit < 0 ? from : l.culprit, l.why);
             if (sender(channel, from).left) fail(from, abort_reason::left(from));
