@@ -106,6 +106,7 @@ typedef struct laconic_layer {
     char const* name;
     size_t size;     /* the number of elements */
     int32_t in_full; /* not 0: sent in full, without a state */
+    size_t rows;     /* of a matrix, row after row, which low_rank asks for; 0 or 1: it is a vector */
 } laconic_layer;
 
 typedef enum laconic_missing_layer LACONIC_C_INT {

@@ -80,6 +80,14 @@ TEST_CASE("what docs/reducer.md shows of options, layers, rules and nodes") {
         CHECK(gradients[1][0] == 0);
         CHECK(gradients[2][0] == 3.5f);
     });
+    on_all([&](auto& comm, float own) {
+        std::vector<laconic::layer> const layers{{"conv.weight", 25 * 64, 64}};
+        laconic::reducer reduce(laconic::error_feedback{laconic::low_rank<>{.rank = 2}}, comm, layers);
+        CHECK(reduce.layers()[0].reduction().compressor.rows == 64);
+        std::vector<float> conv_weight(25 * 64, own);
+        reduce(conv_weight);
+        CHECK(conv_weight[0] == doctest::Approx(3.5));
+    });
     on_all([](auto& comm, float own) {
         std::vector<float> gradient(100, own);
         std::vector<laconic::layer> const layers{{"a", 100}};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "laconic/comm/metered.hpp"
+#include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/rand_k.hpp"
@@ -24,7 +25,7 @@ using namespace laconic;
 namespace {
 
 constexpr std::size_t sizes[] = {60, 7};
-std::vector<std::size_t> const layers{60, 7};
+std::vector<layer> const layers{{"0", 60, 12}, {"1", 7}};
 using vectors = std::vector<std::vector<double>>;
 
 vectors gradients(int rank, int step) {
@@ -96,6 +97,7 @@ TEST_CASE("a reducer of the device's vectors does what one of the host's does, a
     same_as_on_host(shifted{rand_k{3} | natural{}}, {.seed = 0, .share_below = 0});
     same_as_on_host(plain{quantize{4}}, {.seed = 0, .share_below = 0});
     same_as_on_host(majority_vote{}, {.seed = 0, .share_below = 0});
+    same_as_on_host(unproved{error_feedback{low_rank<>{.rank = 2, .warm_start = true}}}, {.seed = 0, .share_below = 0});
 }
 
 TEST_CASE("small layers of the device's share a message by way of the host, and probes and comparisons are taken") {

@@ -316,7 +316,7 @@ laconic_status laconic_reducer_new(char const* reduction, laconic_comm* comm, la
         need(reduction, "reduction"), need(comm, "comm");
         std::vector<layer> all;
         for (auto const& l : need(layers, layer_count, "layers")) {
-            all.emplace_back(need(l.name, "the name of a layer"), l.size);
+            all.emplace_back(need(l.name, "the name of a layer"), l.size, l.rows);
             all.back().in_full = l.in_full != 0;
         }
         return compiled::reducer(reduction, comm->engine, all, options_of(options), type_of(number));

@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
 
     enum { d = 1000 };
     static double x[d], gradient[d];
-    laconic_layer const layer = {"x", d, 0};
+    laconic_layer const layer = {"x", d, 0, 0};
     laconic_reducer* reducer = NULL;
     check(laconic_reducer_new("error_feedback(top_k(0.01))", comm, &layer, 1, LACONIC_FLOAT64, NULL, &reducer));
     for (int step = 0; step < 4000; ++step) {

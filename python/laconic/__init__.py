@@ -53,8 +53,11 @@ def _writable(x, name="the array"):
 
 
 def _like(x):
-    """The length and the type of numbers of x, an array, or these two themselves."""
-    return x if isinstance(x, tuple) else (np.asarray(x).size, _number(np.asarray(x).dtype))
+    """The length and type of numbers of x, an array, and its rows as it lies in memory; or these three themselves."""
+    if isinstance(x, tuple):
+        return x
+    x = np.asarray(x)
+    return x.size, _number(x.dtype), x.shape[0 if x.flags.c_contiguous else -1] if x.ndim > 1 else 0
 
 
 def _choice(name, value, choices):
@@ -128,7 +131,7 @@ class Reducer:
     Args:
         reduction: such as ``"error_feedback(top_k(0.01))"``; ``laconic.names("reductions")`` lists what there is.
         comm: mpi4py's, an object with rank, size and allgather(bytes), a ``Comm``, or None.
-        layers: a dict of arrays by name, in any order, or one array: only names, sizes and types are kept. Numbers are
+        layers: a dict of arrays by name, in any order, or one array: only names, shapes and types are kept. Numbers are
             of float32, float16 and bfloat16 in any mixture, or of float64.
         seed: from which compressors draw; None: rank 0 draws one for all.
         in_full: patterns of names, in which * stands for any text, such as ``["*.bias"]``, that are sent in full.
@@ -155,11 +158,13 @@ class Reducer:
         self._held = {}
         self._probe_every, self._watch = probe_every if self._comm.rank == 0 else 0, _Watch()
         layers = {name: _like(x) for name, x in layers.items()}
-        self._sizes = [size for size, _ in layers.values()]
-        types = {number for _, number in layers.values()}
+        self._sizes = [size for size, _, _ in layers.values()]
+        types = {number for _, number, _ in layers.values()}
         if len(types) > 1 and 1 in types:
             raise ArgumentError("a reducer of float64 and of other numbers: make one for each")
-        listed = (_c.Layer * len(layers))(*(_c.Layer(name.encode(), size, 0) for name, (size, _) in layers.items()))
+        listed = (_c.Layer * len(layers))(
+            *(_c.Layer(name.encode(), size, 0, rows) for name, (size, _, rows) in layers.items())
+        )
         options = _c.ReducerOptions()
         _c.library.laconic_reducer_options_default(c.byref(options))
         if seed is not None:

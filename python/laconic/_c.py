@@ -79,7 +79,7 @@ class Engine(c.Structure):
 
 
 class Layer(c.Structure):
-    _fields_ = [("name", c.c_char_p), ("size", c.c_size_t), ("in_full", c.c_int32)]
+    _fields_ = [("name", c.c_char_p), ("size", c.c_size_t), ("in_full", c.c_int32), ("rows", c.c_size_t)]
 
 
 class ReducerOptions(c.Structure):

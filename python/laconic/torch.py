@@ -79,13 +79,13 @@ def comm_of(group=None, engine="c10d"):
 def _spec(parameter):
     if parameter.dtype not in _numbers:
         raise laconic.ArgumentError(f"a parameter of {parameter.dtype}: it must be of {', '.join(map(str, _numbers))}")
-    return parameter.numel(), _numbers[parameter.dtype]
+    return parameter.numel(), _numbers[parameter.dtype], parameter.shape[0] if parameter.dim() > 1 else 0
 
 
 def _where(gradient):
     if gradient.device.type != "cpu":
         raise laconic.ArgumentError(f"a gradient on {gradient.device}: laconic.torch reduces tensors of the CPU")
-    return gradient.data_ptr(), *_spec(gradient)
+    return gradient.data_ptr(), *_spec(gradient)[:2]
 
 
 class _Steps:
@@ -217,9 +217,9 @@ def hook(state, bucket):
 
 
 def register(ddp, reduction, **options):
-    """Registers the hook at a DistributedDataParallel model, with the State of these options, which it returns. Where the
-    model has find_unused_parameters, which throws the estimate of a parameter away that no rank used, skip_zero_layers is
-    True by default, so that its residual stays."""
+    """Registers the hook at a DistributedDataParallel model, with the State of these options, which it returns. Where
+    the model has find_unused_parameters, which throws the estimate of a parameter away that no rank used,
+    skip_zero_layers is True by default, so that its residual stays."""
     options.setdefault("skip_zero_layers", ddp.find_unused_parameters)
     state = State(reduction, ddp.module, **options)
     ddp.register_comm_hook(state, hook)

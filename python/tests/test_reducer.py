@@ -120,6 +120,37 @@ class ReducerTest(unittest.TestCase):
 
         Together(2).run(body)
 
+    def test_low_rank_is_a_power_method_over_the_matrices_of_the_layers(self):
+        def body(comm):
+            of = lambda step, d: gradient(comm.rank, 0, d) + 0.1 * step * gradient(comm.rank, 1, d)
+            layers = {"w": np.zeros((12, 5)), "kernel": np.zeros((3, 2, 7), order="F"), "b": np.zeros(9)}
+            shapes = {"w": (12, 5), "kernel": (7, 6), "b": (1, 9)}  # as they lie in memory
+            text = "unproved(error_feedback(low_rank(rank=2, warm_start=yes)))"
+            reduce = laconic.Reducer(text, comm, layers)
+            left = {name: np.zeros(shape) for name, shape in shapes.items()}
+            sent = {}
+            for step in range(6):
+                for name, x in layers.items():
+                    x.ravel("K")[:] = of(step, x.size)
+                    now = of(step, x.size).reshape(shapes[name]) + left[name]
+                    reduce.start(name, x)
+                    left[name] = now
+                reduce.finish()
+                for name, now in left.items():
+                    left[name] = reduce.residual(name).reshape(shapes[name])
+                    expected = now
+                    if name != "b" and step > 0:
+                        q = np.linalg.svd(sent[name])[2][:2].T  # the span of the last factor of the shorter side
+                        p = np.linalg.qr(now @ q)[0]
+                        expected = p @ (p.T @ now)
+                    sent[name] = now - left[name]
+                    if name == "b" or step > 0:
+                        np.testing.assert_allclose(sent[name], expected, rtol=0, atol=1e-5)
+            numbers = 2 * (12 + 5) + 2 * (7 + 6) + (9 + 1)
+            self.assertLess(abs(reduce.statistics.bytes_sent / 6 - 8 * numbers), 16)
+
+        Together(2).run(body)
+
     def test_a_restored_state_goes_on_as_the_saved_one(self):
         def body(comm):
             def steps(reduce, first, last):

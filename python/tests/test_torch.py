@@ -97,6 +97,13 @@ class TorchTest(unittest.TestCase):
         bias, _, less, _ = train("error_feedback(top_k(0.05) | quantize(7, bucket=128))", steps=12)
         self.assertLess(less.bytes_sent, state.bytes_sent)
 
+    def test_low_rank_takes_the_parameters_shapes(self):
+        text = "unproved(error_feedback(low_rank(rank=2, warm_start=yes)))"
+        weights, _, state, _ = train(text, steps=8)
+        self.same_on_all_ranks(weights)
+        numbers = 2 * (20 + 300 + 300 + 40) + 2 * (40 + 3) + 2 * (300 + 40 + 3)
+        self.assertLess(state.bytes_sent, 8 * 4 * numbers)
+
     def test_warm_up_is_dense(self):
         dense = train(steps=3)[0]
         ours = train("error_feedback(top_k(0.01))", steps=3, warm_up=3)[0]

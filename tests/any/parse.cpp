@@ -18,8 +18,9 @@ TEST_CASE("the list has every compressor, with the defaults of its members") {
         CHECK_FALSE(l.about.empty());
         all += l.name + l.parameters + "\n";
     }
-    for (char const* const line : {"quantize(levels=1, bucket=0, p=2, damped=yes)\n", "top_k(k)\n",
-                                   "uniform(bits=8, bucket=0, rounding=nearest)\n", "low_rank(rows=1, rank=1)\n"})
+    for (char const* const line :
+         {"quantize(levels=1, bucket=0, p=2, damped=yes)\n", "top_k(k)\n",
+          "uniform(bits=8, bucket=0, rounding=nearest)\n", "low_rank(rows=1, rank=1, warm_start=no)\n"})
         CHECK(all.find(line) != std::string::npos);
 }
 
@@ -55,6 +56,7 @@ TEST_CASE("blanks, names and defaults are free") {
     same("low_rank", low_rank{1, 1});
     same("low_rank(28, 4)", low_rank{28, 4});
     same("low_rank(rank=4, rows=28)", low_rank{28, 4});
+    same("low_rank(rank=2, warm_start=yes)", low_rank<>{.rank = 2, .warm_start = true});
     same("natural_dithering", natural_dithering{});
     same("natural_dithering(p=inf, bucket=16, levels=4)", natural_dithering{4, 16, p_norm::largest});
     same("uniform", uniform{});

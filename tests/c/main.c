@@ -21,7 +21,7 @@ static int failures = 0;
 /* What callers in other languages have copied: whoever changes one of these raises LACONIC_C_VERSION. */
 _Static_assert(LACONIC_C_VERSION == 1, "the sizes and the list of symbols are those of this version");
 _Static_assert(sizeof(void*) != 8 || sizeof(laconic_engine) == 32, "laconic_engine");
-_Static_assert(sizeof(void*) != 8 || sizeof(laconic_layer) == 24, "laconic_layer");
+_Static_assert(sizeof(void*) != 8 || sizeof(laconic_layer) == 32, "laconic_layer");
 _Static_assert(sizeof(void*) != 8 || sizeof(laconic_reducer_options) == 88, "laconic_reducer_options");
 _Static_assert(sizeof(void*) != 8 || sizeof(laconic_step_options) == 32, "laconic_step_options");
 _Static_assert(sizeof(void*) != 8 || sizeof(laconic_statistics) == 136, "laconic_statistics");
@@ -63,7 +63,7 @@ static laconic_comm* comm_of(seat* s, int size) {
 static void* reduces(void* context) {
     seat* const s = context;
     laconic_comm* const comm = comm_of(s, ranks);
-    laconic_layer const layers[] = {{"w", 4, 0}, {"b", 2, 1}};
+    laconic_layer const layers[] = {{"w", 4, 0, 2}, {"b", 2, 1, 0}};
     laconic_reducer_options options;
     laconic_reducer_options_default(&options);
     options.seed = 5, options.has_seed = 1;
@@ -110,14 +110,14 @@ static void* reduces(void* context) {
 
     /* Of double, and of numbers of 16 bits: 0x3c00 is 1 in half precision, 0x3f80 in bfloat16. */
     double d[3] = {1, 2, 3.0 + s->rank};
-    CHECK(laconic_reducer_new("plain(identity)", comm, &(laconic_layer){"x", 3, 0}, 1, LACONIC_FLOAT64, NULL, &r) ==
+    CHECK(laconic_reducer_new("plain(identity)", comm, &(laconic_layer){"x", 3, 0, 0}, 1, LACONIC_FLOAT64, NULL, &r) ==
           LACONIC_OK);
     CHECK(laconic_reducer_start(r, 0, d, 3, LACONIC_FLOAT64, NULL) == LACONIC_OK);
     CHECK(laconic_reducer_finish(r, NULL) == LACONIC_OK);
     CHECK(d[0] == 1 && d[2] == 3.5);
     laconic_reducer_free(r);
     uint16_t half[2] = {0x3c00, 0}, brain[2] = {0x3f80, 0};
-    laconic_layer const two[] = {{"half", 2, 0}, {"brain", 2, 0}};
+    laconic_layer const two[] = {{"half", 2, 0, 0}, {"brain", 2, 0, 0}};
     CHECK(laconic_reducer_new("plain(identity)", comm, two, 2, LACONIC_FLOAT16, NULL, &r) == LACONIC_OK);
     if (s->rank == 1) half[0] = brain[0] = 0;
     CHECK(laconic_reducer_start(r, 0, half, 2, LACONIC_FLOAT16, NULL) == LACONIC_OK);
@@ -127,7 +127,7 @@ static void* reduces(void* context) {
     laconic_reducer_free(r);
 
     float weights[2] = {1.0f + (float)s->rank, 5};
-    CHECK(laconic_reducer_new("plain(identity)", comm, &(laconic_layer){"x", 2, 0}, 1, LACONIC_FLOAT32, NULL, &r) ==
+    CHECK(laconic_reducer_new("plain(identity)", comm, &(laconic_layer){"x", 2, 0, 0}, 1, LACONIC_FLOAT32, NULL, &r) ==
           LACONIC_OK);
     CHECK(laconic_reducer_broadcast(r, weights, 2, LACONIC_FLOAT32, 1) == LACONIC_OK && weights[0] == 2);
     CHECK(laconic_reducer_broadcast(r, weights, 2, LACONIC_FLOAT32, 2) == LACONIC_ARGUMENT_ERROR);
@@ -166,7 +166,7 @@ static void* over_tcp(void* context) {
     CHECK(sizes[0] == 2 && sizes[1] == 1 && laconic_bytes_size(all) == 3 && !memcmp(laconic_bytes_data(all), "noo", 3));
     laconic_bytes_free(all);
     laconic_reducer* r = NULL;
-    CHECK(laconic_reducer_new("error_feedback(top_k(k=1), over=ring)", comm, &(laconic_layer){"x", 2, 0}, 1,
+    CHECK(laconic_reducer_new("error_feedback(top_k(k=1), over=ring)", comm, &(laconic_layer){"x", 2, 0, 0}, 1,
                               LACONIC_FLOAT32, NULL, &r) == LACONIC_OK);
     float x[2] = {1, 2.0f + (float)rank};
     CHECK(laconic_reducer_start(r, 0, x, 2, LACONIC_FLOAT32, NULL) == LACONIC_OK);
@@ -232,7 +232,7 @@ static void refuses(void) {
     seat s = {0, 0};
     laconic_comm* comm = NULL;
     laconic_reducer* r = NULL;
-    laconic_layer const one = {"x", 3, 0}, unnamed = {NULL, 3, 0};
+    laconic_layer const one = {"x", 3, 0, 0}, unnamed = {NULL, 3, 0, 0};
     laconic_engine engine = {0, 1, &s, start, NULL};
     CHECK(laconic_comm_new(NULL, &comm) == LACONIC_ARGUMENT_ERROR);
     CHECK(laconic_comm_new(&engine, &comm) == LACONIC_ARGUMENT_ERROR &&

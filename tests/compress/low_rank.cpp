@@ -345,3 +345,18 @@ TEST_CASE("numbers that are not finite are refused") {
                              "low_rank: coordinate 2 is not finite", argument_error);
     }
 }
+
+TEST_CASE("it takes the rows of a layer where its message is shorter than the matrix, unless it has its own") {
+    auto const rows = [](low_rank<> c, std::size_t d, std::size_t of_layer) { return c.shape(d, of_layer), c.rows; };
+    CHECK(rows({1, 2}, 60, 12) == 12);
+    CHECK(rows({1, 2}, 20, 5) == 5);     // 2 (5 + 4) numbers
+    CHECK(rows({1, 2}, 16, 4) == 1);     // as many as 2 (4 + 4)
+    CHECK(rows({1, 100}, 60, 12) == 1);  // 5 (12 + 5)
+    CHECK(rows({3, 2}, 60, 12) == 3);
+    for (std::size_t const none : {0u, 1u}) CHECK(rows({1, 2}, 60, none) == 1);
+    CHECK(rows({1, 2}, 0, 12) == 1);
+    CHECK(is_contractive(low_rank<>{3, 1}));
+    CHECK_FALSE(is_contractive(low_rank<>{.rows = 3, .warm_start = true}));
+    CHECK(to_string(low_rank<>{.rows = 3, .rank = 2, .warm_start = true}) ==
+          "low_rank(rows=3, rank=2, warm_start=yes)");
+}

@@ -33,20 +33,13 @@ TEST_CASE("layers in full: those of fewer numbers, and those whose names match")
     CHECK_FALSE(detail::is_in_full({"w", 0}, {}));
 }
 
-TEST_CASE("sizes alone make layers that are named by their places") {
-    auto const two = layers_of({5, 7});
-    REQUIRE(two.size() == 2);
-    CHECK(two[0].name == "0");
-    CHECK(two[1].name == "1");
-    CHECK(two[1].size == 7);
-}
-
 TEST_CASE("every option is among what ranks must agree on") {
     auto const text = [](reducer_options const& o) { return detail::described(o).lines(); };
     auto const is_described = [&](reducer_options const& o) { return text(o) != text({}); };
     CHECK(is_described({.non_finite = on_non_finite::propagate}));
     CHECK(is_described({.missing_layer = on_missing_layer::zero}));
     CHECK(text({.missing_layer = on_missing_layer::skip}) != text({.missing_layer = on_missing_layer::zero}));
+    CHECK(is_described({.skip_zero_layers = true}));
     CHECK(is_described({.dense_below = 1}));
     CHECK(is_described({.in_full = {"a"}}));
     CHECK(text({.in_full = {"a, b"}}) != text({.in_full = {"a", "b"}}));

@@ -9,6 +9,7 @@
 
 #include "laconic/any/holder.hpp"
 #include "laconic/compress/identity.hpp"
+#include "laconic/compress/starts_warm.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/message/term_list.hpp"
 #include "laconic/wire/message.hpp"
@@ -160,6 +161,12 @@ struct compressor_face : face {
     virtual void check(std::size_t d) const = 0;
     virtual void blank(B& on, std::size_t d, key from, any_message<T, B>& m) const = 0;
     virtual void operator()(B& on, std::span<T const> x, key from, any_message<T, B>& m) const = 0;
+    /// StartsWarm, where the compressor inside does; else without a start.
+    virtual void operator()(B& on, std::span<T const> x, key from, std::span<T const> start,
+                            any_message<T, B>& m) const = 0;
+    virtual std::span<T const> start_after(any_message<T, B> const& m) const = 0;
+    /// The compressor inside for a layer of this shape; null where it is the same for all.
+    virtual compressor_face* shaped(std::size_t d, std::size_t rows) const = 0;
     virtual void read_message(B& on, wire::bit_reader& source, any_message<T, B>& m) const = 0;
     /// Whether the compressor inside has the constant.
     virtual bool unbiased() const = 0;
@@ -179,6 +186,28 @@ struct compressor_model : model<compressor_face<T, B>, Holder> {
     }
     void operator()(B& on, std::span<T const> x, key from, any_message<T, B>& m) const override {
         (*this->inside)(on, x, from, own_message(m));
+    }
+    void operator()(B& on, std::span<T const> x, key from, std::span<T const> start,
+                    any_message<T, B>& m) const override {
+        if constexpr (is_face)
+            (*this->inside)(on, x, from, start, m);
+        else
+            compress_from<T>(on, *this->inside, x, from, start, own_message(m));
+    }
+    std::span<T const> start_after([[maybe_unused]] any_message<T, B> const& m) const override {
+        if constexpr (is_face)
+            return this->inside->start_after(m);
+        else
+            return detail::start_after<T, B>(*this->inside, m.template get<message_of<C, T, B>>());
+    }
+    compressor_face<T, B>* shaped([[maybe_unused]] std::size_t d, [[maybe_unused]] std::size_t rows) const override {
+        if constexpr (is_face) return this->inside->shaped(d, rows);
+        if constexpr (requires(C & c) { c.shape(d, rows); }) {
+            C of_layer = *this->inside;
+            of_layer.shape(d, rows);
+            return modelled<detail::compressor_model, T, B>(std::move(of_layer));
+        }
+        return nullptr;
     }
     void read_message(B& on, wire::bit_reader& source, any_message<T, B>& m) const override {
         if constexpr (OnHost<B>) read(on, source, own_message(m), *this->inside);
@@ -230,6 +259,10 @@ class any_compressor final : public detail::compressor_model<detail::shared<deta
         any_compressor(C compressor)  // NOLINT: implicit, like that of std::function
         : any_compressor::compressor_model(detail::modelled<detail::compressor_model, T, B>(std::move(compressor))) {}
 
+    /// Becomes that for a layer of this shape.
+    void shape(std::size_t d, std::size_t rows) {
+        if (auto* const of_layer = this->inside->shaped(d, rows)) this->inside = of_layer;
+    }
     /// The compressor inside, which must be a C and which no copy shares from then on: for a level that tunes it.
     template <class C>
     C& own() {

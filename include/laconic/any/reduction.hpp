@@ -17,6 +17,8 @@ namespace detail {
 template <class T, class B>
 struct reduction_face : face {
     virtual void check_proof(std::size_t d) const = 0;
+    /// The same for a layer of this shape.
+    virtual reduction_face* shaped(std::size_t d, std::size_t rows) const = 0;
     virtual memory<T, B> feedback(std::size_t d) const = 0;
     virtual void weigh(B& on, T weight, any_message<T, B>& m) const = 0;
     virtual bool finishes_estimate() const = 0;
@@ -33,6 +35,9 @@ struct reduction_model final : model<reduction_face<T, B>, held_value<R>> {
             throw theory_error({"no theorem covers ", name, ": unproved(", name, ") takes it as it is"});
         else
             this->inside->check_proof(d);
+    }
+    reduction_face<T, B>* shaped(std::size_t d, std::size_t rows) const override {
+        return new reduction_model(shaped_as(*this->inside, d, rows));
     }
     memory<T, B> feedback(std::size_t d) const override { return this->inside->template feedback<T, B>(d); }
     void weigh(B& on, T weight, any_message<T, B>& m) const override {
@@ -76,6 +81,10 @@ class any_reduction {
           inside_(new detail::reduction_model<R, T, B>(std::move(how))) {}
 
     void check_proof(std::size_t d) const { inside_->check_proof(d); }
+    void shape(std::size_t d, std::size_t rows) {
+        compressor.shape(d, rows);
+        inside_ = inside_->shaped(d, rows);
+    }
     template <Scalar S, class On>
     requires(std::same_as<S, T>&& std::same_as<On, B>) memory<T, B> feedback(std::size_t d)
     const { return inside_->feedback(d); }

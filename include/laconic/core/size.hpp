@@ -26,13 +26,15 @@ constexpr bool make_pieces(std::size_t pieces, std::size_t n, std::size_t length
 }
 
 /// Cuts the coordinates 0 .. d - 1, d < 2^32, into `parts` >= 1 consecutive parts whose lengths differ by at most one;
-/// some are empty where there are more parts than coordinates.
+/// some are empty where there are more parts than coordinates. With a unit, which divides d, all that is said of
+/// coordinates is so of runs of so many.
 struct partition {
     std::size_t d;
     std::size_t parts;
+    std::size_t unit = 1;
 
     /// The first coordinate of part p; first(parts) is d.
-    std::size_t first(std::size_t p) const { return as_size(std::uint64_t{d} * p / parts); }
+    std::size_t first(std::size_t p) const { return as_size(std::uint64_t{d / unit} * p / parts) * unit; }
     std::size_t length(std::size_t p) const { return first(p + 1) - first(p); }
     /// The part of x that holds parts p .. p + count - 1.
     template <class T>

@@ -44,9 +44,9 @@ concept MakesReduction = std::convertible_to<How const&, R> || requires(How cons
 template <class R, MakesReduction<R> How>
 R reduction_for(How const& how, layer const& of) {
     if constexpr (std::convertible_to<How const&, R>)
-        return how;
+        return shaped_as<R>(how, of.size, of.rows);
     else
-        return how(of);
+        return shaped_as<R>(how(of), of.size, of.rows);
 }
 
 /// The layers that the third argument of a reducer of numbers of T stands for.

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
+#include "laconic/core/size.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/options.hpp"
 
 namespace laconic::detail {
+
+/// How the numbers of a layer are divided among so many ranks of a node: of a matrix each gets whole rows.
+inline partition node_parts(layer const& l, int ranks) {
+    return {l.size, static_cast<std::size_t>(ranks), l.rows > 1 && l.size > 0 ? l.size / l.rows : 1};
+}
 
 /// A layer of a reducer over nodes, on one rank.
 template <Scalar T>

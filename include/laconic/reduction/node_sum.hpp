@@ -42,13 +42,16 @@ class node_sum : protected step_state {
           seed_(options.seed) {
         items_.add(described(options));
         for (auto const& l : layers)
-            items_.add({concat({"layer ", l.name}), concat({l.size, l.in_full ? " in full" : ""})});
+            items_.add({concat({"layer ", l.name}), concat({l.size, l.rows > 1 ? concat({" in ", l.rows, " rows"}) : "",
+                                                            l.in_full ? " in full" : ""})});
         seed_.describe(items_);
         seed_.replace(require_nodes(inside_, across, {}, seed_.note(number_of(rank_))));
         first_that_differs(inside_, across, items_, false).raise();
         for (auto const& l : layers) {
-            messages::check_dimension(parts(l.size).length(0));  // of the largest share
-            layers_.push_back({l, std::vector<T>(std::max<std::size_t>(1, parts(l.size).length(me())))});
+            check_rows(l, title_of(l) + ": ");
+            auto const p = parts(l);
+            messages::check_dimension(p.length(0));  // of the largest share
+            layers_.push_back({l, std::vector<T>(std::max<std::size_t>(1, p.length(me())))});
             numbers_.resize(std::max(numbers_.size(), l.size));
         }
     }
@@ -58,6 +61,7 @@ class node_sum : protected step_state {
         std::vector<layer> all;
         for (auto const& l : layers_) {
             all.push_back({l.is.name, l.share.size()});
+            if (l.is.rows > 1) all.back().rows = parts(l.is).length(me()) / parts(l.is).unit;
             all.back().in_full = is_in_full(l.is, options_);
         }
         return all;
@@ -164,7 +168,7 @@ class node_sum : protected step_state {
     /// numbers stay until the next step.
     std::span<T> sum(node_layer<T>& l) {
         timed const time(seconds_inside_);
-        auto const p = parts(l.is.size);
+        auto const p = parts(l.is);
         auto const n = static_cast<std::size_t>(size_);
         std::span<T> const room(numbers_.data(), p.d), mine(l.share);
         std::span<T const> all = room;  // x itself, unless it is scaled or not of T
@@ -206,7 +210,7 @@ class node_sum : protected step_state {
                           [&](std::size_t i, std::string const& vector) {
                               for (auto const& l : layers_)
                                   if (vector == title_of(l.is) || layers_.size() == 1)
-                                      return i + parts(l.is.size).first(me());
+                                      return i + parts(l.is).first(me());
                               return i;
                           });
         }
@@ -218,14 +222,14 @@ class node_sum : protected step_state {
         sent_.clear();
         for (auto const& l : layers_) {
             if (!l.present) continue;
-            auto const share = std::as_bytes(std::span(l.share).first(parts(l.is.size).length(me())));
+            auto const share = std::as_bytes(std::span(l.share).first(parts(l.is).length(me())));
             sent_.insert(sent_.end(), share.begin(), share.end());
         }
         inside_.all_gather({sent_});
         read_so_far_.assign(static_cast<std::size_t>(size_), 0);
         for (auto const& l : layers_) {
             if (!l.present) continue;
-            auto const p = parts(l.is.size);
+            auto const p = parts(l.is);
             std::span<T> const all(numbers_.data(), p.d);
             for (int r = 0; r < size_; ++r) {
                 auto const part = p.of(all, static_cast<std::size_t>(r));
@@ -267,7 +271,7 @@ class node_sum : protected step_state {
     }
     std::size_t me() const { return static_cast<std::size_t>(rank_); }
     int number_of(int r) const { return node_ * size_ + r; }
-    partition parts(std::size_t d) const { return {d, static_cast<std::size_t>(size_)}; }
+    partition parts(layer const& l) const { return node_parts(l, size_); }
     void check(node_layer<T> const& l) {
         try {
             l.check();

@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -17,53 +16,10 @@
 #include <vector>
 
 #include "laconic/core/view.hpp"
+#include "laconic/reduction/layer.hpp"
 #include "laconic/transport/rank_messages.hpp"
 
 namespace laconic {
-
-/// One of the vectors that a reducer takes in a step.
-struct layer {
-    std::string name;      ///< the same on all ranks, and unique
-    std::size_t size = 0;  ///< the number of elements
-    bool in_full = false;  ///< sent in full and without a state, as those that reducer_options name
-
-    layer() = default;
-    /// The number may be of any integer type, such as Eigen::Index.
-    template <std::integral N>
-    layer(std::string named, N elements) : name(std::move(named)), size(static_cast<std::size_t>(elements)) {}
-};
-
-namespace detail {
-
-/// The numbers of elements of several layers: {x.size(), 10}, of any integer types, or a vector.
-class layer_sizes {
-    struct whole {
-        std::size_t n;
-        template <std::integral N>
-        whole(N elements) : n(static_cast<std::size_t>(elements)) {}
-    };
-
-  public:
-    layer_sizes(std::initializer_list<whole> sizes) {
-        for (whole const size : sizes) sizes_.push_back(size.n);
-    }
-    layer_sizes(std::vector<std::size_t> sizes) : sizes_(std::move(sizes)) {}
-    layer_sizes(std::vector<std::ptrdiff_t> const& sizes) : sizes_(sizes.begin(), sizes.end()) {}
-    auto begin() const { return sizes_.begin(); }
-    auto end() const { return sizes_.end(); }
-
-  private:
-    std::vector<std::size_t> sizes_;
-};
-
-}  // namespace detail
-
-/// Layers named 0, 1, ... of these sizes.
-inline std::vector<layer> layers_of(detail::layer_sizes const& sizes) {
-    std::vector<layer> all;
-    for (std::size_t const n : sizes) all.push_back({std::to_string(all.size()), n});
-    return all;
-}
 
 /// What a step does where a rank's gradient holds NaN or infinity, or overflows when it is compensated, or where the
 /// estimate, times the loss scale, is beyond the caller's numbers. A step that fails so has not counted.
@@ -138,11 +94,6 @@ struct step_options {
 };
 
 namespace detail {
-
-/// What an error calls a layer.
-[[gnu::cold, gnu::noinline]] inline std::string title_of(layer const& l) {
-    return l.name.empty() ? "the vector" : concat({"layer ", l.name});
-}
 
 /// Whether a name matches a pattern in which each * stands for any text.
 inline bool matches(std::string_view pattern, std::string_view name) {

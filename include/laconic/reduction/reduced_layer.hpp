@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "laconic/compress/starts_warm.hpp"
 #include "laconic/message/term_list.hpp"
 #include "laconic/reduction/layer_memory.hpp"
 #include "laconic/reduction/step_communicator.hpp"
@@ -46,6 +47,7 @@ class reduced_layer final : public step_layer {
           delta_(is_.size),
           mean_(is_.size) {
         messages::check_dimension(is_.size);
+        check_rows(is_);
         if constexpr (requires { how_.over.server().has_value(); })  // one that is chosen at run time
             if (how_.over.server()) throw argument_error({"a reducer has no server: ", to_string(how_.over)});
         auto const m = momentum_of(how_);
@@ -158,6 +160,7 @@ class reduced_layer final : public step_layer {
                 feedback.update(on(), std::move(delta_), m);
             by.give_back(on(), feedback);
         });
+        if (!goes_in_full_) kernels::assign(on(), start_after<T, B>(compressor_in(how_, round), message_), start_);
         memory_.set_step_size(options_.step_size);
         if (lists_) return;  // write_back() makes the estimate
         with_message([&](auto& by, auto const&) { by.reconstruct(on(), comm(), now(round), feedback, mean()); });
@@ -188,8 +191,8 @@ class reduced_layer final : public step_layer {
     void recover() override { means_.recover(); }
     void add_state() { memory_.add_state(on()); }
     void take_mean_state(int ranks) { memory_.take_mean_state(on(), ranks), forget_ranks(); }
-    /// What a collective remembers is of the ranks that it had: it starts anew.
-    void forget_ranks() { means_ = {how_.over, is_.size, positions_}; }
+    /// What a collective remembers is of the ranks that it had: it starts anew, and so do messages.
+    void forget_ranks() { means_ = {how_.over, is_.size, positions_}, start_.resize(0); }
     /// Sets mean h to the mean of these ranks' h. A collective call.
     void renew_mean_shift(std::uint64_t round) { memory_.renew_mean_shift(on(), with_->watching(), round, mean()); }
     /// The state: the name, whether it is in full, and the memory; and a collective's.
@@ -199,8 +202,10 @@ class reduced_layer final : public step_layer {
         archive.of_any_length(saved.name), archive(saved.in_full);
         archive.of_dimension(is_.size), memory_.state(archive);
     }
-    void state_of_collective(auto& archive) { archive.of_dimension(is_.size), means_.state(archive); }
-    /// See layer_memory.
+    void state_of_collective(auto& archive) {
+        archive.of_dimension(is_.size), means_.state(archive);
+        if constexpr (StartsWarm<decltype(R::compressor), T, B>) archive.of_any_length(start_);
+    }
     void take(layer_memory<feedback_type, T, B> const* saved) { memory_.take(on(), saved), forget_ranks(); }
 
     std::span<T const> residual() const { return memory_.residual(is_.size, title(), described_); }
@@ -246,7 +251,7 @@ class reduced_layer final : public step_layer {
     }
     auto blank(std::uint64_t round) const {
         return [this, round](auto& there, int rank, auto& m) -> decltype(auto) {
-            decltype(auto) compressor = this->compressor_at(round);
+            decltype(auto) compressor = compressor_in(how_, round);
             compressor.blank(there, is_.size, round_context::own_of(seed_, round, rank), m);
             this->weigh(there, T(0), m);
             return compressor;
@@ -267,15 +272,9 @@ class reduced_layer final : public step_layer {
         if (!memory_.make_delta(on(), at, scale_, x, options_.step_size, delta))
             return failure::not_finite(first_non_finite(on(), std::span<T const>(delta)));
         if (goes_in_full_) return identity{}(on(), std::span<T const>(delta), at.own, full_message_), failure();
-        compressor_at(round)(on(), std::span<T const>(delta), at.own, message_);
+        compress_from<T>(on(), compressor_in(how_, round), delta, at.own, start_, message_);
         weigh(on(), weight, message_);
         return {};
-    }
-    decltype(auto) compressor_at(std::uint64_t round) const {
-        if constexpr (FollowsSteps<R>)
-            return how_.compressor_at(round);
-        else
-            return (how_.compressor);
     }
 
     resources* with_;
@@ -286,7 +285,7 @@ class reduced_layer final : public step_layer {
     means_type means_;
     gathered<full_type, T, B> full_means_;
     position_code positions_;
-    typename B::template array<T> delta_, mean_;
+    typename B::template array<T> delta_, mean_, start_;  // of the next message, where messages start warm
     term_list<T> terms_{estimate_is_list && gathers_ && !in_full_ ? is_.size / 4 : 0};
     message_type message_;
     full_type full_message_;

@@ -86,11 +86,28 @@ double momentum_of(auto const& r) {
     if constexpr (requires { r.momentum; }) return r.momentum;
     return 0;
 }
+/// A reduction for a layer of d numbers, a matrix of so many rows, row after row, or with fewer than 2 a vector: what
+/// depends on the shape, such as the rows of low_rank, becomes that of the layer.
+template <class R>
+R shaped_as(R how, [[maybe_unused]] std::size_t d, [[maybe_unused]] std::size_t rows) {
+    if constexpr (requires { how.shape(d, rows); })
+        how.shape(d, rows);
+    else if constexpr (requires { how.compressor.shape(d, rows); })
+        how.compressor.shape(d, rows);
+    return how;
+}
 /// compressor_at(step) is the compressor of the step with that number.
 template <class R>
 concept FollowsSteps = requires(R const& r, std::uint64_t step) {
     r.compressor_at(step);
 };
+template <class R>
+decltype(auto) compressor_in(R const& how, [[maybe_unused]] std::uint64_t step) {
+    if constexpr (FollowsSteps<R>)
+        return how.compressor_at(step);
+    else
+        return (how.compressor);
+}
 
 // A collective as the second value of error_feedback{...}.
 template <class X>
