@@ -91,6 +91,24 @@ TEST_CASE("messages of megabytes, longer than the system's buffers, cross; lanes
           }) == nothing(3));
 }
 
+TEST_CASE("after a call ranks may wait for each other by other means: what they have sent arrives") {
+    std::vector<std::byte> const message(30000000);
+    auto const calls = {+[](tcp& comm, payload m) { comm.all_gather(m); },
+                        +[](tcp& comm, payload m) { comm.gather(0, m); },
+                        +[](tcp& comm, payload m) { comm.broadcast(1, m); },
+                        +[](tcp& comm, payload m) { comm.exchange((comm.rank() + 1) % 3, m, (comm.rank() + 2) % 3); }};
+    for (auto const call : calls) {
+        std::atomic<int> after = 0;
+        CHECK(over_tcp(3, [&](tcp& comm) {
+                  call(comm, {message});
+                  ++after;
+                  auto const until = std::chrono::steady_clock::now() + 20s;
+                  while (after < 3 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
+                  REQUIRE(after == 3);
+              }) == nothing(3));
+    }
+}
+
 TEST_CASE("ranks that know only where rank 0 listens meet there, whoever comes first") {
     auto const meet = tcp::listener("127.0.0.1:0").address();  // free, for all that others do
     for (int const late : {0, 2}) {

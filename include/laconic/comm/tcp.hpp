@@ -23,8 +23,9 @@ namespace laconic {
 ///
 /// An address is HOST:PORT or [HOST]:PORT. Or each rank opens a tcp::listener, the addresses of all are exchanged by
 /// other means, and each connects. All-gathers in lanes travel while a rank computes, as far as the system's buffers
-/// reach, some MiB; what is longer travels when it calls next. A message is sent with its length, in 24 bytes, and is
-/// copied once at either end.
+/// reach, some MiB; what is longer travels when it calls next. A call that waits, and so finish(), returns when the
+/// system has this rank's message, too. A message is sent with its length, in 24 bytes, and is copied once at either
+/// end.
 ///
 /// A rank whose process ends gives those that wait for it a comm_error that names it. Once a rank has got a comm_error
 /// each later call throws the same, and so do those of the ranks that wait, then or later. A rank that ends sends what
@@ -99,7 +100,12 @@ class tcp {
             all[place(rank())] = own;
             part_->current = none;
             for (int step = 1; step < size(); ++step) links_->expect(part_->channel, number(before(step)), mine.most);
-            for (int step = 1; step < size(); ++step) send(collective, after(step), own);
+            auto& counts = part_->counts[lane];
+            counts.assign(all.size(), 0);
+            for (int step = 1; step < size(); ++step) {
+                send(collective, after(step), own);
+                counts[place(after(step))] = links_->count(number(after(step)));
+            }
             links_->look();
         });
     }
@@ -110,20 +116,22 @@ class tcp {
                 auto const from = before(step);
                 part_->lanes[lane][place(from)] = links_->take(part_->channel, collective, number(from), until);
             }
+            for (int step = 1; step < size(); ++step)
+                links_->sent(number(after(step)), part_->counts[lane][place(after(step))], until);
             part_->current = lane;
         });
     }
-    /// Only the root waits for the others.
+    /// Only the root waits for the others' messages.
     void gather(int root, payload mine) {
         auto& all = begin_alone(root);
         auto const own = links_->pool().copy(mine, 1);
-        if (rank() != root) return send(collective, root, own);
+        if (rank() != root) return send(collective, root, own), sent(root);
         all[place(root)] = own;
         for (int step = 1; step < size(); ++step) links_->expect(part_->channel, number(before(step)), mine.most);
         auto const until = links_->deadline_from_now();
         for (int step = 1; step < size(); ++step) take(all, before(step), until);
     }
-    /// The root does not wait.
+    /// The root does not wait for the others' calls where the system's buffers have room.
     void broadcast(int root, payload mine) {
         auto& all = begin_alone(root);
         if (rank() != root) {
@@ -132,6 +140,7 @@ class tcp {
         }
         auto const own = all[place(root)] = links_->pool().copy(mine, all.size());
         for (int step = 1; step < size(); ++step) send(collective, after(step), own);
+        for (int step = 1; step < size(); ++step) sent(after(step));
     }
     payload from(int r) const {
         LACONIC_EXPECTS(r >= 0 && r < size() && part_->current != none);
@@ -148,6 +157,7 @@ class tcp {
             std::exchange(part_->received, detail::tcp_pool::none));  // not earlier: `mine` may lie there
         if (from != no_rank)
             part_->received = links_->take(part_->channel, pair, number(from), links_->deadline_from_now());
+        if (to != no_rank) sent(to);
         return links_->pool().show(part_->received);
     }
 
@@ -171,7 +181,8 @@ class tcp {
         int rank;
         std::vector<int> ranks;  // their numbers among the connections
         std::uint64_t channel;
-        detail::per_lane<std::vector<std::size_t>> lanes{};  // messages, by rank
+        detail::per_lane<std::vector<std::size_t>> lanes{};     // messages, by rank
+        detail::per_lane<std::vector<std::uint64_t>> counts{};  // of those sent, by rank
         detail::under_way started{};
         int current = none;  // the lane that from() shows
         std::size_t received = detail::tcp_pool::none;
@@ -209,6 +220,7 @@ class tcp {
     void send(detail::tcp_header::kind is, int to, std::size_t message) {
         links_->send(part_->channel, is, number(to), message);
     }
+    void sent(int to) { links_->sent(number(to), links_->count(number(to)), links_->deadline_from_now()); }
     void take(std::vector<std::size_t>& all, int from, detail::deadline::clock::time_point until) {
         all[place(from)] = links_->take(part_->channel, collective, number(from), until);
     }

@@ -134,8 +134,9 @@ struct tcp_link {
 
     tcp_socket socket{};
     fifo<frame> out{};
-    std::size_t sent = 0;  // bytes of the first of them
-    tcp_header header{};   // of the message that is being received,
+    std::size_t sent = 0;                  // bytes of the first of them
+    std::uint64_t pushed = 0, popped = 0;  // of them, since the connection was made
+    tcp_header header{};                   // of the message that is being received,
     std::size_t reading = tcp_pool::none;
     std::vector<std::byte> staged{};   // and bytes behind it,
     std::size_t end = 0;               // so many
@@ -170,6 +171,7 @@ struct tcp_link {
                 auto const first = sizeof(tcp_header) + out[0].header.length;
                 if (sent < first) break;
                 sent -= first;
+                ++popped;
                 pool.release(out.pop().message);
             }
         }
@@ -177,6 +179,7 @@ struct tcp_link {
     /// Nothing more can be sent.
     void drop(tcp_pool& pool) {
         takes = false;
+        popped = pushed;
         while (!out.empty()) pool.release(out.pop().message);
     }
 

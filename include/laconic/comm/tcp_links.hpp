@@ -62,7 +62,20 @@ class tcp_links {
         tcp_header h;
         h.is = is, h.is_error = m.is_error ? 1 : 0, h.channel = channel, h.length = m.count;
         l.out.push({h, message});
+        ++l.pushed;
         if (l.out.size() == 1) l.write(pool_);
+    }
+    /// How many messages have been sent to this rank, for sent().
+    std::uint64_t count(int to) { return at(to).pushed; }
+    /// Waits until the system has taken the first so many messages to this rank: from then on they arrive, whatever
+    /// this rank waits for by other means. Throws comm_error where it does not before the deadline.
+    void sent(int to, std::uint64_t count, deadline::clock::time_point until) {
+        auto const& l = at(to);
+        while (l.popped < count) {
+            check();
+            if (how_.is_over(until)) fail(to, concat({"rank ", to, " did not receive a message within ", how_.text()}));
+            pump(milliseconds_left(how_, until));
+        }
     }
     /// Receives what has come, and sends what can be sent.
     void look() { pump(0); }
