@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Trains a perceptron on Fashion-MNIST with PyTorch's DistributedDataParallel, dense or with short messages; two lines
-# differ. python3 ddp.py --text "error_feedback(top_k(0.1) | quantize(7, bucket=128))" starts its ranks itself, and under
-# torchrun it is one of them; --help has the options.
+# differ. python3 ddp.py --text "error_feedback(top_k(0.1) | quantize(7, bucket=128))" starts its ranks itself, and
+# under torchrun it is one of them; --help has the options.
 import argparse
 import gzip
 import os
@@ -22,6 +22,7 @@ parser.add_argument("--rate", type=float, default=0.1, help="the highest learnin
 parser.add_argument("--epochs", type=int, default=3)
 parser.add_argument("--ranks", type=int, default=4)
 parser.add_argument("--batch", type=int, default=32, help="images a rank and step")
+parser.add_argument("--probe", type=int, default=0, help="steps between comparisons with the exact mean; 0: none")
 parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--data", default="/usr/share/datasets/fashion-mnist", help="a folder with the four IDX files")
 
@@ -45,7 +46,7 @@ def train(rank, meet, how):
     if how.text:
         import laconic.torch
 
-        state = laconic.torch.register(model, how.text, exclude=how.exclude)
+        state = laconic.torch.register(model, how.text, exclude=how.exclude, probe_every=how.probe)
     optimizer = torch.optim.SGD(model.parameters(), lr=how.rate, momentum=how.momentum)
     batch = how.batch * how.ranks
     in_epoch = len(images) // batch
@@ -67,6 +68,8 @@ def train(rank, meet, how):
         right = (model.module(images).argmax(1) == labels).float().mean().item()
         full = sum(p.numel() * 4 for p in model.parameters())
         sent = state.bytes_sent // steps if state else full
+        if how.probe and state:
+            print(f"cosine with the mean gradient {state.reducer.statistics.last_probe.cosine:.2f}")
         print(f"{100 * right:.2f} % right after {seconds:.0f} s; {sent} bytes a step of {full}")
 
 
