@@ -68,8 +68,8 @@ def train(rank, meet, how):
         right = (model.module(images).argmax(1) == labels).float().mean().item()
         full = sum(p.numel() * 4 for p in model.parameters())
         sent = state.bytes_sent // steps if state else full
-        if how.probe and state:
-            print(f"cosine with the mean gradient {state.reducer.statistics.last_probe.cosine:.2f}")
+        if state and (probe := state.reducer.statistics.last_probe):
+            print(f"cosine with the mean gradient {probe.cosine:.2f}")
         print(f"{100 * right:.2f} % right after {seconds:.0f} s; {sent} bytes a step of {full}")
 
 
