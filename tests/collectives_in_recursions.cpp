@@ -19,8 +19,13 @@ using method = recursion<any_compressor<>, memory<>, gradient_step, fixed_level,
 using loop = descent<method, toys::quadratic<>, any_communicator>;
 
 constexpr std::size_t d = 12;
-std::string const conserving[] = {"gtop_k(2)", "spar_reduce_scatter(4)", "spar_reduce_scatter(4, as_published=yes)",
-                                  "ok_top_k(4, threshold=3, regions=2)", "split_all_gather(quantize(7))"};
+std::string const conserving[] = {"gtop_k(2)",
+                                  "spar_reduce_scatter(4)",
+                                  "spar_reduce_scatter(4, as_published=yes)",
+                                  "ok_top_k(4, threshold=3, regions=2)",
+                                  "split_all_gather(quantize(7))",
+                                  "two_shot(bf16)",
+                                  "two_shot(quantize(7))"};
 std::string const exact[] = {"ring",           "halving_doubling",
                              "auto(every=3)",  "recursive_doubling",
                              "gathered_sum",   "split_all_gather(sparse)",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "laconic/any/parse_collective.hpp"
+#include "named.hpp"
 
 namespace laconic::grammar {
 extern template std::vector<entry<any_collective<float, host>>> const& entries();

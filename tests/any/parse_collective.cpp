@@ -16,13 +16,14 @@ std::vector<std::string> default_texts(detail::type_list<X...>) {
 TEST_CASE("every collective is read and written back") {
     std::set<std::string> read, listed, names;
     auto texts = default_texts(detail::library_collectives{});
-    for (char const* text : {"split_all_gather(dense)", "gtop_k(100)", "gtop_k(0.001, as_published=yes)",
-                             "spar_reduce_scatter(100, seed=7)", "spar_reduce_scatter(0.25, as_published=yes)",
-                             "ok_top_k(0.5, threshold=8, regions=3)", "split_all_gather(quantize(7))",
-                             "split_all_gather(quantize(127, bucket=1024, p=inf), seed=5)", "omni_reduce(32)",
-                             "auto(latency=0.001, seconds_per_bit=1e-06)",
-                             "auto(latency=0, seconds_per_bit=0, overhead=3e-06, half_duplex=yes, "
-                             "per_term=2e-09, per_number=1e-09, every=1)"})
+    for (char const* text :
+         {"split_all_gather(dense)", "gtop_k(100)", "gtop_k(0.001, as_published=yes)",
+          "spar_reduce_scatter(100, seed=7)", "spar_reduce_scatter(0.25, as_published=yes)",
+          "ok_top_k(0.5, threshold=8, regions=3)", "split_all_gather(quantize(7))",
+          "split_all_gather(quantize(127, bucket=1024, p=inf), seed=5)", "omni_reduce(32)", "two_shot(bf16)",
+          "two_shot(quantize(7, bucket=128), seed=5)", "auto(latency=0.001, seconds_per_bit=1e-06)",
+          "auto(latency=0, seconds_per_bit=0, overhead=3e-06, half_duplex=yes, "
+          "per_term=2e-09, per_number=1e-09, every=1)"})
         texts.push_back(text);
     for (auto const& text : texts) {
         CAPTURE(text);
@@ -54,6 +55,8 @@ TEST_CASE("blanks, names and defaults are free") {
     same("split_all_gather(seed=3, then=quantize( bucket=64, levels=7, p=1 ))",
          compressed_split_all_gather{quantize{7, 64, p_norm::one}, 3});
     same("omni_reduce", omni_reduce{});
+    same("two_shot", two_shot{bf16{}});
+    same("two_shot(seed=3, compressor=uniform(4))", two_shot{uniform<>{4}, 3});
     same("auto", automatic{});
     same("auto(every=3, 0, 1e-9)", automatic{{0, 1e-9}, {}, 3});
     same("auto(0, 1e-9, 2, 3, 4, half_duplex=yes)", automatic{{0, 1e-9, 2, true}, {3, 4}});
@@ -74,6 +77,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("split_all_gather(quantize(0))", 27, "levels is a whole number from 1 to 32767");
     refused("split_all_gather(quantize(7, damped=yes))", 37, "damped is no here");
     refused("omni_reduce(0)", 13, "block is a whole number from 1 to");
+    refused("two_shot(bf17)", 10, "there is no compressor 'bf17' (did you mean bf16?)");
     refused("auto(latency=much)", 14, "latency is a number");
     refused("auto(every=0)", 12, "every is a whole number from 1 to");
     refused("engine_all_reduce(2)", 19, "engine_all_reduce takes no arguments");

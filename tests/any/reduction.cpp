@@ -183,6 +183,7 @@ TEST_CASE("rebound to fewer ranks, every collective goes on and loses nothing, a
             listed.name == "ok_top_k" || listed.name == "gtop_k" || listed.name == "spar_reduce_scatter" ? "(10)"
             : listed.name == "auto"             ? "(latency=1e-5, seconds_per_bit=1e-9, every=100)"
             : listed.name == "split_all_gather" ? "(quantize(7))"
+            : listed.name == "two_shot"         ? "(scaled_sign)"
                                                 : "";
         auto const how = parse_reduction("error_feedback(top_k(20), over=" + std::string(listed.name) + fields + ")");
         fibers::run(4, [&](fibers::member& comm) {

@@ -258,6 +258,7 @@ std::vector<way> ways() {
             auto const text = std::string(listed.name);
             all.push_back({"over " + text, 4, 0, parse_collective(text)});
         }
+    all.push_back({"over two_shot in full", 4, 0, parse_collective("two_shot(identity)")});
     all.push_back({"in background over ring", 4, 0, ring{}, true});
     all.push_back({"in background over gtop_k", 4, 0, gtop_k{2}, true});
     using descending = recursion<any_compressor<>, memory<>, gradient_step, fixed_level, mini_batch, any_transport<>>;
@@ -458,6 +459,7 @@ std::vector<special_cells> special_list() {
         {not_applicable, "gossip", {overflow}, "x itself, from which the difference is taken, is not finite first"},
         {not_applicable, "gadmm", {overflow}, "x itself, from which the difference is taken, is not finite first"},
         {not_applicable, "gadmm", {no_theorem}, "it converges for every rho"},
+        {not_applicable, "over two_shot", {overflow}, "bf16 has no such numbers"},
         {at_some_ranks, "gathered", {damaged_for_one}, "each rank reads its own copy of the last message"},
         {at_some_ranks, "descent gathered", {damaged_for_one}, "each rank reads its own copy of the last message"},
         {at_some_ranks,

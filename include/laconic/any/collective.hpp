@@ -88,6 +88,7 @@ struct collective_face : face {
     /// Whether it is gather_all, which makes no sum.
     virtual bool gathers() const = 0;
     virtual void check(std::size_t d) const = 0;
+    virtual sum_rounding rounding() const = 0;
     virtual any_sum<T, B> make(std::size_t d, position_code positions) const = 0;
     template <Scalar S, class On>
     requires(std::same_as<S, T>&& std::same_as<On, B>) using adder = any_sum<S, On>;
@@ -105,6 +106,7 @@ struct collective_model : model<collective_face<T, B>, Holder> {
     void check(std::size_t d) const override {
         if constexpr (!gathering) check_collective(*this->inside, d);
     }
+    sum_rounding rounding() const override { return rounding_of(*this->inside); }
     any_sum<T, B> make(std::size_t d, position_code positions) const override {
         if constexpr (gathering)
             throw argument_error("gather adds nothing up: messages go to all as they are");

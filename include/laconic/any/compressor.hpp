@@ -173,6 +173,8 @@ struct compressor_face : face {
     virtual bool contractive() const = 0;
     virtual double omega(std::size_t d) const = 0;
     virtual double delta(std::size_t d) const = 0;
+    /// detail::largest_of.
+    virtual double largest() const = 0;
 };
 template <class Holder, class T, class B>
 struct compressor_model : model<compressor_face<T, B>, Holder> {
@@ -230,6 +232,7 @@ struct compressor_model : model<compressor_face<T, B>, Holder> {
             if (contractive()) return this->inside->delta(d);
         throw theory_error({this->name(), " is not known to be contractive: it has no delta"});
     }
+    double largest() const override { return largest_of(*this->inside); }
     C& value() { return *this->inside; }
 
   private:

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "laconic/any/collective.hpp"
-#include "laconic/any/registry.hpp"
+#include "laconic/any/parse.hpp"
 #include "laconic/collective/collectives.hpp"
 
 namespace laconic {
@@ -13,7 +13,7 @@ namespace laconic {
 template <Scalar T, class B>
 struct registry<any_collective<T, B>> {
     static constexpr char const* kind = "a collective";
-    using types = detail::library_collectives;
+    using types = detail::types_of_both<detail::library_collectives, detail::type_list<two_shot<any_compressor<T, B>>>>;
 };
 
 /// Reads the text of a collective, such as "gtop_k(0.01)"; to_string of the result reads back as the same. Throws

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -30,6 +31,7 @@ struct feedback_face : face_with_state {
     virtual void reconstruct(B& on, round_context const& now, std::span<T> mean) = 0;
     virtual void preview(B& on, round_context const& now, std::span<T> mean) const = 0;
     virtual bool keeps_leftover() const = 0;
+    virtual double rate() const = 0;
     virtual void keep(B& on, leftover_message const& m) = 0;
 };
 template <class Holder, class T, class B>
@@ -59,6 +61,10 @@ struct feedback_model : model<feedback_face<T, B>, Holder> {
     bool keeps_leftover() const override {
         if constexpr (keeps) return this->inside->keeps_leftover();
         return false;
+    }
+    double rate() const override {
+        if constexpr (requires { this->inside->rate(); }) return this->inside->rate();
+        return std::numeric_limits<double>::quiet_NaN();  // it has no alpha
     }
     void keep(B& on, leftover_message const& m) override {
         if constexpr (keeps) this->inside->keep(on, m);

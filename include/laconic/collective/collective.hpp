@@ -40,6 +40,18 @@ concept GivesBack = requires(S const& sum) {
     { sum.leftover() } -> std::same_as<sparse_sum<T, B> const&>;
 };
 
+/// Whether a collective rounds the numbers that travel, and leaves out nothing else: then error feedback may keep that,
+/// and need not. And whether it does so without bias, and as a contractive compressor.
+struct sum_rounding {
+    bool rounds = false, unbiased = true, contractive = true;
+};
+/// x.rounding(), which a collective has that rounds so.
+template <class X>
+sum_rounding rounding_of([[maybe_unused]] X const& x) {
+    if constexpr (requires { x.rounding(); }) return x.rounding();
+    return {};
+}
+
 // Only to ask what may be called with one.
 struct some_ranks {
     int rank() const;
@@ -190,14 +202,15 @@ class whole_sum {
                   "the last argument is no collective for these numbers on the host: take one such as ring{}, or leave "
                   "it out (collective/collective.hpp)");
     using algorithm = sum_of<X, T, host>;
-    static_assert(ChosenSum<algorithm> || !GivesBack<algorithm, T, host>,
+    static constexpr bool rounds = requires(X const& x) { x.rounding(); };
+    static_assert(ChosenSum<algorithm> || rounds || !GivesBack<algorithm, T, host>,
                   "this collective leaves terms out of the sum: take one that applies the whole sum, such as ring{}");
 
   public:
     /// Of vectors of d numbers. Throws argument_error where x does not suit them, or leaves terms out of the sum.
     whole_sum(X const& x, std::size_t d) : sum_(make_sum<T>(x, d)) {
         if constexpr (ChosenSum<algorithm>)
-            if (sum_.gives_back())
+            if (sum_.gives_back() && !rounding_of(x).rounds)
                 throw argument_error(
                     {"the collective ", to_string(x),
                      " leaves terms out of the sum: take one that applies the whole sum, such as ring"});

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -142,6 +144,23 @@ consteval bool require_compressor() {
         return require_compressor<C, float, host>();
     else
         return require_compressor<C, double, host>();
+}
+
+/// The largest magnitude that messages of c hold, c.largest(); infinity where c has no such bound.
+template <class C>
+double largest_of([[maybe_unused]] C const& c) {
+    if constexpr (requires { c.largest(); }) return c.largest();
+    return std::numeric_limits<double>::infinity();
+}
+/// Throws argument_error where a number of x, whose first coordinate is `first`, is beyond that.
+template <class B, Scalar T>
+void require_up_to_largest(B& on, auto const& c, std::span<T const> x, std::size_t first = 0) {
+    double const most = largest_of(c);
+    if (!(static_cast<double>(std::numeric_limits<T>::max()) > most && largest_magnitude(on, x) > static_cast<T>(most)))
+        return;
+    std::size_t i = 0;
+    for (auto const seen = on_host(on, x); std::abs(seen[i]) <= static_cast<T>(most);) ++i;
+    throw argument_error({to_string(c), ": coordinate ", first + i, " is beyond ", most, ", its largest number"});
 }
 
 /// What compressors throw for a coordinate that is not finite; refuse_non_finite() where all are, too, for another

@@ -22,6 +22,10 @@ struct short_float {
     using message = messages::short_floats<F, T, B>;
 
     void check(std::size_t) const {}
+    /// The largest number of the format.
+    static constexpr double largest() {
+        return kernels::short_value<double>(kernels::layout_of(F), kernels::layout_of(F).largest());
+    }
     void blank(auto&, std::size_t d, key, auto& m) const { messages::begin_message(m, d); }
     void operator()(auto& on, auto x, key from, auto& m) const {
         blank(on, x.size(), from, m);

@@ -57,6 +57,13 @@ void require_contractive(C const& c, std::size_t d, std::string const& reduction
         if (!(c.delta(d) > 0)) refuse(reduction, to_string(c), "delta is 0: nothing would be sent");
 }
 
+// A collective that rounds must do so as the compressor of such a reduction does.
+void require_rounding(auto const& over, bool sum_rounding::*as, std::string const& reduction, std::string const& why) {
+    if (!(rounding_of(over).*as))
+        throw theory_error(
+            {reduction, " over ", to_string(over), ": ", why, ", or take unproved{", reduction, "{...}}"});
+}
+
 // The collective has gather_all as default, unless its type excludes that.
 template <class R, class X>
 constexpr auto over_field(X R::*member) {
@@ -137,6 +144,8 @@ struct plain {
     }
     void check_proof(std::size_t d) const {
         detail::require_unbiased(compressor, d, "plain", ", or unproved{plain{...}}");
+        detail::require_rounding(over, &detail::sum_rounding::unbiased, "plain",
+                                 "its rounding is biased, so that errors add up: take an unbiased compressor there");
     }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t) const {
@@ -172,7 +181,11 @@ struct error_feedback {
                  field("momentum", &error_feedback::momentum).between(0, 1).by_name(),
                  field("masked", &error_feedback::masked), detail::over_field(&error_feedback::over));
     }
-    void check_proof(std::size_t d) const { detail::require_contractive(compressor, d, "error_feedback"); }
+    void check_proof(std::size_t d) const {
+        detail::require_contractive(compressor, d, "error_feedback");
+        detail::require_rounding(over, &detail::sum_rounding::contractive, "error_feedback",
+                                 "its rounding is not known to be contractive: take such a compressor there");
+    }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t) const {
         return {0, decay, momentum, masked};

@@ -26,7 +26,7 @@ class summed : public plain_transport {
   public:
     /// Of vectors of d numbers. Throws argument_error where x does not suit them.
     summed(X const& x, std::size_t d, position_code positions)
-        : name_(to_string(x)), sum_(make_sum<T, B>(x, d, positions)) {
+        : name_(to_string(x)), rounds_(rounding_of(x).rounds), sum_(make_sum<T, B>(x, d, positions)) {
         mine_.reset(d);
     }
 
@@ -36,11 +36,12 @@ class summed : public plain_transport {
     void require_beside(F const& feedback, std::string const& described) const {
         if constexpr (KeepsLeftover<F>)
             if (feedback.keeps_leftover()) return;
+        if constexpr (requires { feedback.rate(); })
+            if (rounds_ && feedback.rate() == 0) return;
         if (gives_back())
-            throw argument_error(
-                {"the collective ", name_, " gives back what it leaves out, which ", described,
-                 " would lose: take a collective that applies the whole sum, or error feedback: "
-                 "error_feedback{...} in a reducer, memory(0, 1) in a recursion"});
+            throw argument_error({"the collective ", name_, " gives back what it leaves out, which ", described,
+                                  " would lose: take a collective that applies the whole sum, or error feedback: "
+                                  "error_feedback{...} in a reducer, memory(0, 1) in a recursion"});
     }
     static constexpr bool uses_collective() { return true; }
     void send(B&, Communicator auto&, round_context const&, M const&, failure const&, int = 0) {
@@ -100,7 +101,7 @@ class summed : public plain_transport {
     void give_back(B& on, F& feedback) const {
         if constexpr (GivesBack<sum_type, T, B>)
             if constexpr (KeepsLeftover<F>)
-                if (gives_back()) feedback.keep(on, sum_.leftover().message());
+                if (gives_back() && feedback.keeps_leftover()) feedback.keep(on, sum_.leftover().message());
     }
     void require_consistent() const { broken_.require_consistent(no_rank, round_); }
     void recover() { broken_.recover(); }
@@ -131,6 +132,7 @@ class summed : public plain_transport {
     }
 
     std::string name_;
+    bool rounds_;  // and leaves out nothing else
     sum_type sum_;
     sparse_sum<T, B> mine_;
     std::uint64_t round_ = 0;

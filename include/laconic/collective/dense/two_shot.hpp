@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+
+#include "laconic/collective/collective.hpp"
+#include "laconic/collective/parts.hpp"
+#include "laconic/compress/short_float.hpp"
+#include "laconic/wire/plain_kinds.hpp"
+
+namespace laconic {
+
+/// The sum of dense vectors in compressed numbers, a two-shot all-reduce (torchft's fp8 rows, ZeRO++'s 4 bits, CGX):
+/// each rank sends C's message about part p of its vector to rank p, which adds the decoded ones up in the order of
+/// ranks, in T, and sends C's message about their mean to all. All ranks, p too, decode the same bytes: the same bits.
+/// 2 (P - 1) messages of each rank, and 2 (P - 1) / P d b bits for messages of b bits a number: of 16 bits half of a
+/// ring's bytes, for any P. Any P, any d. Parts of more than 64 000 bytes go in pieces of so many, each with its own
+/// message, of which one is added up while the next are on their way.
+///
+/// With an unbiased C the sum is unbiased, and the variance of the mean of n ranks is at most omega (1 + (1 + omega) /
+/// n) times the mean of |x_i|^2. What rounding leaves out is given back: of the first message to the rank that has
+/// rounded, of the second to the one that has added up, so that the sum of what is brought = what is applied + the sum
+/// of what is returned, to within the rounding of T. Numbers beyond the largest one of a format are refused.
+template <class C = bf16>
+struct two_shot {
+    C compressor = by_default();
+    std::uint64_t seed = 0;
+
+    static constexpr void description(auto&& describe) {
+        describe("two_shot", "dense, compressed: parts to who adds them up, and their means to all",
+                 "torchft, ZeRO++, CGX", field("compressor", &two_shot::compressor).written(),
+                 field("seed", &two_shot::seed));
+    }
+    void check(std::size_t d) const { compressor.check(d); }
+    /// All that the sum leaves out is its rounding.
+    detail::sum_rounding rounding() const { return {true, is_unbiased(compressor), is_contractive(compressor)}; }
+    template <Scalar T, OnHost B = host>
+    requires Compressor<C, T, B>
+    class adder;
+    bool operator==(two_shot const&) const = default;
+
+  private:
+    static C by_default() {
+        if constexpr (std::convertible_to<bf16, C>)
+            return bf16{};
+        else
+            return C{};
+    }
+};
+template <class C>
+two_shot(C, std::uint64_t = 0) -> two_shot<C>;
+
+template <class C>
+template <Scalar T, OnHost B>
+requires Compressor<C, T, B>
+class two_shot<C>::adder : detail::sum_in_session {
+    using pieces = detail::in_pieces<T>;
+
+  public:
+    adder(two_shot const& how, std::size_t d, position_code positions)
+        : sum_in_session(how, d, positions), compressor_(how.compressor), from_{how.seed} {
+        left_.resize(d);
+        sum_.resize(std::min(d, pieces::longest));
+        mean_.resize(sum_.size());
+        session_.make_room<T>(sum_.size());
+    }
+
+    /// x <- the sum. Throws argument_error, too, where the compressor does not suit the pieces of a part, and
+    /// compression_error where it has no message about one. After an error leftover() is unspecified.
+    void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        detail::partition const parts{d_, n};
+        auto const of_part = [&](std::size_t p) { return pieces{parts.first(p), parts.length(p)}; };
+        auto const other = [&](std::size_t step) { return (me + step) % n; };
+        std::size_t most = 0;
+        for (std::size_t p = 0; p < n; ++p) {
+            of_part(p).each([&](std::size_t, std::size_t length) { compressor_.check(length); });
+            most = std::max(most, of_part(p).count());
+        }
+        session_.start(on, comm, round, x, d_);
+        round_ = from_.child(round.number);
+        is_listed_ = false;
+        // Both shots of a piece stand `ahead` steps apart, as do what is sent and received of each: so each rank
+        // receives from another in the order in which that one sends.
+        constexpr std::size_t ahead = detail::pieces_ahead;
+        for (std::size_t t = 0; t < most + 2 * ahead; ++t) {
+            for (std::size_t step = 1; step < n; ++step)
+                if (auto const p = other(step); t < of_part(p).count())
+                    of_part(p).visit(t, [&](std::size_t at, std::size_t length) {
+                        session_.send(comm, static_cast<int>(p), [&](wire::bit_writer& sink) {
+                            if (compress(on, comm.rank(), x.subspan(at, length), at, key_of(me, at)))
+                                keep_error(on, x.subspan(at, length), at), write(sink, message_);
+                        });
+                    });
+            if (t >= ahead && t - ahead < of_part(me).count())
+                of_part(me).visit(t - ahead, [&](std::size_t at, std::size_t length) {
+                    add_up(on, comm, x, at, length);
+                    auto const bytes = session_.encode([&](wire::bit_writer& sink) { write(sink, message_); }).finish();
+                    for (std::size_t step = 1; step < n; ++step)
+                        session_.send_bytes(comm, static_cast<int>(other(step)), bytes);
+                });
+            for (std::size_t step = 1; step < n && t >= 2 * ahead; ++step)
+                if (auto const p = other(n - step); t - 2 * ahead < of_part(p).count())
+                    of_part(p).visit(t - 2 * ahead, [&](std::size_t at, std::size_t length) {
+                        session_.receive(comm, static_cast<int>(p), [&](wire::bit_reader& source) {
+                            read_message(on, source, length, key_of(n, at));
+                            set_sum(on, n, theirs_, x.subspan(at, length));
+                        });
+                    });
+        }
+        session_.finish();
+    }
+
+    /// What this rank keeps, to be sent later: what its own messages left out, and of its part the mean's.
+    sparse_sum<T, B> const& leftover() const {
+        if (!is_listed_) list_.assign_nonzero(list_on_, std::span<T const>(left_));
+        is_listed_ = true;
+        return list_;
+    }
+
+  private:
+    // Of the message of a rank, or for n ranks the n-th, of the mean, about the piece that starts here.
+    key key_of(std::size_t rank, std::size_t at) const { return round_.child(rank).child(at); }
+    // message_ <- that about x, which starts at coordinate `first`. Returns whether there is one.
+    bool compress(B& on, int rank, std::span<T const> x, std::size_t first, key from) {
+        try {
+            detail::require_up_to_largest(on, compressor_, x, first);
+            compressor_(on, x, from, message_);
+        } catch (std::exception const& e) {
+            session_.give_up(rank, e.what());
+        }
+        return !session_.failed();
+    }
+    void read_message(B& on, wire::bit_reader& source, std::size_t length, key from) {
+        compressor_.blank(on, length, from, theirs_);
+        read(on, source, theirs_, compressor_);
+    }
+    // The part of the leftover from coordinate `first` on <- x less message_.
+    void keep_error(B& on, std::span<T const> x, std::size_t first) {
+        auto const left = std::span<T>(left_).subspan(first, x.size());
+        copy(on, x, left);
+        add_message(on, left, T(-1), message_);
+    }
+    // x <- n times the mean that m is about: the same bits for all, as it is rounded once.
+    void set_sum(B& on, std::size_t n, auto const& m, std::span<T> x) {
+        fill(on, x, T(0));
+        add_message(on, x, static_cast<T>(n), m);
+    }
+    // A piece of this rank's part: x <- the sum, and message_ is about the mean.
+    void add_up(B& on, auto& comm, std::span<T> all, std::size_t at, std::size_t length) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        auto const sum = std::span<T>(sum_).first(length), mean = std::span<T>(mean_).first(length);
+        fill(on, sum, T(0));
+        for (std::size_t r = 0; r < n; ++r) {
+            if (r != me) {
+                session_.receive(comm, static_cast<int>(r), [&](wire::bit_reader& source) {
+                    read_message(on, source, length, key_of(r, at));
+                    add_message(on, sum, T(1), theirs_);
+                });
+            } else if (!session_.failed() && compress(on, comm.rank(), all.subspan(at, length), at, key_of(me, at))) {
+                keep_error(on, all.subspan(at, length), at);
+                add_message(on, sum, T(1), message_);
+            }
+        }
+        if (session_.failed()) return;
+        session_.check_sum(on, sum, at);
+        for (std::size_t i = 0; i < length; ++i) mean[i] = sum[i] / static_cast<T>(n);
+        if (session_.failed() || !compress(on, comm.rank(), mean, at, key_of(n, at))) return;
+        auto const x = all.subspan(at, length), left = std::span<T>(left_).subspan(at, length);
+        set_sum(on, n, message_, x);
+        session_.check_sum(on, x, at);
+        add_scaled(on, T(1), std::span<T const>(sum), left);
+        add_scaled(on, T(-1), std::span<T const>(x), left);
+    }
+
+    C compressor_;
+    key from_, round_;
+    detail::message_of<C, T, B> message_, theirs_;
+    typename B::template array<T> left_, sum_, mean_;  // of the vector, and of a piece
+    mutable B list_on_;
+    mutable sparse_sum<T, B> list_;  // of left_, once it is asked for
+    mutable bool is_listed_ = false;
+};
+
+}  // namespace laconic

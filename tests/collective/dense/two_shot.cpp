@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// `two_shot` rounds what travels twice, as a plain loop does; gives back both errors; sends 2 (P - 1) / P d codes; and
+// reports on all ranks what it cannot round.
+#include "laconic/collective/dense/two_shot.hpp"
+
+#include "laconic/any/parse_reduction.hpp"
+#include "named_reductions.hpp"
+#include "support/collective_sums.hpp"
+#include "support/error_of.hpp"
+#include "support/everything.hpp"
+
+using namespace collective_sums;
+
+static_assert(Collective<two_shot<>> && Collective<two_shot<quantize>, float> &&
+              Collective<two_shot<any_compressor<>>>);
+
+// rint(x q / max) max / q with q = 2^(bits - 1) - 1 and max = |x|_inf: the quantizer of the known answers.
+struct symmetric {
+    int bits = 4;
+
+    template <Scalar T, class B>
+    using message = messages::full_vector<T, B>;
+    void check(std::size_t) const {}
+    void blank(auto&, std::size_t d, key, auto& m) const { messages::begin_message(m, d); }
+    void operator()(auto& on, auto x, key from, auto& m) const {
+        blank(on, x.size(), from, m);
+        double const q = (1 << (bits - 1)) - 1;
+        double most = 0;
+        for (auto const v : x) most = std::max(most, std::abs(v));
+        for (std::size_t i = 0; i < x.size(); ++i) m.values[i] = most == 0 ? 0 : std::rint(x[i] * q / most) * most / q;
+    }
+    bool operator==(symmetric const&) const = default;
+    friend std::string to_string(symmetric const& s) { return "symmetric(" + std::to_string(s.bits) + ")"; }
+};
+
+// The bowls f_i = 1/2 sum_j a_ij (x_j - b_ij)^2 of four ranks and eight numbers.
+double slope(std::size_t i, std::size_t j) { return double(2 + (i + 2 * j) % 5) / 4; }
+double centre(std::size_t i, std::size_t j) {
+    return (double((3 * i + 5 * j + i * j) % 11) - 5) / 2 + double((i + 1) * (j + 1)) / 64;
+}
+using vec = std::vector<double>;
+void check_answer(vec const& x, double first, double last, double squares) {
+    CHECK(x[0] == doctest::Approx(first).epsilon(1e-11));
+    CHECK(x[7] == doctest::Approx(last).epsilon(1e-11));
+    double sum = 0;
+    for (auto const v : x) sum += v * v;
+    CHECK(sum == doctest::Approx(squares).epsilon(1e-11));
+}
+
+TEST_CASE("known answers: the mean of four ranks' vectors in 8 and 4 bits") {
+    for (int const bits : {8, 4}) {
+        vec result;
+        fibers::run(4, [&](auto& comm) {
+            host on;
+            auto sum = make_sum<double>(two_shot{symmetric{bits}}, 8);
+            vec x;
+            for (std::size_t j = 0; j < 8; ++j) x.push_back(centre(std::size_t(comm.rank()), j));
+            sum(on, comm, std::span(x));
+            for (auto& v : x) v /= 4;
+            if (comm.rank() == 2) result = x;
+        });
+        if (bits == 8) check_answer(result, -.214443897638, -.564068651575, 1.69380308386);
+        if (bits == 4) check_answer(result, -.177933673469, -.563616071429, 1.63386477177);
+    }
+}
+
+TEST_CASE("known answers: error feedback over 4 bits keeps both residuals, and reaches the optimum") {
+    std::map<int, vec> at;
+    fibers::run(4, [&](auto& comm) {
+        auto const i = std::size_t(comm.rank());
+        vec x(8, 1), g(8);
+        reducer reduce(unproved{error_feedback{identity{}, 1, two_shot{symmetric{4}}}}, comm, g);
+        for (int round = 1; round <= 300; ++round) {
+            for (std::size_t j = 0; j < 8; ++j) g[j] = .1 * slope(i, j) * (x[j] - centre(i, j));
+            reduce(g);
+            for (std::size_t j = 0; j < 8; ++j) x[j] -= g[j];
+            if (i == 1) at[round] = x;
+        }
+    });
+    check_answer(at[1], .93698182398, .86796875, 6.89662450927);
+    check_answer(at[10], .596361354498, .117908845594, 3.14983919482);
+    check_answer(at[300], .328070171291, -.408287701255, 2.57101169566);
+}
+
+// The nearest number of bf16, the even one of two.
+float rounded(float x) {
+    auto const b = std::bit_cast<std::uint32_t>(x), up = b + 0x7fff + (b >> 16 & 1);
+    return std::bit_cast<float>(up & 0xffff0000u);
+}
+// What two_shot{bf16{}} makes of the ranks' vectors, in one loop.
+std::vector<float> by_one_loop(vectors<float> const& all) {
+    auto const n = float(all.size());
+    std::vector<float> sums(all[0].size());
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        float sum = 0;
+        for (auto const& x : all) sum += rounded(x[i]);
+        sums[i] = n * rounded(sum / n);
+    }
+    return sums;
+}
+vectors<float> fractions(std::size_t d, int ranks) { return whole_numbers<float>(d, ranks, 7); }
+recipe<float> const in_bf16 = [](std::size_t) { return two_shot{bf16{}}; };
+
+TEST_CASE("the same bits as one loop, on all ranks and over threads, for any ranks and lengths, long ones in pieces") {
+    for (int const n : {1, 2, 3, 4, 7, 9})
+        for (std::size_t const d : {0u, 1u, 3u, 8u, 61u, 100003u}) {
+            CAPTURE(n);
+            CAPTURE(d);
+            auto const all = fractions(d, n);
+            auto const expected = by_one_loop(all);
+            for (auto run : {sv::rank_runner(sv::run_over<fibers>), sv::rank_runner(sv::run_over<threads>)})
+                for (auto const& x : after(all, in_bf16, nullptr, run)) CHECK(x == expected);
+        }
+    std::size_t const d = 2 * 21 * detail::in_pieces<float>::longest + 3;  // more pieces than are under way at once
+    auto const all = fractions(d, 2);
+    for (auto const& x : after(all, in_bf16, nullptr, sv::run_over<threads>)) CHECK(x == by_one_loop(all));
+}
+
+TEST_CASE("a rank sends the other parts once, and the sum of its own to all others, in 16 bits a number") {
+    for (std::size_t const n : {1u, 2u, 3u, 4u, 7u})
+        for (std::size_t const d : {0u, 5u, 84u, 85u, 84000u}) {
+            detail::partition const parts{d, n};
+            auto const sent = bytes_sent_by(fractions(d, int(n)), "two_shot(bf16)");
+            for (std::size_t r = 0; r < n; ++r) {
+                CHECK(sent[r] == 2 * ((d - parts.length(r)) + (n - 1) * parts.length(r)));
+                if (d % n == 0) CHECK(sent[r] == 2 * 2 * (n - 1) * d / n);
+            }
+        }
+    // By a reducer: and nothing else but what the ranks agree on beforehand.
+    for (std::size_t const n : {2u, 4u}) {
+        std::vector<std::uint64_t> sent(n);
+        threads::run(int(n), [&](auto& comm) {
+            std::vector<float> x(84000, 1);
+            reducer reduce(parse_reduction("unproved(plain(over=two_shot(bf16)))"), comm, x);
+            reduce(x);
+            auto const before = reduce.statistics().bytes_sent;
+            reduce(x);
+            sent[std::size_t(comm.rank())] = reduce.statistics().bytes_sent - before;
+        });
+        CHECK(sent == std::vector<std::uint64_t>(n, 2 * 2 * (n - 1) * 84000 / n));
+    }
+}
+
+TEST_CASE_TEMPLATE("what is brought = what is applied + what returns to who rounded", T, float, double) {
+    for (std::string const text : {"two_shot(bf16)", "two_shot(quantize(3, bucket=8), seed=5)", "two_shot(uniform(4))",
+                                   "two_shot(natural)", "two_shot(float8_e5m2)", "two_shot(scaled_sign)"})
+        for (int const n : {1, 2, 3, 7})
+            for (std::size_t const d : {1u, 5u, 600u}) {
+                CAPTURE(text);
+                CAPTURE(n);
+                auto const brought = whole_numbers<T>(d, n, 7);
+                vectors<T> applied(brought), returned(brought);
+                sv::run_over<fibers>(n, [&](any_communicator& comm) {
+                    host on;
+                    auto const me = std::size_t(comm.rank());
+                    auto sum = make_sum<T>(parse_collective<T>(text), d);
+                    sum(on, comm, std::span(applied[me]), 3);
+                    sum.leftover().write_out(on, std::span(returned[me]));
+                });
+                double apart = 0;
+                for (std::size_t i = 0; i < d; ++i) {
+                    double difference = -double(applied[0][i]), size = std::abs(difference);
+                    for (std::size_t r = 0; r < brought.size(); ++r) {
+                        difference += double(brought[r][i]) - double(returned[r][i]);
+                        size += std::abs(double(brought[r][i])) + std::abs(double(returned[r][i]));
+                    }
+                    apart = std::max(apart, std::abs(difference) / size);
+                }
+                CHECK(apart < (sizeof(T) == 4 ? 1e-6 : 1e-15));
+                for (auto const& x : applied) CHECK(x == applied[0]);
+            }
+}
+
+TEST_CASE("with an unbiased compressor the sum is unbiased, and each round and each rank draws anew") {
+    double const count = 4000;
+    vec mean(2);
+    std::set<double> seen;
+    fibers::run(2, [&](auto& comm) {
+        host on;
+        auto sum = make_sum<double>(two_shot{quantize{1, 0, p_norm::largest}, 9}, 4);
+        for (std::uint64_t t = 0; t < 4000; ++t) {
+            vec x{1, 4, -1, 4};  // of 4: a quarter of the times
+            sum(on, comm, std::span(x), t);
+            if (comm.rank() != 0) continue;
+            seen.insert(x[0]);
+            mean[0] += x[0] / count;
+            mean[1] += x[2] / count;
+        }
+    });
+    // The mean of two such numbers is 0, 2 or 4, and 2 becomes 0 or 4: of a sum of 0 or 8 the variance is 12.
+    CHECK(std::abs(mean[0] - 2) < 4 * std::sqrt(12 / count));
+    CHECK(std::abs(mean[1] + 2) < 4 * std::sqrt(12 / count));
+    CHECK(seen == std::set<double>{0, 8});
+}
+
+TEST_CASE("sent in full, it is a sum, and refuses what sums do") {
+    recipe<float> const in_full = [](std::size_t) { return two_shot{identity{}}; };
+    sums_are_right<float>(in_full, {1, 2, 3, 4, 5, 8, 9, 33}, {sv::shape::spread, sv::shape::all});
+    refuses(in_full, true);
+}
+
+TEST_CASE("where a sum in a piece of a long part overflows is known to all") {
+    std::size_t const d = 21 * detail::in_pieces<float>::longest + 3;
+    for (int const n : {2, 3}) {
+        auto bad = whole_numbers<float>(d, n);
+        for (auto& x : bad) x[d - 2] = x[70] = 3e38f;
+        for (auto const& thrown : sv::errors_on(n, [&](any_communicator& comm) {
+                 summing<float> collective(comm, in_bf16, d);
+                 collective(comm, bad[std::size_t(comm.rank())], 2);
+             }))
+            CHECK(thrown == "round 2: the ranks' sum is not finite at coordinate 70");
+    }
+}
+
+TEST_CASE("beyond the largest number of a format: refused on all ranks, and the next round is held") {
+    for (auto const& [format, most, beyond] :
+         {std::tuple{"fp16", 65504.f, 65520.f}, {"float8_e4m3", 448.f, 449.f}, {"bf16", 3.3895314e38f, 3.396e38f}}) {
+        auto const text = std::string("two_shot(") + format + ")";
+        std::vector<std::string> errors(3);
+        sv::run_over<threads>(3, [&, most = most, beyond = beyond](any_communicator& comm) {
+            host on;
+            auto sum = make_sum<float>(parse_collective<float>(text), 9);
+            std::vector<float> x(9, 1);
+            if (comm.rank() == 1) x[8] = -beyond;
+            errors[std::size_t(comm.rank())] = error_of<compression_error>([&] { sum(on, comm, std::span(x), 4); });
+            x.assign(9, comm.rank() == 1 ? most : 0);
+            sum(on, comm, std::span(x), 5);
+            CHECK(x[0] > most / 2);
+            // The mean of the largest numbers is one of the format, whatever their sum.
+            if (most < 1e38f) {
+                x.assign(9, most);
+                sum(on, comm, std::span(x), 6);
+                CHECK(x == std::vector<float>(9, 3 * most));
+            }
+        });
+        CHECK(errors == std::vector<std::string>(3, errors[0]));
+        CHECK(errors[0].find(std::string("rank 1, round 4: ") + format + ": coordinate 8 is beyond ") == 0);
+    }
+}
+
+TEST_CASE("beside which reductions it may stand") {
+    auto const why = [](std::string const& text) {
+        std::string thrown;
+        threads::run(2, [&](auto& comm) {
+            std::string const mine = error_of<error>([&] {
+                std::vector<float> x(4, 1);
+                reducer reduce(parse_reduction(text), comm, x);
+                reduce(x);
+                if (x != std::vector<float>(4, 1)) throw error("not the mean");
+            });
+            if (comm.rank() == 0) thrown = mine;
+        });
+        return thrown;
+    };
+    for (auto const* const text :
+         {"unproved(plain(over=two_shot))", "plain(over=two_shot(quantize(1, p=inf)))",
+          "error_feedback(identity, over=two_shot(scaled_sign))", "unproved(error_feedback(identity, over=two_shot))",
+          "unproved(plain(bf16, over=two_shot))"})
+        CHECK(why(text) == "nothing");
+    CHECK(
+        why("plain(over=two_shot)") ==
+        "plain over two_shot(bf16): its rounding is biased, so that errors add up: take an unbiased compressor there, "
+        "or take unproved{plain{...}}");
+    CHECK(why("error_feedback(identity, over=two_shot(quantize(1)))").find("not known to be contractive") !=
+          std::string::npos);
+    for (auto const* const text :
+         {"shifted(quantize(7), over=two_shot(quantize(7)))", "ef21_shift(top_k(2), over=two_shot)"})
+        CHECK(why(text).find("gives back what it leaves out") != std::string::npos);
+}
+
+TEST_CASE("sums and means in one call") {
+    threads::run(3, [](auto& comm) {
+        std::vector<double> x{1.0, 2.00001, 3.0};
+        mean(comm, x, two_shot{bf16{}});
+        if (x != std::vector<double>{1, 2, 3}) throw error("not the mean");
+        sum(comm, x, two_shot<>{});
+        sum(comm, x, any_collective<double>(two_shot<>{}));
+        if (x != std::vector<double>{9, 18, 27}) throw error("not the sum");
+    });
+}
