@@ -57,11 +57,10 @@ void require_contractive(C const& c, std::size_t d, std::string const& reduction
         if (!(c.delta(d) > 0)) refuse(reduction, to_string(c), "delta is 0: nothing would be sent");
 }
 
-// A collective that rounds must do so as the compressor of such a reduction does.
-void require_rounding(auto const& over, bool sum_rounding::*as, std::string const& reduction, std::string const& why) {
+// Throws theory_error unless a collective that rounds does so as such a reduction's compressor must.
+void require_rounding(auto const& over, bool sum_rounding::*as, std::string const& how, std::string const& why) {
     if (!(rounding_of(over).*as))
-        throw theory_error(
-            {reduction, " over ", to_string(over), ": ", why, ", or take unproved{", reduction, "{...}}"});
+        refuse(how, concat({"..., ", to_string(over)}), concat({why, ": take another, or unproved{...}"}));
 }
 
 // The collective has gather_all as default, unless its type excludes that.
@@ -144,8 +143,7 @@ struct plain {
     }
     void check_proof(std::size_t d) const {
         detail::require_unbiased(compressor, d, "plain", ", or unproved{plain{...}}");
-        detail::require_rounding(over, &detail::sum_rounding::unbiased, "plain",
-                                 "its rounding is biased, so that errors add up: take an unbiased compressor there");
+        detail::require_rounding(over, &detail::sum_rounding::unbiased, "plain", "its rounding is biased");
     }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t) const {
@@ -184,7 +182,7 @@ struct error_feedback {
     void check_proof(std::size_t d) const {
         detail::require_contractive(compressor, d, "error_feedback");
         detail::require_rounding(over, &detail::sum_rounding::contractive, "error_feedback",
-                                 "its rounding is not known to be contractive: take such a compressor there");
+                                 "its rounding is not known to be contractive");
     }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t) const {

@@ -257,10 +257,8 @@ TEST_CASE("beside which reductions it may stand") {
           "error_feedback(identity, over=two_shot(scaled_sign))", "unproved(error_feedback(identity, over=two_shot))",
           "unproved(plain(bf16, over=two_shot))"})
         CHECK(why(text) == "nothing");
-    CHECK(
-        why("plain(over=two_shot)") ==
-        "plain over two_shot(bf16): its rounding is biased, so that errors add up: take an unbiased compressor there, "
-        "or take unproved{plain{...}}");
+    CHECK(why("plain(over=two_shot)") ==
+          "plain{..., two_shot(bf16)}: its rounding is biased: take another, or unproved{...}");
     CHECK(why("error_feedback(identity, over=two_shot(quantize(1)))").find("not known to be contractive") !=
           std::string::npos);
     for (auto const* const text :
