@@ -38,6 +38,34 @@ TEST_CASE("a list takes terms up to its length, refuses more without any of them
     CHECK_FALSE(none.append(first_of(1)));
 }
 
+TEST_CASE("a list is written out as zeros to which its terms are added, each coordinate's in the order of messages") {
+    using list = detail::term_list<float>;
+    host on;
+    constexpr std::size_t d = 100'000;  // several blocks, and a part of one
+    for (bool const ascending : {true, false}) {
+        list all(d);
+        std::vector<float> expected(d), x(d, 7.0f);
+        for (std::size_t m = 0; m < 4; ++m) {
+            std::vector<messages::term<float>> terms;
+            for (std::size_t i = m == 2 ? d : 0; i < d; i += 1 + key{m}.word(i) % 40)  // the third has none
+                terms.push_back({static_cast<coordinate>(i), static_cast<float>(key{m}.uniform(i) - 0.5)});
+            if (m != 2) terms.push_back({static_cast<coordinate>(d - 1), 1e6f});  // rounds what came before
+            if (!ascending && m == 1) std::swap(terms[0], terms[terms.size() / 2]);
+            REQUIRE(all.append(list::view{std::span<messages::term<float> const>(terms)}));
+            add_terms(on, std::span(expected), 0.3f, list::view{std::span<messages::term<float> const>(terms)});
+        }
+        all.write_out(on, std::span(x), 0.3f);
+        CHECK(x == expected);
+        all.write_out(on, std::span(x), 0.3f);  // again
+        CHECK(x == expected);
+    }
+    list none(0);
+    std::vector<float> x{1, 2};
+    none.write_out(on, std::span(x), 1.0f);
+    CHECK(x == std::vector<float>{0, 0});
+    none.write_out(on, std::span<float>(), 1.0f);
+}
+
 TEST_CASE("a message whose kind is chosen at run time appends its terms where it lists some of the coordinates") {
     host on;
     std::vector<float> const x{1, -3, 2, 0};

@@ -22,7 +22,8 @@ TEST_CASE("the residual is multiplied by the step size that it was made at over 
     std::vector<double> const x{1, 1};
     std::vector<double> out(2);
     auto const delta = [&](std::optional<double> step_size) {
-        CHECK(m.make_delta(on, {}, 1.0, std::span<double const>(x), step_size, std::span(out)));
+        auto const sum = [&](auto const& s) { return kernels::compensate(on, s); };
+        CHECK(m.with_delta(on, {}, 1.0, std::span<double const>(x), step_size, std::span(out), sum));
         return out;
     };
     CHECK(delta(0.25) == std::vector<double>{5, 3});

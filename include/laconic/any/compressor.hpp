@@ -9,7 +9,7 @@
 
 #include "laconic/any/holder.hpp"
 #include "laconic/compress/identity.hpp"
-#include "laconic/compress/starts_warm.hpp"
+#include "laconic/compress/compress_sum.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/message/term_list.hpp"
 #include "laconic/wire/message.hpp"
@@ -164,6 +164,9 @@ struct compressor_face : face {
     /// StartsWarm, where the compressor inside does; else without a start.
     virtual void operator()(B& on, std::span<T const> x, key from, std::span<T const> start,
                             any_message<T, B>& m) const = 0;
+    /// detail::compress_sum() of the compressor inside.
+    virtual bool compress_sum(B& on, kernels::compensation<T> const& sum, key from, std::span<T const> start,
+                              any_message<T, B>& m) const = 0;
     virtual std::span<T const> start_after(any_message<T, B> const& m) const = 0;
     /// The compressor inside for a layer of this shape; null where it is the same for all.
     virtual compressor_face* shaped(std::size_t d, std::size_t rows) const = 0;
@@ -195,6 +198,13 @@ struct compressor_model : model<compressor_face<T, B>, Holder> {
             (*this->inside)(on, x, from, start, m);
         else
             compress_from<T>(on, *this->inside, x, from, start, own_message(m));
+    }
+    bool compress_sum(B& on, kernels::compensation<T> const& sum, key from, std::span<T const> start,
+                      any_message<T, B>& m) const override {
+        if constexpr (is_face)
+            return this->inside->compress_sum(on, sum, from, start, m);
+        else
+            return detail::compress_sum<T>(on, *this->inside, sum, from, start, own_message(m));
     }
     std::span<T const> start_after([[maybe_unused]] any_message<T, B> const& m) const override {
         if constexpr (is_face)

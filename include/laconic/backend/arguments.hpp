@@ -42,6 +42,20 @@ struct listed_terms {
     std::span<T const> values{};
 };
 
+/// What a backend's compensate() takes, for who calls it later: out <- a g - h + b e.
+template <Scalar T>
+struct compensation {
+    T a = 1;
+    std::span<T const> g{}, h{};
+    T b = 0;
+    std::span<T const> e{};
+    std::span<T> out{};
+};
+template <class B, Scalar T>
+bool compensate(B& on, compensation<T> const& sum) {
+    return compensate(on, sum.a, sum.g, sum.h, sum.b, sum.e, sum.out);
+}
+
 }  // namespace laconic::kernels
 
 namespace laconic {

@@ -42,6 +42,14 @@ struct top_k {
         select_largest(on, x, k.of(x.size()), m.support);
         make_payload(on, x, T(1), *this, m);
     }
+    template <Scalar T>
+    bool compress_sum(auto& on, kernels::compensation<T> const& sum, key from, auto& m) const {
+        auto const [a, g, h, b, e, out] = sum;
+        begin_message(m, out.size(), *this, from);
+        if (!compensate_and_select_largest(on, a, g, h, b, e, out, k.of(out.size()), m.support)) return false;
+        make_payload(on, std::span<T const>(out), T(1), *this, m);
+        return true;
+    }
     bool contractive() const requires detail::KeepsShare<Rest> { return detail::keeps_share(rest); }
     double delta(std::size_t d) const requires detail::KeepsShare<Rest> {
         auto const n = k.of(d);

@@ -53,10 +53,12 @@ template <class F, class T, class B>
 concept CompensatesFinite = requires(F& feedback, B& on, round_context const& now, T scale, std::span<T> g) {
     { feedback.make_delta(on, now, scale, g) } -> std::same_as<bool>;
 };
-/// feedback.make_delta(on, scale, x, waited, out) is the same from x to out, with the residual times `waited`.
+/// feedback.with_delta(on, scale, x, waited, out, last) is the same from x to out, with the residual times `waited`: it
+/// returns last(sum), which makes the last sum, and returns whether it is finite.
 template <class F, class T, class B>
-concept ScalesResidual = requires(F const& feedback, B& on, T scale, std::span<T const> x, std::span<T> out) {
-    { feedback.make_delta(on, scale, x, scale, out) } -> std::same_as<bool>;
+concept ScalesResidual = requires(F const& feedback, B& on, T scale, std::span<T const> x, std::span<T> out,
+                                  bool (*last)(kernels::compensation<T> const&)) {
+    { feedback.with_delta(on, scale, x, scale, out, last) } -> std::same_as<bool>;
 };
 /// feedback.residual() is the residual e_i, d numbers or none.
 template <class F>

@@ -48,24 +48,22 @@ class memory {
     bool make_delta(B& on, round_context const&, T scale, std::span<T> g) const {
         if (scale == 1 && shift_.empty() && residual_.empty() && factor_ == 0)
             return first_non_finite(on, std::span<T const>(g)) == g.size();
-        return make_delta(on, scale, std::span<T const>(g), 1, g);
+        return with_delta(on, scale, std::span<T const>(g), 1, g,
+                          [&](auto const& sum) { return kernels::compensate(on, sum); });
     }
-    /// out <- scale g - h + decay residual_scale e, and the next u, of scale g; returns whether all of delta is finite.
-    bool make_delta(B& on, T scale, std::span<T const> g, T residual_scale, std::span<T> out) const {
+    /// out <- scale g - h + decay residual_scale e, and the next u, of scale g: returns last(sum), which is to make the
+    /// last sum and to return whether all of it is finite.
+    bool with_delta(B& on, T scale, std::span<T const> g, T residual_scale, std::span<T> out, auto last) const {
+        using sum = kernels::compensation<T>;
         std::span<T const> const u(momentum_), none;
         std::span<T> const next(next_momentum_);
-        auto const add = [&](T a, std::span<T const> x, std::span<T const> minus, T b, std::span<T const> y,
-                             std::span<T> sum) {
-            using kernels::compensate;
-            return compensate(on, a, x, minus, b, y, sum);
-        };
         if (factor_ != 0) {
             T const m = static_cast<T>(factor_);
-            add(nesterov_ ? m * scale : scale, g, none, m, u, next);
-            if (nesterov_) add(scale, g, none, T(1), next, out);
+            kernels::compensate(on, sum{nesterov_ ? m * scale : scale, g, none, m, u, next});
+            if (nesterov_) kernels::compensate(on, sum{scale, g, none, T(1), next, out});
             g = nesterov_ ? out : next, scale = 1;
         }
-        return add(scale, g, shift_, static_cast<T>(decay_) * residual_scale, residual_, out);
+        return last(sum{scale, g, shift_, static_cast<T>(decay_) * residual_scale, residual_, out});
     }
 
     /// e <- delta - m, h <- h + rate m, u <- the next u, once m has reached the others.

@@ -39,17 +39,18 @@ class layer_memory {
             if (share != 1 && feedback_.rate() != 0)
                 throw argument_error("a weight other than the other ranks' cannot be combined with a shift");
     }
-    /// out <- scale x - h + decay e, with e at this step size where one is given; returns whether all of it is finite.
-    bool make_delta(B& on, round_context const& now, T scale, std::span<T const> x, std::optional<double> step_size,
-                    std::span<T> out) const {
+    /// out <- scale x - h + decay e, with e at this step size where one is given: returns last(sum), which makes the last
+    /// sum, and returns whether all of it is finite.
+    bool with_delta(B& on, round_context const& now, T scale, std::span<T const> x, std::optional<double> step_size,
+                    std::span<T> out, auto last) const {
         T const waited = static_cast<T>(step_size && step_size_ > 0 ? step_size_ / *step_size : 1);
         if constexpr (ScalesResidual<F, T, B>) {
-            return feedback_.make_delta(on, scale, x, waited, out);
+            return feedback_.with_delta(on, scale, x, waited, out, last);
         } else {
             if (waited != 1) throw argument_error("a step size that changes cannot be combined with this feedback");
             copy(on, x, out);
-            return make_delta(const_cast<F&>(feedback_), on, now, scale,
-                              out);  // compensate() does not change its state
+            if (!make_delta(const_cast<F&>(feedback_), on, now, scale, out)) return false;  // its state does not change
+            return last(kernels::compensation<T>{T(1), out, {}, T(0), {}, out});
         }
     }
     /// Marks the residual as made at this step size, where one is given.

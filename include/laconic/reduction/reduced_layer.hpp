@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "laconic/compress/starts_warm.hpp"
+#include "laconic/compress/compress_sum.hpp"
 #include "laconic/message/term_list.hpp"
 #include "laconic/reduction/layer_memory.hpp"
 #include "laconic/reduction/step_communicator.hpp"
@@ -176,8 +176,7 @@ class reduced_layer final : public step_layer {
         if constexpr (estimate_is_list)
             if (lists_) {
                 auto const x = x_.held().template in_place<T>();
-                fill(on(), x, T(0));
-                return add_terms(on(), x, T(1) / static_cast<T>(comm().size()), terms_.terms());
+                return terms_.write_out(on(), x, T(1) / static_cast<T>(comm().size()));
             }
         if (options_.loss_scale != 1) multiply(on(), static_cast<T>(options_.loss_scale), mean());
         x_.held().assign(on(), std::span<T const>(mean_));
@@ -269,10 +268,12 @@ class reduced_layer final : public step_layer {
     failure make_from(std::uint64_t round, std::span<T const> x, T weight) {
         auto const at = now(round);
         std::span<T> const delta(delta_);
-        if (!memory_.make_delta(on(), at, scale_, x, options_.step_size, delta))
-            return failure::not_finite(first_non_finite(on(), std::span<T const>(delta)));
+        auto const make = [&](kernels::compensation<T> const& sum) {
+            if (goes_in_full_) return kernels::compensate(on(), sum);
+            return compress_sum<T>(on(), compressor_in(how_, round), sum, at.own, start_, message_);
+        };
+        if (!memory_.with_delta(on(), at, scale_, x, options_.step_size, delta, make)) return failure::not_finite(first_non_finite(on(), std::span<T const>(delta)));
         if (goes_in_full_) return identity{}(on(), std::span<T const>(delta), at.own, full_message_), failure();
-        compress_from<T>(on(), compressor_in(how_, round), delta, at.own, start_, message_);
         weigh(on(), weight, message_);
         return {};
     }

@@ -47,6 +47,50 @@ TEST_CASE_TEMPLATE("the largest of long vectors, whatever a sample of them sugge
     check_all("NaN only", make([](std::size_t) { return NAN; }));
 }
 
+TEST_CASE_TEMPLATE("of a sum as it is made: the same sum, and its largest", T, float, double) {
+    key const from{6};
+    host on;
+    reference plain;
+    auto const largest = detail::bytes_past_caches / sizeof(T) + 77;  // written past the caches
+    for (std::size_t const d : {length, length - 1, largest}) {
+        std::vector<T> g(d + 16), h(d), e(d), out(d + 16), sum(d);
+        for (std::size_t i = 0; i < d; ++i)
+            g[i] = static_cast<T>(from.uniform(i) - 0.5), h[i] = static_cast<T>(i % 5) / 8, e[i] = static_cast<T>(i % 7) / 9;
+        coordinates at{3}, expected;
+        auto const check = [&](std::span<T const> x, std::span<T const> minus, std::span<T const> plus, std::size_t k,
+                               std::size_t skip) {
+            CAPTURE(d);
+            CAPTURE(k);
+            CAPTURE(skip);
+            bool const finite = compensate(plain, T(1.5), x, minus, T(0.3), plus, std::span(sum));
+            auto const to = std::span(out).subspan(skip, d);
+            CHECK(finite == compensate_and_select_largest(on, T(1.5), x, minus, T(0.3), plus, to, k, at));
+            CHECK(std::ranges::equal(std::as_bytes(std::span(sum)), std::as_bytes(to)));
+            if (!finite) return;
+            select_largest(on, std::span<T const>(sum), k, expected);  // right by the tests above
+            CHECK(at == expected);
+        };
+        std::span<T const> const none, x = std::span<T const>(g).first(d);
+        check(x, none, e, d / 100, 0);
+        check(std::span<T const>(g).subspan(3, d), h, e, d / 9, 5);
+        check(x, h, none, d / 10, 15);
+        check(x, none, none, d / 7, 1);  // more than is guessed
+        check(x, h, e, 0, 2);
+        e[d - 1] = std::numeric_limits<T>::infinity();
+        check(x, none, e, d / 100, 3);
+        g[2] = std::numeric_limits<T>::quiet_NaN();
+        check(x, h, none, d / 100, 0);
+    }
+    // in place, and misled by its guess: all are equal
+    std::vector<T> same(length, T(2)), zeros(length);
+    coordinates at;
+    CHECK(compensate_and_select_largest(on, T(1), std::span<T const>(same), {}, T(1), std::span<T const>(zeros),
+                                        std::span(same), 400, at));
+    REQUIRE(at.size() == 400);
+    CHECK(at.back() == 399);
+    CHECK(same.back() == T(2));
+}
+
 TEST_CASE("samples that see only the largest, or none of them") {
     // Where they look does not depend on the numbers: so one or both can be misled on purpose.
     std::size_t const samples = std::min(detail::most_samples, length / 16), stride = length / samples;

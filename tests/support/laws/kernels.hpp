@@ -161,10 +161,28 @@ void selections() {
     auto const same_largest = [&](std::vector<T> const& x, std::size_t k) {
         return same(x, [k](auto& on, auto v, auto& at) { select_largest(on, v, k, at); });
     };
+    // All that compensate() and select_largest() make, from some place of a line of memory on.
+    auto const same_of_sum = [&](std::vector<T> const& x, std::size_t k, std::size_t skip, std::size_t which) {
+        return pair.same(
+            [=](auto& on, auto& p, auto& q, auto& v, auto& at) {
+                auto h = in(p), e = in(q);
+                if (which % 2 == 0) h = {};
+                if (which / 2 == 0) e = {};
+                auto const d = out(v).subspan(skip);
+                bool const finite = compensate_and_select_largest(on, T(0.7), std::span<T const>(d), h, T(0.6), e, d, k, at);
+                if (!finite) at.resize(0);  // arbitrary
+                return finite;
+            },
+            std::vector<T>(x.begin() + static_cast<std::ptrdiff_t>(skip), x.end()), numbers<T>(kind::noise, x.size() - skip),
+            x, coordinates{7});
+    };
     each_vector<T>([&](std::vector<T> const& x) {
         std::size_t const d = x.size();
         for (std::size_t const k : {std::size_t{0}, std::size_t{1}, std::size_t{2}, d / 100, d / 8, d / 2, d - 1, d})
-            if (k <= d) CHECK(same_largest(x, k));
+            if (k <= d) {
+                CHECK(same_largest(x, k));
+                CHECK(same_of_sum(x, k, 0, k % 4));
+            }
         for (std::size_t const k : {d / 100, d / 8, d / 2, d})
             for (std::size_t const slack : {std::size_t{0}, k / 8, k / 2})
                 if (d <= 1000)  // from there on the reference takes long

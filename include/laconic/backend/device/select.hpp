@@ -14,6 +14,7 @@
 #include <span>
 
 #include "laconic/backend/device/reduce.hpp"
+#include "laconic/backend/device/update.hpp"
 
 /// Which coordinates of a vector travel. All write ascending coordinates; those whose number is not known before wait
 /// for it. Contracts stand at the host's form.
@@ -151,6 +152,15 @@ void select_above(device& on, std::span<T const> x, std::span<T const> bounds, d
     LACONIC_EXPECTS(bounds.size() == x.size() && x.size() <= detail::largest_dimension);
     detail::on_device::list_indices(
         on, x.size(), [=] LACONIC_DEVICE(coordinate i) { return !(std::abs(x[i]) <= bounds[i]); }, out);
+}
+
+template <Scalar T>
+bool compensate_and_select_largest(device& on, T a, std::span<T const> g, std::span<T const> h, T b,
+                                   std::span<T const> e, std::span<T> out, std::size_t k,
+                                   device_array<coordinate>& at) {
+    if (!compensate(on, a, g, h, b, e, out)) return false;
+    select_largest(on, std::span<T const>(out), k, at);
+    return true;
 }
 
 /// Reads x in four passes; where no threshold leaves enough, in six at most. Waits once, for the number of coordinates.

@@ -13,6 +13,7 @@
 
 #include "laconic/backend/host/impl/positions.hpp"
 #include "laconic/backend/host/memory.hpp"
+#include "laconic/backend/host/update.hpp"
 
 /// The k-th largest of many magnitudes, without sorting them: a sample bounds it by two numbers, one pass counts what
 /// is above and takes what is between, and there it is looked for in the same way. And the k largest.
@@ -50,21 +51,27 @@ struct bracket {
     T low, high;
 };
 
-/// Guesses it from samples, at other places for another `spread`; NaN where they do not suffice.
+/// Guesses it from samples of the d numbers x(0), x(1), .., at other places for another `spread`; NaN where they do not
+/// suffice.
 template <class A, Scalar T>
-bracket<T> guess_bracket(std::span<T const> x, std::size_t k, std::uint32_t spread, std::span<T> room) {
-    auto const n = std::min(most_samples, x.size() / 16);
+bracket<T> guess_bracket(std::size_t d, auto const& x, std::size_t k, std::uint32_t spread, std::span<T> room) {
+    auto const n = std::min(most_samples, d / 16);
     auto const samples = room.first(n), more_room = room.subspan(n);
-    std::uint64_t const stride = x.size() / n;
-    for (std::uint32_t j = 0; j < n; ++j)  // unevenly far apart: x may have a period
-        samples[j] = x[j * stride + (std::uint64_t{j * spread} * stride >> 32)];
-    double const share = static_cast<double>(k) / static_cast<double>(x.size()), count = static_cast<double>(n);
+    std::uint64_t const stride = d / n;
+    for (std::uint32_t j = 0; j < n; ++j)  // unevenly far apart: they may have a period
+        samples[j] = x(j * stride + (std::uint64_t{j * spread} * stride >> 32));
+    double const share = static_cast<double>(k) / static_cast<double>(d), count = static_cast<double>(n);
     double const margin = 4 * std::sqrt(count * share * (1 - share)) + 4;  // one in 30 000 is farther off
     auto const at_rank = [&](double rank) {
         return kth_largest<A>(std::span<T const>(samples), static_cast<std::size_t>(rank), more_room).value;
     };
     return {.low = count * share + margin < count ? at_rank(count * share + margin) : T(0),
             .high = count * share - margin >= 1 ? at_rank(count * share - margin) : std::numeric_limits<T>::infinity()};
+}
+template <class A, Scalar T>
+bracket<T> guess_bracket(std::span<T const> x, std::size_t k, std::uint32_t spread, std::span<T> room) {
+    return guess_bracket<A>(
+        x.size(), [x](std::size_t i) { return x[i]; }, k, spread, room);
 }
 
 /// The k-th largest, if it is inside the bracket; nothing where it is not, or too many others are.
@@ -187,48 +194,125 @@ std::size_t write_above(T const* p, T bound, std::uint64_t real, std::size_t fir
     return write_list<4>(above, at, [first](std::size_t j) { return static_cast<coordinate>(first + j); });
 }
 
-// The coordinates with |x_i| > bound, a NaN among them, in ascending order; in the first half of a room for x.size().
-// `few` is whether few words of 64 numbers have more than four of them.
+// Collects the coordinates with |x_i| > bound, a NaN among them, in ascending order, of a vector of d numbers whose parts
+// it is given one after another; in the first half of a room for d.
 template <class A, Scalar T>
-candidates<T> collect_above(std::span<T const> x, T bound, [[maybe_unused]] bool few, std::span<T> room) {
-    auto const enough = x.size() / 4, most = enough + 2 * word_bits;
-    T* const values = room.data();
-    auto* const at = reinterpret_cast<coordinate*>(values + most);  // coordinates are not longer than numbers
-    std::size_t n = 0, done = 0;
-    if constexpr (instruction_set::has_avx512)
-        if (!few)
-            for (; done + word_bits <= x.size() && n <= enough; done += word_bits) {
-                fetch_ahead<word_bits * sizeof(T)>(x.data() + done);
-                n += write_many_above<A>(x.data() + done, bound, done, values + n, at + n);
-            }
-    if (n <= enough)
-        for_each_word(x.subspan(done), [&](T const* p, std::uint64_t real, std::size_t first) {
-            n += write_above<A>(p, bound, real, done + first, values + n, at + n);
-            return n <= enough;
-        });
-    return {room.first(most), {at, most}, n};
+class collector {
+  public:
+    // `few` is whether few words of 64 numbers have more than four of them.
+    collector(std::size_t d, T bound, bool few, std::span<T> room)
+        : bound_(bound), few_(few), enough_(d / 4), found_{room.first(most()), {}} {
+        // coordinates are not longer than numbers
+        found_.at = {reinterpret_cast<coordinate*>(room.data() + most()), most()};
+    }
+
+    // Of 64 numbers from p on, of which `real` marks those that are there: x_first and the following ones. False where
+    // there are too many candidates.
+    bool take(T const* p, std::uint64_t real, std::size_t first) {
+        if constexpr (instruction_set::has_avx512)
+            if (!few_ && ~real == 0)
+                return add([&](T* values, coordinate* at) { return write_many_above<A>(p, bound_, first, values, at); });
+        return add([&](T* values, coordinate* at) { return write_above<A>(p, bound_, real, first, values, at); });
+    }
+    // Of those that `above` marks, which are known to be above the bound.
+    void take_chosen(T const* p, std::uint64_t above, std::size_t first) {
+        if (above != 0)
+            add([&](T* values, coordinate* at) {
+                write_chosen<A, 4>(above, p, values);
+                return write_positions<A, 4>(above, first, at);
+            });
+    }
+    T bound() const { return bound_; }
+    candidates<T> const& found() const { return found_; }
+
+  private:
+    std::size_t most() const { return enough_ + 2 * word_bits; }
+    [[gnu::always_inline]] bool add(auto write) {
+        if (found_.count > enough_) return false;
+        found_.count += write(found_.values.data() + found_.count, found_.at.data() + found_.count);
+        return true;
+    }
+
+    T bound_;
+    bool few_;
+    std::size_t enough_;
+    candidates<T> found_;
+};
+template <class A, Scalar T>
+candidates<T> collect_above(std::span<T const> x, T bound, bool few, std::span<T> room) {
+    collector<A, T> all(x.size(), bound, few, room);
+    for_each_word(x, [&](T const* p, std::uint64_t real, std::size_t first) { return all.take(p, real, first); });
+    return all.found();
 }
 
 // From how many numbers on a guess is worth a pass.
 inline constexpr std::size_t worth_a_pass = std::size_t{1} << 15;
+
+// Whether that many are to be looked for among those above a guess.
+constexpr bool guess_is_worth_a_pass(std::size_t k, std::size_t d) { return d >= worth_a_pass && k <= d / 8; }
+
+// use(values, name, t) with the k-th largest of d numbers, as with_kth_largest calls it, if that is among the candidates,
+// and these are in the first half of the room; else false.
+template <class A, Scalar T, class Use>
+bool use_candidates(candidates<T> const& found, std::size_t k, std::size_t d, std::span<T> room, Use use) {
+    if (k > found.count || found.count > d / 4) return false;
+    std::span<T const> const values = found.values.first(found.count);
+    use(values, listed_places{found.at.data()}, kth_largest<A>(values, k, room.subspan(room.size() / 2)));
+    return true;
+}
+
+// Whether few words of 64 of d numbers have more than four of the k largest.
+constexpr bool are_few(std::size_t k, std::size_t d) { return k <= d / 32; }
 
 // Calls use(values, name, t) with the k-th largest magnitude t of x. `values` holds all numbers that are not below it,
 // and name(i) is the coordinate of values[i], ascending. 1 <= k <= x.size().
 template <class A, Scalar T, class Use>
 void with_kth_largest(kernels::basic_host<A>& on, std::span<T const> x, std::size_t k, Use use) {
     auto const room = on.template scratch<T>(detail::scratch_for::numbers, room_for(x.size()));
-    if (x.size() >= worth_a_pass && k <= x.size() / 8)
+    if (guess_is_worth_a_pass(k, x.size()))
         if (auto const b = guess_bracket<A>(x, k, first_spread, room); std::isfinite(b.low)) {
-            auto const found = collect_above<A>(x, b.low, k <= x.size() / 32, room);
-            if (k <= found.count && found.count <= x.size() / 4) {
-                std::span<T const> const values = found.values.first(found.count);
-                auto const t = kth_largest<A>(values, k, room.subspan(room.size() / 2));
-                return use(values, listed_places{found.at.data()}, t);
-            }
+            auto const found = collect_above<A>(x, b.low, are_few(k, x.size()), room);
+            if (use_candidates<A>(found, k, x.size(), room, use)) return;
             if (found.count < k && k <= count_above<A>(x, next_below(b.low), k))
                 return use(x, own_places{}, cutoff<T>{b.low, k - found.count});
         }
     use(x, own_places{}, kth_largest<A>(x, k, room));
+}
+
+// Writes delta to out, past the caches where it is long, and shows it to the collector; true where all is finite.
+template <class A, Scalar T>
+bool write_and_collect(auto delta, std::span<T> out, collector<A, T>& above) {
+    using pack = simd::pack<T, A>;
+    finite_numbers<T, A> finite;
+    alignas(64) std::array<T, word_bits> made{};
+    auto const some = [&](std::size_t first, std::size_t n) {  // fewer than 64
+        for (std::size_t j = 0; j < n; ++j) {
+            auto const v = delta.template at<simd::single<T, A>>(first + j);
+            made[j] = out[first + j] = v.value;
+            finite.add(v, 0);
+        }
+        if (n > 0) above.take(made.data(), (std::uint64_t{1} << n) - 1, first);
+    };
+    bool const past_caches = out.size_bytes() >= bytes_past_caches;
+    std::size_t i = std::min(bytes_before_line(out.data()) / sizeof(T), out.size());
+    some(0, i);
+    auto const bounds = pack::all(above.bound());
+    for (; i + word_bits <= out.size(); i += word_bits) {
+        delta.template fetch_ahead<word_bits>(i);
+        T* const to = past_caches ? made.data() : out.data() + i;
+        std::uint64_t at_most = 0;
+        for (std::size_t j = 0; j < word_bits; j += pack::width) {
+            auto const v = delta.template at<pack>(i + j);
+            v.store(to + j);
+            finite.add(v, j / pack::width % 2);
+            at_most |= which_at_most(magnitude(v), bounds) << j;
+        }
+        if (past_caches) copy_lines_past_caches<A>(made.data(), out.data() + i, sizeof made);
+        above.take_chosen(to, ~at_most, i);
+    }
+    some(i, out.size() - i);
+    if (past_caches) order_past_caches<A>();
+    return finite.all();
 }
 
 }  // namespace laconic::detail
@@ -246,6 +330,38 @@ void select_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, std:
     detail::with_kth_largest(on, x, k, [&](std::span<T const> values, auto name, detail::cutoff<T> t) {
         detail::take_from<A>(values, t, k, name, out);
     });
+}
+
+/// out <- a g - h + b e, as compensate() makes it, and the k coordinates of it that select_largest() selects; true where
+/// all of out is finite, or else the coordinates are arbitrary. Where k is at most an eighth of a long vector: one pass,
+/// and a selection among what is above a guess. out is no other argument's memory. A long one is written past the caches:
+/// 1 + 1, and one more read for each of h and e that is not empty.
+template <class A, Scalar T>
+bool compensate_and_select_largest(basic_host<A>& on, T a, std::span<T const> g, std::span<T const> h, T b,
+                                   std::span<T const> e, std::span<T> out, std::size_t k,
+                                   std::vector<coordinate>& at) {
+    LACONIC_EXPECTS(out.size() == g.size() && k <= g.size() && g.size() <= detail::largest_dimension);
+    auto const in_two_passes = [&] {
+        if (!compensate(on, a, g, h, b, e, out)) return false;
+        select_largest(on, std::span<T const>(out), k, at);
+        return true;
+    };
+    std::size_t const d = g.size();
+    if (k == 0 || !detail::guess_is_worth_a_pass(k, d)) return in_two_passes();
+    auto const room = on.template scratch<T>(detail::scratch_for::numbers, detail::room_for(d));
+    auto const number = [&](std::size_t i) {  // about so: the sample is a guess
+        return a * g[i] - (h.empty() ? T(0) : h[i]) + (e.empty() ? T(0) : b * e[i]);
+    };
+    auto const guess = detail::guess_bracket<A>(d, number, k, detail::first_spread, room);
+    if (!std::isfinite(guess.low)) return in_two_passes();
+    detail::collector<A, T> above(d, guess.low, detail::are_few(k, d), room);
+    bool const finite = detail::with_delta(a, g, h, b, e, [&](auto delta) { return detail::write_and_collect(delta, out, above); });
+    if (!finite) return false;
+    auto const take = [&](std::span<T const> values, auto name, detail::cutoff<T> t) {
+        detail::take_from<A>(values, t, k, name, at);
+    };
+    if (!detail::use_candidates<A>(above.found(), k, d, room, take)) select_largest(on, std::span<T const>(out), k, at);
+    return true;
 }
 
 }  // namespace laconic::kernels

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <type_traits>
 
@@ -40,6 +41,68 @@ template <class A, Scalar T, class F, std::same_as<std::span<T const>>... X>
     for (; i < written.size(); ++i) f(std::type_identity<simd::single<T, A>>{}, i);
 }
 
+// a g_i - h_i + b e_i, without h or e where they are empty.
+template <Scalar T, bool shift, bool residual>
+struct delta_numbers {
+    T a;
+    T const* g;
+    T const* h;
+    T b;
+    T const* e;
+
+    // Of i and those that are in one V with it.
+    template <class V>
+    V at(std::size_t i) const {
+        auto v = settled(V::load(g + i) * V::all(a));
+        if constexpr (shift) v = v - V::load(h + i);
+        if constexpr (residual) v = v + settled(V::load(e + i) * V::all(b));
+        return v;
+    }
+    // As the functions of these names in caches.hpp, of all that is read for so many numbers from i on.
+    template <std::size_t numbers>
+    void fetch_next_page(std::size_t i) const {
+        each([i](T const* x) { detail::fetch_next_page(x + i, numbers * sizeof(T)); });
+    }
+    template <std::size_t numbers>
+    void fetch_ahead(std::size_t i) const {
+        each([i](T const* x) { detail::fetch_ahead<numbers * sizeof(T)>(x + i); });
+    }
+
+  private:
+    void each(auto use) const {
+        use(g);
+        if constexpr (shift) use(h);
+        if constexpr (residual) use(e);
+    }
+};
+// What pass(delta_numbers) returns.
+template <Scalar T, class Pass>
+bool with_delta(T a, std::span<T const> g, std::span<T const> h, T b, std::span<T const> e, Pass pass) {
+    LACONIC_EXPECTS((h.empty() || h.size() == g.size()) && (e.empty() || e.size() == g.size()));
+    auto const of = [&]<bool shift, bool residual>(std::bool_constant<shift>, std::bool_constant<residual>) {
+        return pass(delta_numbers<T, shift, residual>{a, g.data(), h.data(), b, e.data()});
+    };
+    std::true_type const yes;
+    std::false_type const no;
+    return h.empty() ? e.empty() ? of(no, no) : of(no, yes) : e.empty() ? of(yes, no) : of(yes, yes);
+}
+
+// Whether all numbers that it is shown are finite.
+template <Scalar T, class A>
+struct finite_numbers {
+    using pack = simd::pack<T, A>;
+    std::array<pack, 2> sums{pack::all(T(0)), pack::all(T(0))};  // two, so that sums do not wait for each other
+    T sum = 0;
+
+    void add(pack v, std::size_t which) { sums[which] = sums[which] + (v - v); }  // 0, or NaN where v is not finite
+    void add(simd::single<T, A> v, std::size_t) requires(pack::width > 1) { sum += v.value - v.value; }
+    bool all() const {
+        std::array<T, pack::width> each;
+        (sums[0] + sums[1]).store(each.data());
+        return sum + std::accumulate(each.begin(), each.end(), T(0)) == 0;
+    }
+};
+
 // Terms that lie in buckets: terms.from(first) are those from coordinate `first` on that share its bucket.
 template <class Terms>
 concept InBuckets = requires(Terms const terms, std::size_t first) {
@@ -73,40 +136,26 @@ void multiply(basic_host<A>&, T a, std::span<T> x) {
 template <class A, Scalar T>
 bool compensate(basic_host<A>&, T a, std::span<T const> g, std::span<T const> h, T b, std::span<T const> e,
                 std::span<T> out) {
-    LACONIC_EXPECTS((h.empty() || h.size() == g.size()) && (e.empty() || e.size() == g.size()));
     LACONIC_EXPECTS(out.size() == g.size());
     using pack = simd::pack<T, A>;
-    auto const pass = [&](auto shift, auto residual) {
-        auto const make = [&]<class V>(std::type_identity<V>, std::size_t i) {
-            auto v = settled(V::load(g.data() + i) * V::all(a));
-            if constexpr (shift) v = v - V::load(h.data() + i);
-            if constexpr (residual) v = v + settled(V::load(e.data() + i) * V::all(b));
+    return detail::with_delta(a, g, h, b, e, [&](auto delta) {
+        detail::finite_numbers<T, A> finite;
+        auto const make = [&]<class V>(std::type_identity<V>, std::size_t i, std::size_t which) {
+            V const v = delta.template at<V>(i);
             v.store(out.data() + i);
-            return v - v;  // 0, or NaN where v is not finite
+            finite.add(v, which);
         };
-        T sum = 0;
         std::size_t i = 0;
         for (std::size_t const n = detail::before_whole_pack<A>(out); i < n; ++i)
-            sum += make(std::type_identity<simd::single<T, A>>{}, i).value;
-        auto odd = pack::all(T(0)), other = odd;  // two, so that sums do not wait for each other
+            make(std::type_identity<simd::single<T, A>>{}, i, 0);
         for (; i + 2 * pack::width <= g.size(); i += 2 * pack::width) {
-            constexpr std::size_t bytes = 2 * sizeof(T) * pack::width;
-            detail::fetch_next_page(g.data() + i, bytes);
-            if constexpr (shift) detail::fetch_next_page(h.data() + i, bytes);
-            if constexpr (residual) detail::fetch_next_page(e.data() + i, bytes);
-            odd = odd + make(std::type_identity<pack>{}, i);
-            other = other + make(std::type_identity<pack>{}, i + pack::width);
+            delta.template fetch_next_page<2 * pack::width>(i);
+            make(std::type_identity<pack>{}, i, 0);
+            make(std::type_identity<pack>{}, i + pack::width, 1);
         }
-        std::array<T, pack::width> sums;
-        (odd + other).store(sums.data());
-        for (T const v : sums) sum += v;
-        for (; i < g.size(); ++i) sum += make(std::type_identity<simd::single<T, A>>{}, i).value;
-        return sum == 0;
-    };
-    if (!h.empty() && !e.empty()) return pass(std::true_type{}, std::true_type{});
-    if (!h.empty()) return pass(std::true_type{}, std::false_type{});
-    if (!e.empty()) return pass(std::false_type{}, std::true_type{});
-    return pass(std::false_type{}, std::false_type{});
+        for (; i < g.size(); ++i) make(std::type_identity<simd::single<T, A>>{}, i, 0);
+        return finite.all();
+    });
 }
 
 /// (m, h) <- (m + h, h + a m): the messages' mean becomes an estimate, and is remembered. 2 + 2.

@@ -32,6 +32,13 @@ void select_largest(reference& on, std::span<T const> x, std::size_t k, std::vec
     out = order;
 }
 template <Scalar T>
+bool compensate_and_select_largest(reference& on, T a, std::span<T const> g, std::span<T const> h, T b,
+                                   std::span<T const> e, std::span<T> out, std::size_t k, std::vector<coordinate>& at) {
+    if (!compensate(on, a, g, h, b, e, out)) return false;
+    select_largest(on, std::span<T const>(out), k, at);
+    return true;
+}
+template <Scalar T>
 void select_above(reference&, std::span<T const> x, T bound, std::vector<coordinate>& out) {
     out.clear();
     for (std::size_t i = 0; i < x.size(); ++i)

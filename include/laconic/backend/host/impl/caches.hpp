@@ -52,21 +52,33 @@ template <std::size_t bytes>
 /// From how many bytes on that pays: the next reader has to fetch them from memory anyway.
 inline constexpr std::size_t bytes_past_caches = std::size_t{1} << 24;
 
+/// How many bytes there are from p to the next line of memory.
+inline std::size_t bytes_before_line(void const* p) {
+    constexpr std::size_t line = 64;
+    return (line - reinterpret_cast<std::uintptr_t>(p) % line) % line;
+}
+
+/// Writes so many bytes, whole lines of memory, to where a line begins.
+template <class A>
+[[gnu::always_inline]] inline void copy_lines_past_caches(void const* from, void* to, std::size_t bytes) {
+    if constexpr (instruction_set::has_sse2)
+        for (std::size_t i = 0; i < bytes; i += 64)
+            write_line_past_caches<A>(instruction_set::chosen{}, static_cast<std::byte const*>(from) + i,
+                                      static_cast<std::byte*>(to) + i);
+    else
+        std::memcpy(to, from, bytes);
+}
+
 /// to <- from, of one length. Other threads may read it after order_past_caches(). For pieces of some hundred
 /// bytes and more: the lines of memory at both ends are written as usual.
 template <class A>
 void copy_past_caches(std::span<std::byte const> from, std::span<std::byte> to) {
     LACONIC_EXPECTS(from.size() == to.size());
-    std::size_t i = 0;
-    if constexpr (instruction_set::has_sse2) {
-        constexpr std::size_t line = 64;
-        std::size_t const before = (line - reinterpret_cast<std::uintptr_t>(to.data()) % line) % line;
-        i = std::min(before, from.size());
-        if (i > 0) std::memcpy(to.data(), from.data(), i);
-        for (; i + line <= from.size(); i += line)
-            write_line_past_caches<A>(instruction_set::chosen{}, from.data() + i, to.data() + i);
-    }
-    if (i < from.size()) std::memcpy(to.data() + i, from.data() + i, from.size() - i);
+    std::size_t const before = std::min(bytes_before_line(to.data()), from.size());
+    std::size_t const lines = (from.size() - before) / 64 * 64, after = from.size() - before - lines;
+    if (before > 0) std::memcpy(to.data(), from.data(), before);
+    if (lines > 0) copy_lines_past_caches<A>(from.data() + before, to.data() + before, lines);
+    if (after > 0) std::memcpy(to.data() + before + lines, from.data() + before + lines, after);
 }
 
 /// What was copied comes before all that this thread writes from now on.
