@@ -195,6 +195,7 @@ std::span<E const> on_host(apart& on, std::span<E const> x) {
     return {reinterpret_cast<E const*>(on.read_by_host.data()), x.size()};
 }
 
-static_assert(laconic::kernels::Backend<apart, float> && laconic::kernels::Backend<apart, double> && !laconic::OnHost<apart>);
+static_assert(laconic::kernels::Backend<apart, float> && laconic::kernels::Backend<apart, double> &&
+              !laconic::OnHost<apart>);
 
 }  // namespace laconic_test

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "laconic/any/holder.hpp"
-#include "laconic/compress/identity.hpp"
 #include "laconic/compress/compress_sum.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/message/message.hpp"
 #include "laconic/message/term_list.hpp"
 #include "laconic/wire/message.hpp"

@@ -115,8 +115,8 @@ class memory {
     /// Replaces e by x.
     void set_residual(B& on, std::span<T const> x) { copy(on, x, std::span<T>(residual_)); }
 
-    /// Merges the states of several ranks: adds `share` times h, mean h, e and u of another memory, whose vectors are as
-    /// long; u only where both have one.
+    /// Merges the states of several ranks: adds `share` times h, mean h, e and u of another memory, whose vectors are
+    /// as long; u only where both have one.
     void add(B& on, T share, memory const& other) {
         auto const one = [&](auto const& from, auto& to) {
             if (from.empty()) return;

@@ -44,8 +44,8 @@ class term_list {
     }
     view terms() const { return {terms_}; }
 
-    /// x <- w times the sum of the terms, each coordinate's in the order of messages. Of messages whose coordinates ascend,
-    /// as mostly, x is written once: it becomes 0 and gets its terms in blocks that stay in the second cache.
+    /// x <- w times the sum of the terms, each coordinate's in the order of messages. Of messages whose coordinates
+    /// ascend, as mostly, x is written once: it becomes 0 and gets its terms in blocks that stay in the second cache.
     template <class B>
     void write_out(B& on, std::span<T> x, T w) const {
         constexpr std::size_t block = (std::size_t{1} << 17) / sizeof(T);
@@ -68,9 +68,8 @@ class term_list {
   private:
     // How many of these ascending terms have coordinates below `end`.
     static std::size_t below(std::span<messages::term<T> const> terms, std::size_t end) {
-        auto const found =
-            std::partition_point(terms.begin(), terms.end(), [end](messages::term<T> const& t) { return t.at < end; });
-        return static_cast<std::size_t>(found - terms.begin());
+        auto const below_end = [](messages::term<T> const& t, std::size_t x) { return t.at < x; };
+        return static_cast<std::size_t>(std::lower_bound(terms.begin(), terms.end(), end, below_end) - terms.begin());
     }
 
     std::size_t most_;
@@ -84,8 +83,9 @@ class term_list {
 template <class M>
 concept ListOfTerms = messages::TermMessage<M> && !decltype(std::declval<M const&>().terms())::in_order;
 
-/// append_terms(list, m) appends the terms of a message that lists some of the coordinates, or returns false and appends
-/// none: where the list would become too long, or the message, whose kind may be chosen at run time, is another.
+/// append_terms(list, m) appends the terms of a message that lists some of the coordinates, or returns false and
+/// appends none: where the list would become too long, or the message, whose kind may be chosen at run time, is
+/// another.
 template <Scalar T, ListOfTerms M>
 bool append_terms(term_list<T>& list, M const& m) {
     return list.append(m.terms());

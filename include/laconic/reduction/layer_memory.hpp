@@ -39,8 +39,8 @@ class layer_memory {
             if (share != 1 && feedback_.rate() != 0)
                 throw argument_error("a weight other than the other ranks' cannot be combined with a shift");
     }
-    /// out <- scale x - h + decay e, with e at this step size where one is given: returns last(sum), which makes the last
-    /// sum, and returns whether all of it is finite.
+    /// out <- scale x - h + decay e, with e at this step size where one is given: returns last(sum), which makes the
+    /// last sum, and returns whether all of it is finite.
     bool with_delta(B& on, round_context const& now, T scale, std::span<T const> x, std::optional<double> step_size,
                     std::span<T> out, auto last) const {
         T const waited = static_cast<T>(step_size && step_size_ > 0 ? step_size_ / *step_size : 1);

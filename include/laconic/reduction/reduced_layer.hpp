@@ -272,7 +272,8 @@ class reduced_layer final : public step_layer {
             if (goes_in_full_) return kernels::compensate(on(), sum);
             return compress_sum<T>(on(), compressor_in(how_, round), sum, at.own, start_, message_);
         };
-        if (!memory_.with_delta(on(), at, scale_, x, options_.step_size, delta, make)) return failure::not_finite(first_non_finite(on(), std::span<T const>(delta)));
+        if (!memory_.with_delta(on(), at, scale_, x, options_.step_size, delta, make))
+            return failure::not_finite(first_non_finite(on(), std::span<T const>(delta)));
         if (goes_in_full_) return identity{}(on(), std::span<T const>(delta), at.own, full_message_), failure();
         weigh(on(), weight, message_);
         return {};

@@ -38,7 +38,9 @@ struct in_a_row {
     std::size_t count;
     static constexpr bool in_order = true;
     constexpr std::size_t size() const { return count; }
-    constexpr laconic::messages::term<T> operator[](std::size_t j) const { return {static_cast<coordinate>(j), values[j]}; }
+    constexpr laconic::messages::term<T> operator[](std::size_t j) const {
+        return {static_cast<coordinate>(j), values[j]};
+    }
 };
 template <class T>
 struct every_third {
@@ -46,7 +48,9 @@ struct every_third {
     std::size_t count;
     static constexpr bool in_order = false;
     constexpr std::size_t size() const { return count / 3; }
-    constexpr laconic::messages::term<T> operator[](std::size_t j) const { return {static_cast<coordinate>(3 * j), values[j]}; }
+    constexpr laconic::messages::term<T> operator[](std::size_t j) const {
+        return {static_cast<coordinate>(3 * j), values[j]};
+    }
 };
 
 /// Numbers go there and back, and within.
@@ -169,12 +173,13 @@ void selections() {
                 if (which % 2 == 0) h = {};
                 if (which / 2 == 0) e = {};
                 auto const d = out(v).subspan(skip);
-                bool const finite = compensate_and_select_largest(on, T(0.7), std::span<T const>(d), h, T(0.6), e, d, k, at);
+                bool const finite =
+                    compensate_and_select_largest(on, T(0.7), std::span<T const>(d), h, T(0.6), e, d, k, at);
                 if (!finite) at.resize(0);  // arbitrary
                 return finite;
             },
-            std::vector<T>(x.begin() + static_cast<std::ptrdiff_t>(skip), x.end()), numbers<T>(kind::noise, x.size() - skip),
-            x, coordinates{7});
+            std::vector<T>(x.begin() + static_cast<std::ptrdiff_t>(skip), x.end()),
+            numbers<T>(kind::noise, x.size() - skip), x, coordinates{7});
     };
     each_vector<T>([&](std::vector<T> const& x) {
         std::size_t const d = x.size();
