@@ -76,7 +76,7 @@ function(vcpkg_install_copyright)
     configure_file("${arg_FILE_LIST}" "${CURRENT_PACKAGES_DIR}/share/${PORT}/copyright" COPYONLY)
 endfunction()
 
-file(REMOVE_RECURSE "${PACKAGE}" "${WORK}/release" "${WORK}/debug")
+file(REMOVE_RECURSE "${PACKAGE}")
 include("${PORT_DIR}/portfile.cmake")
 
 # The manifest.
