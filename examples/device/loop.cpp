@@ -18,4 +18,5 @@ int main() {
         copy_to_host(on, std::span<float const>(gradient), std::span<float>(numbers));
         if (comm.rank() == 0) std::printf("%g ... %g\n", numbers.front(), numbers.back());
     });
+    return 0;
 }
