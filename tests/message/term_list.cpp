@@ -9,6 +9,7 @@
 
 #include "laconic/any/compressor.hpp"
 #include "laconic/backend/host.hpp"
+#include "laconic/compress/quantize.hpp"
 #include "laconic/compress/top_k.hpp"
 
 using namespace laconic;
@@ -72,14 +73,16 @@ TEST_CASE("a message whose kind is chosen at run time appends its terms where it
     auto const appended = [&](any_compressor<float> const& c, std::size_t most) {
         any_message<float, host> m;
         detail::term_list<float> list(most);
-        bool const none_yet = append_terms(list, m);
+        bool const none_yet = append_terms(on, list, m);
         CHECK_FALSE(none_yet);
         c(on, std::span<float const>(x), key{1}, m);
-        return append_terms(list, m) ? list.terms().size() : std::size_t{99};
+        return append_terms(on, list, m) ? list.terms().size() : std::size_t{99};
     };
     CHECK(appended(top_k{2}, 2) == 2);
     CHECK(appended(top_k{2}, 1) == 99);
     CHECK(appended(identity{}, 10) == 99);
+    CHECK(appended(top_k{2} | any_compressor<float>(quantize{7}), 2) == 2);
+    CHECK(appended(top_k{2} | any_compressor<float>(quantize{7}), 1) == 99);
 }
 
 }  // namespace

@@ -50,8 +50,8 @@ class any_message {
     friend void add_message(B& on, std::span<T> out, T w, any_message const& m) {
         if (m.held_) m.held_->add_to(on, out, w);
     }
-    friend bool append_terms(detail::term_list<T>& list, any_message const& m) {
-        return m.held_ && m.held_->append_to(list);
+    friend bool append_terms(B& on, detail::term_list<T>& list, any_message const& m) {
+        return m.held_ && m.held_->append_to(on, list);
     }
     template <wire::BitSink W>
     friend void write(W& sink, any_message const& m) requires OnHost<B> {
@@ -94,7 +94,7 @@ class any_message {
         virtual void const* kind() const = 0;
         virtual std::size_t dimension() const = 0;
         virtual void add_to(B& on, std::span<T> out, T w) const = 0;
-        virtual bool append_to(detail::term_list<T>& list) const = 0;
+        virtual bool append_to(B& on, detail::term_list<T>& list) const = 0;
         virtual void encode(sink_pointer to, bool shape) const = 0;
         virtual double as_paper() const = 0;
         virtual bool equals(face const& other) const = 0;
@@ -110,8 +110,8 @@ class any_message {
         void const* kind() const override { return &kind_of<M>; }
         std::size_t dimension() const override { return message().dimension(); }
         void add_to(B& on, std::span<T> out, T w) const override { add_message(on, out, w, message()); }
-        bool append_to(detail::term_list<T>& list) const override {
-            if constexpr (OnHost<B> && detail::MayListTerms<M, T>) return append_terms(list, message());
+        bool append_to([[maybe_unused]] B& on, [[maybe_unused]] detail::term_list<T>& list) const override {
+            if constexpr (OnHost<B> && detail::MayListTerms<M, T, B>) return append_terms(on, list, message());
             return false;
         }
         void encode(sink_pointer to, bool shape) const override {

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "laconic/message/plain.hpp"
+#include "laconic/message/term_list.hpp"
 
 namespace laconic::messages {
 
@@ -165,16 +166,24 @@ void begin_message(auto& m, std::size_t d, auto const& c, key from) {
 }
 
 /// A payload that cannot list its terms, as its type is chosen at run time, is decoded into the workspace first.
-template <class B, Scalar T, class Rest, support_is Known, class Unit>
-requires(!TermMessage<typename Rest::template message<T, B>>) void add_message(
-    B& on, std::span<T> out, T w, sparse<Rest, Known, T, B, Unit> const& m) {
+template <class Rest, class T, class B>
+concept ChosenPayload = !TermMessage<typename Rest::template message<T, B>>;
+template <class B, Scalar T, ChosenPayload<T, B> Rest, support_is Known, class Unit>
+auto decoded_terms(B& on, sparse<Rest, Known, T, B, Unit> const& m) {
     using values = typename full_vector<T, B>::terms_type;
     m.chosen.resize(m.payload.dimension());
     fill(on, std::span<T>(m.chosen), T(0));
     add_message(on, std::span<T>(m.chosen), T(1), m.payload);
-    add_terms(on, out, w,
-              typename sparse<Rest, Known, T, B, Unit>::template terms_type<values>{
-                  m.support.data(), m.unit, {{m.chosen.data()}, m.chosen.size()}});
+    return typename sparse<Rest, Known, T, B, Unit>::template terms_type<values>{
+        m.support.data(), m.unit, {{m.chosen.data()}, m.chosen.size()}};
+}
+template <class B, Scalar T, ChosenPayload<T, B> Rest, support_is Known, class Unit>
+void add_message(B& on, std::span<T> out, T w, sparse<Rest, Known, T, B, Unit> const& m) {
+    add_terms(on, out, w, decoded_terms(on, m));
+}
+template <class B, Scalar T, ChosenPayload<T, B> Rest, support_is Known, class Unit>
+bool append_terms(B& on, laconic::detail::term_list<T>& list, sparse<Rest, Known, T, B, Unit> const& m) {
+    return list.append(decoded_terms(on, m));
 }
 
 }  // namespace laconic::messages

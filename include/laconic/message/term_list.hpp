@@ -83,16 +83,15 @@ class term_list {
 template <class M>
 concept ListOfTerms = messages::TermMessage<M> && !decltype(std::declval<M const&>().terms())::in_order;
 
-/// append_terms(list, m) appends the terms of a message that lists some of the coordinates, or returns false and
-/// appends none: where the list would become too long, or the message, whose kind may be chosen at run time, is
-/// another.
-template <Scalar T, ListOfTerms M>
-bool append_terms(term_list<T>& list, M const& m) {
+/// append_terms(on, list, m) appends the terms of a message that lists some of the coordinates, or returns false and
+/// appends none: where the list would become too long, or the message, whose kind may be chosen at run time, is another.
+template <class B, Scalar T, ListOfTerms M>
+bool append_terms(B&, term_list<T>& list, M const& m) {
     return list.append(m.terms());
 }
-template <class M, class T>
-concept MayListTerms = requires(term_list<T>& list, M const& m) {
-    { append_terms(list, m) } -> std::same_as<bool>;
+template <class M, class T, class B>
+concept MayListTerms = requires(B& on, term_list<T>& list, M const& m) {
+    { append_terms(on, list, m) } -> std::same_as<bool>;
 };
 
 }  // namespace laconic::detail

@@ -109,7 +109,7 @@ class reduced_layer final : public step_layer {
         if (goes_in_full_) return full_means_.read_and_add(source, on(), rank, full_blank(), share, mean());
         if constexpr (estimate_is_list) {
             auto const& theirs = means_.read(source, on(), rank, blank(round));
-            if (lists_ && append_terms(terms_, theirs)) return;
+            if (lists_ && append_terms(on(), terms_, theirs)) return;
             if (std::exchange(lists_, false)) {  // too many terms, or no list
                 fill(on(), mean(), T(0));
                 add_terms(on(), mean(), share, terms_.terms());
@@ -219,7 +219,7 @@ class reduced_layer final : public step_layer {
 
     static constexpr bool has_memory = std::same_as<feedback_type, laconic::memory<T, B>>;
     // Whether the estimate may be no more than the terms of all ranks' messages.
-    static constexpr bool estimate_is_list = OnHost<B> && has_memory && MayListTerms<message_type, T> &&
+    static constexpr bool estimate_is_list = OnHost<B> && has_memory && MayListTerms<message_type, T, B> &&
                                              requires(means_type & means, wire::bit_reader& from, B& on) {
         means.read(from, on, 0, nullptr);
     };
