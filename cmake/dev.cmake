@@ -4,6 +4,8 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 
 add_library(laconic_dev INTERFACE)
 target_link_libraries(laconic_dev INTERFACE laconic::laconic)
+# They compute on the host, also in what the parsers make (cmake/compiled/backend.hpp).
+target_compile_definitions(laconic_dev INTERFACE LACONIC_BACKEND=host)
 # clang++ counts changes of sign into -Wconversion, g++ does not; both shall ask for the same.
 target_compile_options(
     laconic_dev INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wno-sign-conversion;-Wshadow>"

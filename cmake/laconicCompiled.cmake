@@ -7,8 +7,25 @@
 if(NOT TARGET laconic::compiled)
     file(GLOB laconic_sources "${CMAKE_CURRENT_LIST_DIR}/compiled/*.cpp")
     set(laconic_methods ${laconic_sources})
-    list(FILTER laconic_methods INCLUDE REGEX "/(descend|methods)\\.cpp$")
+    list(FILTER laconic_methods INCLUDE REGEX "/(descend|methods|methods_on_host)\\.cpp$")
     list(REMOVE_ITEM laconic_sources ${laconic_methods})
+    # Kernels for one instruction set each, of which the library chooses when a program runs.
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT CMAKE_OSX_ARCHITECTURES AND NOT LACONIC_SANITIZE
+       AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+        # With AVX-512, g++ 12 warns about variables of its own intrinsics.
+        set(laconic_avx512 -march=x86-64-v4 "$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
+        set_source_files_properties(
+            "${CMAKE_CURRENT_LIST_DIR}/compiled/kernels_avx2.cpp" PROPERTIES COMPILE_OPTIONS "-march=x86-64-v3;-O3"
+        )
+        set_source_files_properties(
+            "${CMAKE_CURRENT_LIST_DIR}/compiled/kernels_avx512.cpp" PROPERTIES COMPILE_OPTIONS "${laconic_avx512};-O3"
+        )
+        unset(laconic_avx512)
+    endif()
+    set_source_files_properties(
+        "${CMAKE_CURRENT_LIST_DIR}/compiled/kernels_avx2.cpp" "${CMAKE_CURRENT_LIST_DIR}/compiled/kernels_avx512.cpp"
+        PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON
+    )
     add_library(laconic_compiled_reducer STATIC EXCLUDE_FROM_ALL ${laconic_sources})
     add_library(laconic_compiled STATIC EXCLUDE_FROM_ALL ${laconic_methods})
     add_library(laconic_c SHARED EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/c/laconic_c.cpp")

@@ -170,8 +170,10 @@ void with_numbers(void* x, std::size_t n, laconic_number number, auto call) {
 void with_compressor(char const* text, void* x, std::size_t n, laconic_number number, auto call) {
     if (n > 0) need(x, "x");
     std::string_view const name = need(text, "compressor");
-    if (number == LACONIC_FLOAT32) return call(std::span(static_cast<float*>(x), n), parse_compressor<float>(name));
-    if (number == LACONIC_FLOAT64) return call(std::span(static_cast<double*>(x), n), parse_compressor<double>(name));
+    if (number == LACONIC_FLOAT32)
+        return call(std::span(static_cast<float*>(x), n), parse_compressor<float, compiled::backend>(name));
+    if (number == LACONIC_FLOAT64)
+        return call(std::span(static_cast<double*>(x), n), parse_compressor<double, compiled::backend>(name));
     throw argument_error("numbers of 16 bits are encoded as float32: convert them");
 }
 std::vector<std::byte> bytes_of(std::string const& text) {

@@ -6,6 +6,6 @@
 #include "named_collectives.hpp"
 
 namespace laconic::grammar {
-extern template std::vector<entry<any_reduction<float, host>>> const& entries();
-extern template std::vector<entry<any_reduction<double, host>>> const& entries();
+extern template std::vector<entry<any_reduction<float, compiled::backend>>> const& entries();
+extern template std::vector<entry<any_reduction<double, compiled::backend>>> const& entries();
 }  // namespace laconic::grammar

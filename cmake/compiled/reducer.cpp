@@ -11,8 +11,8 @@ namespace laconic::compiled {
 
 // One of the two, which are made in place.
 struct reducer::held {
-    std::unique_ptr<any_reducer<float>> of_float;
-    std::unique_ptr<any_reducer<double>> of_double;
+    std::unique_ptr<any_reducer<float, backend>> of_float;
+    std::unique_ptr<any_reducer<double, backend>> of_double;
 
     auto visit(auto call) const { return of_float ? call(*of_float) : call(*of_double); }
     // Calls call(reducer, span of the numbers).
@@ -41,8 +41,9 @@ struct reducer::held {
 reducer::reducer(std::string_view reduction, any_communicator comm, std::vector<layer> const& layers,
                  reducer_options options, number_type numbers)
     : held_(new held) {
-    auto const make = [&]<class T>(std::unique_ptr<any_reducer<T>>& made) {
-        made = std::make_unique<any_reducer<T>>(parse_reduction<T>(reduction), comm, layers, std::move(options));
+    auto const make = [&]<class T>(std::unique_ptr<any_reducer<T, backend>>& made) {
+        made = std::make_unique<any_reducer<T, backend>>(parse_reduction<T, backend>(reduction), comm, layers,
+                                                         std::move(options));
     };
     numbers == number_type::float64 ? make(held_->of_double) : make(held_->of_float);
 }
@@ -106,11 +107,11 @@ void reducer::copy_residual(std::size_t l, std::span<float> to) const {
     });
 }
 void reducer::set_residual(std::size_t l, std::span<float const> x) {
-    held_->visit([&]<class T>(any_reducer<T>& by) { by.set_residual(l, std::vector<T>(x.begin(), x.end())); });
+    held_->visit([&]<class T>(any_reducer<T, backend>& by) { by.set_residual(l, std::vector<T>(x.begin(), x.end())); });
 }
 
-std::vector<listed_value> list_compressors() { return laconic::list_compressors<float>(); }
-std::vector<listed_value> list_reductions() { return laconic::list_reductions(); }
-std::vector<listed_value> list_collectives() { return laconic::list_collectives(); }
+std::vector<listed_value> list_compressors() { return laconic::list_compressors<float, backend>(); }
+std::vector<listed_value> list_reductions() { return laconic::list_reductions<float, backend>(); }
+std::vector<listed_value> list_collectives() { return laconic::list_collectives<float, backend>(); }
 
 }  // namespace laconic::compiled

@@ -2,6 +2,6 @@
 #include "named_reductions.hpp"
 
 namespace laconic::grammar {
-template std::vector<entry<any_reduction<float, host>>> const& entries();
-template std::vector<entry<any_reduction<double, host>>> const& entries();
+template std::vector<entry<any_reduction<float, compiled::backend>>> const& entries();
+template std::vector<entry<any_reduction<double, compiled::backend>>> const& entries();
 }  // namespace laconic::grammar

@@ -41,10 +41,10 @@ consteval bool can_be_decoded_into() {
 /// The message about d numbers that the bytes are, all of which is validated. Throws wire_error.
 template <Scalar T, class C>
 message_of<C, T> read_message(C const& c, std::span<std::byte const> bytes, std::size_t d, key from) {
-    static_assert(require_compressor<C, T, host>());
+    static_assert(require_compressor<C, T, backend_of<C>>());
     messages::check_dimension(d);
     c.check(d);
-    host on;
+    backend_of<C> on;
     message_of<C, T> m;
     wire::bit_reader source(bytes);
     c.blank(on, d, from, m);
@@ -58,7 +58,7 @@ template <class C, class E>
 void add_read(C const& c, std::span<std::byte const> bytes, double scale, double weight, std::span<E> x, key from) {
     using T = compressed_as<E>;
     auto const m = read_message<T>(c, bytes, x.size(), from);
-    host on;
+    backend_of<C> on;
     if constexpr (std::same_as<E, T>) {
         if (scale == 0) std::fill(x.begin(), x.end(), T(0));
         add_message(on, x, static_cast<T>(weight), m);
@@ -85,7 +85,7 @@ std::vector<std::byte> encode(C const& c, X const& x, key from = {}) {
     static_assert(is_encoded, "x holds neither float nor double nor numbers of 16 bits that convert to float");
     wire::bit_writer sink;
     if constexpr (is_encoded) {
-        static_assert(detail::require_compressor<C, T, host>());
+        static_assert(detail::require_compressor<C, T, detail::backend_of<C>>());
         if constexpr (std::same_as<E, T>) {
             write(sink, compress(c, x, from));
         } else {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs program_<build> for each of `builds` that `supports` names, and compares what it prints with the file `expected`.
+# dispatched_<kernels> runs with these kernels.
 # With LACONIC_ALL_BUILDS in the environment it fails where the processor lacks what one of them needs.
 cmake_minimum_required(VERSION 3.25)
 
@@ -8,10 +9,16 @@ string(REPLACE "\n" ";" supported "${supported}")
 file(STRINGS "${expected}" expected_lines)
 set(broken 0)
 foreach(build IN LISTS builds)
-    if(NOT build IN_LIST supported AND DEFINED ENV{LACONIC_ALL_BUILDS})
+    string(REGEX REPLACE "^dispatched_" "" needed "${build}")
+    if(needed STREQUAL build)
+        unset(ENV{LACONIC_KERNELS})
+    else()
+        set(ENV{LACONIC_KERNELS} "${needed}")
+    endif()
+    if(NOT needed IN_LIST supported AND DEFINED ENV{LACONIC_ALL_BUILDS})
         message(FATAL_ERROR "${build}: this processor lacks it, and LACONIC_ALL_BUILDS is set")
     endif()
-    if(NOT build IN_LIST supported)
+    if(NOT needed IN_LIST supported)
         message(STATUS "${build}: skipped, this processor lacks it")
         continue()
     endif()

@@ -14,7 +14,7 @@ ln -sfn "${EIGEN:-/usr/include/eigen3}/Eigen" "$work/include/Eigen"
 ln -sfn "${XSIMD:-/usr/include}/xsimd" "$work/include/xsimd"
 
 # One file, so that the headers are read, and what these share is compiled, once for each processor.
-for source in tests/builds/print_digests cmake/compiled/compressors_{float,double}; do
+for source in tests/builds/print_digests cmake/compiled/{compressors_float,compressors_double,kernels}; do
     printf '#include "%s.cpp"\n' "$PWD/$source"
 done > "$work/print_digests.cpp"
 sources=("$work/print_digests.cpp" examples/first/objective.cpp)

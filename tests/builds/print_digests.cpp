@@ -16,6 +16,8 @@
 
 namespace {
 
+using laconic::compiled::backend;
+
 template <class T>
 std::vector<std::vector<T>> of_all_lengths() {
     auto vectors = laws::vectors<T>();
@@ -32,10 +34,10 @@ std::vector<std::vector<T>> for_parts() {
 
 template <class T>
 std::uint64_t digest_of(std::string const& text, std::vector<std::vector<T>> const& vectors) {
-    auto const c = laconic::parse_compressor<T>(text);
+    auto const c = laconic::parse_compressor<T, backend>(text);
     laws::digest all;
-    laconic::host on;
-    laconic::any_message<T, laconic::host> m;
+    backend on;
+    laconic::any_message<T, backend> m;
     for (std::size_t i = 0; i < vectors.size(); ++i) {
         c(on, std::span<T const>(vectors[i]), laconic::key{50 + i}, m);
         all.add(laws::written(m));
@@ -46,7 +48,7 @@ std::uint64_t digest_of(std::string const& text, std::vector<std::vector<T>> con
 // The numbers that all codes mean, the codes of these, and those of what is halfway between two of them and next to it.
 template <class T>
 std::uint64_t digest_of(laconic::kernels::short_format format) {
-    laconic::host on;
+    backend on;
     auto const f = laconic::kernels::layout_of(format);
     std::vector<std::uint16_t> codes(std::size_t{1} << f.width());
     for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::uint16_t>(i);
@@ -64,8 +66,8 @@ std::uint64_t digest_of(laconic::kernels::short_format format) {
     std::vector<std::uint16_t> made(x.size());
     round_to_short(on, std::span<T const>(x), f, std::span(made));
     std::vector<T> sum(codes.size(), T(1));
-    typename laconic::messages::short_floats<laconic::kernels::short_format::binary16, T,
-                                             laconic::host>::terms_type const halves{{codes.data()}, codes.size()};
+    typename laconic::messages::short_floats<laconic::kernels::short_format::binary16, T, backend>::terms_type const
+        halves{{codes.data()}, codes.size()};
     if (format == laconic::kernels::short_format::binary16) add_terms(on, std::span(sum), T(3), halves);
     laws::digest all;
     std::vector<std::byte> bytes;

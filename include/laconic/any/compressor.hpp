@@ -261,6 +261,7 @@ struct compressor_model : model<compressor_face<T, B>, Holder> {
 template <Scalar T = double, class B = host>
 class any_compressor final : public detail::compressor_model<detail::shared<detail::compressor_face<T, B>>, T, B> {
   public:
+    using backend = B;
     template <Scalar S, class On>
     using message = any_message<S, On>;
     template <class Other>

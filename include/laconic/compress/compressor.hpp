@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "laconic/backend/host.hpp"
 #include "laconic/core/description.hpp"
@@ -19,8 +20,16 @@ namespace laconic {
 
 namespace detail {
 
+// Where C computes unless another backend is named: what it names itself, as an any_compressor does, or else the host.
+template <class C>
+auto named_by(int) -> typename C::backend*;
+template <class C>
+host* named_by(long);
+template <class C>
+using backend_of = std::remove_pointer_t<decltype(named_by<C>(0))>;
+
 /// The type of the messages of C about vectors of T on the backend B.
-template <class C, Scalar T = double, class B = host>
+template <class C, Scalar T = double, class B = backend_of<C>>
 using message_of = typename C::template message<T, B>;
 
 /// c.check(d), whose errors then name the compressor.
@@ -42,7 +51,7 @@ void check_by_name(auto const& c, std::size_t d) try { c.check(d); } catch (argu
 ///                            read(on, source, m, other), which reads into a blank m (wire/shape.hpp);
 ///   to_string(c)             is its form in C++, which parse_compressor reads; a description (core/description.hpp)
 ///                            gives it.
-template <class C, class T = double, class B = host>
+template <class C, class T = double, class B = detail::backend_of<C>>
 concept Compressor = std::semiregular<C> && std::equality_comparable<C> && Message<detail::message_of<C, T, B>, T, B> &&
     requires(C const& c, B& on, std::span<T const> x, key from, detail::message_of<C, T, B>& m, std::size_t d) {
     c.check(d);
@@ -127,8 +136,7 @@ consteval bool require_compressor() {
     }
     return true;
 }
-// The same for float or double, whichever C takes, on the host; and that its theorem's constants are as Unbiased and
-// Contractive look for them.
+// The same for float or double, whichever C takes; and that omega and delta are as Unbiased and Contractive want them.
 template <class C>
 consteval bool require_compressor() {
     constexpr bool has_omega = requires(C & c, std::size_t d) { c.omega(d); };
@@ -163,8 +171,7 @@ void require_up_to_largest(B& on, auto const& c, std::span<T const> x, std::size
     throw argument_error({to_string(c), ": coordinate ", first + i, " is beyond ", most, ", its largest number"});
 }
 
-/// What compressors throw for a coordinate that is not finite; refuse_non_finite() where all are, too, for another
-/// reason.
+/// What compressors throw for a coordinate that is not finite; refuse_non_finite() also where all are, and says why.
 template <Scalar T>
 void require_finite(auto& on, char const* name, std::span<T const> x) {
     if (auto const j = first_non_finite(on, x); j < x.size())
@@ -180,7 +187,7 @@ void refuse_non_finite(auto& on, char const* name, std::span<T const> x, char co
 
 /// Makes one message about x, to see what a compressor does; loops reuse the message instead. Throws argument_error
 /// where x has more than 2^32 - 1 numbers, the parameters do not suit its dimension or a number is not finite.
-template <class C, Contiguous X, class B = host>
+template <class C, Contiguous X, class B = detail::backend_of<C>>
 requires Compressor<C, detail::element_of<X>, B>
 auto compress(C const& c, X const& x, key from, B on = {}) {
     std::span<detail::element_of<X> const> const v(detail::view(x));

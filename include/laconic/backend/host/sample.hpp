@@ -21,7 +21,7 @@ namespace laconic::detail {
 // Sorts numbers below d, ascending, in O(n): many by their digits to the base 4096, the lowest first, of which there
 // are at most three; `spare` is as long.
 inline void sort_ascending(std::span<coordinate> at, std::span<coordinate> spare, std::size_t d) {
-    if (at.size() <= 256) return std::sort(at.begin(), at.end());
+    if (at.size() <= 256) return std::sort(at.begin(), at.end(), [](auto i, auto j) { return i < j; });
     constexpr unsigned width = 12;
     auto from = at, to = spare;
     for (unsigned shift = 0; shift < width_of(d); shift += width, std::swap(from, to)) {
@@ -104,7 +104,7 @@ void list_different(kernels::basic_host<A>& on, key from, std::size_t d, std::si
         std::span const fresh(end, out.end());
         draw_below(on, from, drawn, d, fresh);
         drawn += fresh.size();
-        std::sort(later, out.end());
+        std::sort(later, out.end(), [](coordinate i, coordinate j) { return i < j; });
         auto const known = [&](coordinate i) { return std::binary_search(out.begin(), later, i); };
         end = std::remove_if(later, std::unique(later, out.end()), known);
     }
@@ -134,7 +134,7 @@ void list_drawn(kernels::basic_host<A>& on, key from, std::size_t d, std::vector
             chosen[count] = static_cast<coordinate>(i + j);
             count += drawn(i + j, words.data() + each * j);
         }
-        out.insert(out.end(), chosen.data(), chosen.data() + count);
+        std::copy_n(chosen.data(), count, out.insert(out.end(), count, coordinate{0}));
     }
 }
 

@@ -190,7 +190,7 @@ void select_nonzero_blocks(basic_host<A>&, std::span<T const> x, std::size_t blo
         }
         many = std::popcount(bits) > 48;
         auto const n = detail::write_positions<A>(bits, b, some.data());
-        out.insert(out.end(), some.data(), some.data() + n);
+        std::copy_n(some.data(), n, out.insert(out.end(), n, coordinate{0}));
     }
 }
 

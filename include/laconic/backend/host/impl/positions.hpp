@@ -109,8 +109,8 @@ void list_chosen(std::span<T const> x, std::vector<coordinate>& out, Chosen chos
     constexpr std::size_t many = 4096;
     std::array<coordinate, many + word_bits + list_margin> some;
     std::size_t n = 0;
-    auto const append = [&] {
-        out.insert(out.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(n));
+    auto const append = [&] {  // insert() of a range is not inlined (laconic/dispatched.hpp)
+        std::copy_n(some.data(), n, out.insert(out.end(), n, coordinate{0}));
         n = 0;
     };
     out.clear();

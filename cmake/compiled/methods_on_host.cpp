@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compressors and collectives of methods, which compute on the host, for doubles.
+#include "named_methods.hpp"
+
+#include "collectives.cpp"
+#include "compressors_double.cpp"
