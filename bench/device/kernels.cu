@@ -404,6 +404,9 @@ void measure_rounding(device& on, table& row, in x) {
     row(
         "round_to_short, bf16",
         [&] { round_to_short(on, x, kernels::layout_of(kernels::short_format::bfloat), codes); }, x, codes);
+    row(
+        "round_to_short, bf16 at random",
+        [&] { round_to_short(on, x, kernels::layout_of(kernels::short_format::bfloat), key{3}, 0, codes); }, x, codes);
 }
 
 }  // namespace

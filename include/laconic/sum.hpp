@@ -40,8 +40,8 @@ class persistent_sum {
     };
 
     /// Of vectors of x's type and length. Throws agreement_error on all ranks where they do not agree on these and on
-    /// `how`, argument_error where `how` does not suit such vectors or leaves terms out of the sum. Costs 16 bytes a
-    /// rank.
+    /// `how`, argument_error where `how` does not suit such vectors, leaves terms out of the sum, or rounds integers.
+    /// Costs 16 bytes a rank.
     template <class X>
     persistent_sum(C& comm, X const& x, How const& how = {}) : comm_(&comm), d_(length(x)) {
         require_agreement(comm, {{"the dimension", d_},
@@ -50,6 +50,8 @@ class persistent_sum {
                                  {"the vector", detail::is_sparse<X> ? "sparse" : "in full"},
                                  {"the version of the wire format", wire::wire_version},
                                  {"the collective", to_string(how)}});
+        if (std::integral<E> && detail::rounding_of(how).rounds)
+            throw argument_error({"the collective ", to_string(how), " rounds, and integers are added up exactly"});
         for (auto& each : sums_) each.emplace(how, d_);
     }
 

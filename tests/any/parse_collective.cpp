@@ -55,7 +55,8 @@ TEST_CASE("blanks, names and defaults are free") {
     same("split_all_gather(seed=3, then=quantize( bucket=64, levels=7, p=1 ))",
          compressed_split_all_gather{quantize{7, 64, p_norm::one}, 3});
     same("omni_reduce", omni_reduce{});
-    same("two_shot", two_shot{bf16{}});
+    same("two_shot", two_shot{bf16::random{}});
+    same("two_shot(bf16)", two_shot{bf16{}});
     same("two_shot(seed=3, compressor=uniform(4))", two_shot{uniform<>{4}, 3});
     same("auto", automatic{});
     same("auto(every=3, 0, 1e-9)", automatic{{0, 1e-9}, {}, 3});

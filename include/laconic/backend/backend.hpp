@@ -70,6 +70,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     { rounding_variance(on, x, a) } -> std::same_as<double>;
     round_to_powers(on, x, from, first, powers);
     round_to_short(on, x, short_layout{}, powers);
+    round_to_short(on, x, short_layout{}, from, first, powers);
     pack_signs(on, x, words);
     // buckets
     { round_buckets_to_levels(on, x, k, p_norm::two, 1, from, y, few_levels) } -> std::same_as<bool>;

@@ -41,9 +41,13 @@ using library_compressors = type_list<  //
     uniform<rounding::nearest>,         //
     two_means,                          //
     fp16,                               //
+    fp16::random,                       //
     bf16,                               //
+    bf16::random,                       //
     float8_e4m3,                        //
+    float8_e4m3::random,                //
     float8_e5m2,                        //
+    float8_e5m2::random,                //
     low_rank<>>;
 
 }  // namespace laconic::detail

@@ -142,8 +142,9 @@ TEST_CASE("a rank sends the other parts once, and the sum of its own to all othe
 }
 
 TEST_CASE_TEMPLATE("what is brought = what is applied + what returns to who rounded", T, float, double) {
-    for (std::string const text : {"two_shot(bf16)", "two_shot(quantize(3, bucket=8), seed=5)", "two_shot(uniform(4))",
-                                   "two_shot(natural)", "two_shot(float8_e5m2)", "two_shot(scaled_sign)"})
+    for (std::string const text :
+         {"two_shot(bf16)", "two_shot(fp16(random=yes))", "two_shot(quantize(3, bucket=8), seed=5)",
+          "two_shot(uniform(4))", "two_shot(natural)", "two_shot(float8_e5m2)", "two_shot(scaled_sign)"})
         for (int const n : {1, 2, 3, 7})
             for (std::size_t const d : {1u, 5u, 600u}) {
                 CAPTURE(text);
@@ -253,11 +254,11 @@ TEST_CASE("beside which reductions it may stand") {
         return thrown;
     };
     for (auto const* const text :
-         {"unproved(plain(over=two_shot))", "plain(over=two_shot(quantize(1, p=inf)))",
+         {"plain(over=two_shot)", "unproved(plain(over=two_shot(bf16)))", "plain(over=two_shot(quantize(1, p=inf)))",
           "error_feedback(identity, over=two_shot(scaled_sign))", "unproved(error_feedback(identity, over=two_shot))",
           "unproved(plain(bf16, over=two_shot))"})
         CHECK(why(text) == "nothing");
-    CHECK(why("plain(over=two_shot)") ==
+    CHECK(why("plain(over=two_shot(bf16))") ==
           "plain{..., two_shot(bf16)}: its rounding is biased: take another, or unproved{...}");
     CHECK(why("error_feedback(identity, over=two_shot(quantize(1)))").find("not known to be contractive") !=
           std::string::npos);
@@ -272,6 +273,9 @@ TEST_CASE("sums and means in one call") {
         mean(comm, x, two_shot{bf16{}});
         if (x != std::vector<double>{1, 2, 3}) throw error("not the mean");
         sum(comm, x, two_shot<>{});
+        std::vector<int> whole{1, 1000};
+        auto const refused = error_of<argument_error>([&] { sum(comm, whole, two_shot{bf16{}}); });
+        if (refused != "the collective two_shot(bf16) rounds, and integers are added up exactly") throw error(refused);
         sum(comm, x, any_collective<double>(two_shot<>{}));
         if (x != std::vector<double>{9, 18, 27}) throw error("not the sum");
     });

@@ -343,6 +343,9 @@ void short_codes() {
                 x.push_back(v);
         }
         CHECK(pair.same([=](auto& on, auto& p, auto& c) { round_to_short(on, in(p), f, out(c)); }, x, codes(x.size())));
+        for (std::uint64_t const first : {0ull, 1003ull, (1ull << 34) - 100})
+            CHECK(pair.same([=](auto& on, auto& p, auto& c) { round_to_short(on, in(p), f, key{7}, first, out(c)); }, x,
+                            codes(x.size())));
     }
 }
 

@@ -94,6 +94,32 @@ struct to_powers {
     }
 };
 
+template <Scalar T>
+struct to_short {
+    using code_type = std::uint16_t;
+    static constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
+    kernels::short_layout f;
+
+    LACONIC_HOST_DEVICE neighbours_of_value operator()(T v, std::size_t) const {
+        constexpr bits_of<T> hidden = bits_of<T>{1} << mantissa;
+        auto const magnitude = magnitude_bits(v);
+        if (magnitude >= infinite_bits<T>) return {0, f.nan(), f.nan()};
+        int const field = static_cast<int>(magnitude >> mantissa), exponent = field < 1 ? 1 : field;
+        bits_of<T> const digits = (magnitude & (hidden - 1)) | (field > 0 ? hidden : 0);
+        int const wanted = exponent - bias + f.bias(), least = wanted < 1 ? 1 : wanted;
+        int const shift = mantissa - f.mantissa + least - wanted, cut = shift < mantissa + 1 ? shift : mantissa + 1;
+        auto const code = (static_cast<bits_of<T>>(least - 1) << f.mantissa) + (digits >> cut);
+        if (code >= f.largest()) return {0, f.largest(), f.largest()};
+        // What is cut off in units of 2^-32, times a power of two where all digits are, and more.
+        double const fraction = std::ldexp(static_cast<double>(digits & ((bits_of<T>{1} << cut) - 1)), 32 - shift);
+        return {fraction, static_cast<int>(code), static_cast<int>(code) + 1};
+    }
+    LACONIC_HOST_DEVICE std::uint16_t code(T v, int magnitude) const {
+        return static_cast<std::uint16_t>((magnitude_bits(v) != std::bit_cast<bits_of<T>>(v) ? f.sign() : 0) |
+                                          magnitude);
+    }
+};
+
 // The grids of buckets, as round_at_random() takes them.
 
 template <Scalar T, kernels::LevelCode Code>
@@ -184,6 +210,14 @@ void round_to_short(device& on, std::span<T const> x, short_layout f, std::span<
         bits const limited = magnitude >= infinite_bits<T> ? f.nan() : code < f.largest() ? code : f.largest();
         codes[i] = static_cast<std::uint16_t>(limited | (magnitude != std::bit_cast<bits>(x[i]) ? f.sign() : 0u));
     });
+}
+
+template <Scalar T>
+void round_to_short(device& on, std::span<T const> x, short_layout f, key from, std::uint64_t first,
+                    std::span<std::uint16_t> codes) {
+    LACONIC_EXPECTS(codes.size() == x.size());
+    using namespace detail::on_device;
+    round_at_random(on, x, x.size(), from, first, codes.data(), to_short<T>{f});
 }
 
 template <Scalar T>

@@ -234,4 +234,78 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, std::s
     if (past_caches) detail::order_past_caches<A>();
 }
 
+/// Unbiased rounding to a short format: one of the two neighbours of x_i, the upper one with probability equal to the
+/// fraction of the way to it (off by at most 2^-32); signs stay, those of zeros too. Magnitudes above the largest
+/// finite number become that number. What is not finite becomes NaN.
+template <class A, Scalar T>
+void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, key from, std::uint64_t first,
+                    std::span<std::uint16_t> codes) {
+    LACONIC_EXPECTS(codes.size() == x.size());
+    using bits = detail::bits_of<T>;
+    constexpr auto n = rounded_together;
+    constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
+    constexpr bits infinity = static_cast<bits>(2 * bias + 1) << mantissa;
+    int const cut = mantissa - f.mantissa, rebias = bias - f.bias();
+    bits const zero = static_cast<bits>(rebias) << mantissa, least_normal = static_cast<bits>(rebias + 1) << mantissa;
+    auto const top = std::bit_cast<bits>(short_value<T>(f, f.largest()));
+    T const end = std::bit_cast<T>(least_normal);
+    // Numbers below the least normal one in units of 2^-16 of the format's least, if T has that factor; else they are
+    // decided one by one.
+    int const field = bias + f.bias() - 1 + f.mantissa + 16;
+    bool const scales = field <= 2 * bias;
+    T const scale = scales ? std::bit_cast<T>(static_cast<bits>(field) << mantissa) : T(0);
+    bits const unscaled = scales ? 0 : least_normal;
+    int const right = std::max(cut - 16, 0), left = std::max(16 - cut, 0);
+    auto const together = [=](T const* v, std::uint16_t const* windows, std::uint16_t* out) {
+        std::array<std::uint32_t, n> fixed;  // the code below and the fraction, in units of 2^-16
+        std::array<std::uint16_t, n> made;
+        detail::fetch_ahead<n * sizeof(T)>(v);
+        std::uint32_t open = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            auto const magnitude = static_cast<bits>(std::bit_cast<bits>(v[j]) << 1) >> 1;
+            bits const limited = std::min(magnitude, top);
+            bits const normal = (limited - zero) >> right << left;
+            T const small = std::min(std::bit_cast<T>(limited), end) * scale;
+            auto const below = static_cast<std::uint32_t>(static_cast<std::int32_t>(small));
+            fixed[j] = limited < least_normal ? below : static_cast<std::uint32_t>(normal);
+            open |= magnitude - 1 < unscaled - 1 && unscaled != 0 ? 1u : 0u;
+        }
+        for (std::size_t j = 0; j < n; ++j) {
+            std::uint32_t const sum = fixed[j] + windows[j];
+            made[j] = static_cast<std::uint16_t>(sum >> 16);
+            open |= (sum & 0xffff) == 0xffff ? 1u : 0u;
+        }
+        for (std::size_t j = 0; j < n; ++j) {
+            auto const b = std::bit_cast<bits>(v[j]);
+            auto const magnitude = static_cast<bits>(b << 1) >> 1;
+            auto const code = magnitude < infinity ? made[j] : f.nan();
+            made[j] = static_cast<std::uint16_t>(code | (magnitude != b ? f.sign() : 0u));
+        }
+        std::copy(made.begin(), made.end(), out);
+        return detail::all_bits_if(open != 0);
+    };
+    auto const exactly = [=](T v, std::uint32_t chance) {
+        auto const b = std::bit_cast<bits>(v);
+        auto const magnitude = static_cast<bits>(b << 1) >> 1;
+        bits const limited = std::min(magnitude, top);
+        double fraction = 0;
+        std::uint32_t code = 0;
+        if (limited < least_normal) {
+            double const size = std::ldexp(static_cast<double>(std::bit_cast<T>(limited)), f.bias() - 1 + f.mantissa);
+            code = static_cast<std::uint32_t>(size);
+            fraction = size - code;
+        } else {
+            code = static_cast<std::uint32_t>((limited - zero) >> cut);
+            fraction = std::ldexp(static_cast<double>(limited & ((bits{1} << cut) - 1)), -cut);
+        }
+        if (detail::goes_up(fraction, chance)) ++code;
+        if (magnitude >= infinity) code = f.nan();
+        return static_cast<std::uint16_t>(code | (magnitude != b ? f.sign() : 0u));
+    };
+    bool const past_caches = codes.size_bytes() >= detail::bytes_past_caches;
+    random_windows<A> draws(from, first, first + x.size());
+    round_at_random(draws, x, first, codes, together, exactly, past_caches);
+    if (past_caches) detail::order_past_caches<A>();
+}
+
 }  // namespace laconic::kernels

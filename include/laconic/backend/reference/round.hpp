@@ -58,15 +58,21 @@ void round_to_halvings(reference&, std::span<T const> x, T top, int levels, key 
         codes[i] = static_cast<std::int16_t>(x[i] < 0 ? -level : level);
     }
 }
+// The last code whose number is at most `size`.
+template <Scalar T>
+std::uint16_t code_below(short_layout f, T size) {
+    std::uint16_t low = 0, end = static_cast<std::uint16_t>(f.largest() + 1);
+    while (end - low > 1) {
+        auto const middle = static_cast<std::uint16_t>((low + end) / 2);
+        (short_value<T>(f, middle) <= size ? low : end) = middle;
+    }
+    return low;
+}
 template <Scalar T>
 void round_to_short(reference&, std::span<T const> x, short_layout f, std::span<std::uint16_t> codes) {
     for (std::size_t i = 0; i < x.size(); ++i) {
         T const size = std::abs(x[i]);
-        std::uint16_t low = 0, end = static_cast<std::uint16_t>(f.largest() + 1);  // the last code at most |x_i|
-        while (end - low > 1) {
-            auto const middle = static_cast<std::uint16_t>((low + end) / 2);
-            (short_value<T>(f, middle) <= size ? low : end) = middle;
-        }
+        auto low = code_below(f, size);
         if (low < f.largest()) {
             auto const high = static_cast<std::uint16_t>(low + 1);
             T const halfway = short_value<T>(f, low) / 2 + short_value<T>(f, high) / 2;  // exact
@@ -74,6 +80,21 @@ void round_to_short(reference&, std::span<T const> x, short_layout f, std::span<
         }
         if (!std::isfinite(x[i])) low = f.nan();
         codes[i] = static_cast<std::uint16_t>(std::signbit(x[i]) ? low | f.sign() : low);
+    }
+}
+template <Scalar T>
+void round_to_short(reference&, std::span<T const> x, short_layout f, key from, std::uint64_t first,
+                    std::span<std::uint16_t> codes) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        T const size = std::abs(x[i]);
+        auto code = code_below(f, size);
+        if (code < f.largest()) {
+            double const low = short_value<double>(f, code),
+                         high = short_value<double>(f, static_cast<std::uint16_t>(code + 1));
+            if (detail::goes_up((static_cast<double>(size) - low) / (high - low), from.chance(first + i))) ++code;
+        }
+        if (!std::isfinite(x[i])) code = f.nan();
+        codes[i] = static_cast<std::uint16_t>(std::signbit(x[i]) ? code | f.sign() : code);
     }
 }
 template <Scalar T>

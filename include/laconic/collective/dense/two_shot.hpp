@@ -26,7 +26,7 @@ namespace laconic {
 /// n) times the mean of |x_i|^2. What rounding leaves out is given back: of the first message to the rank that has
 /// rounded, of the second to the one that has added up, so that the sum of what is brought = what is applied + the sum
 /// of what is returned, to within the rounding of T. Numbers beyond the largest one of a format are refused.
-template <class C = bf16>
+template <class C = bf16::random>
 struct two_shot {
     C compressor = by_default();
     std::uint64_t seed = 0;
@@ -46,8 +46,8 @@ struct two_shot {
 
   private:
     static C by_default() {
-        if constexpr (std::convertible_to<bf16, C>)
-            return bf16{};
+        if constexpr (std::convertible_to<bf16::random, C>)
+            return bf16::random{};
         else
             return C{};
     }
