@@ -332,6 +332,29 @@ class ReducerTest(unittest.TestCase):
 
         Together(7).run(body)
 
+    def test_a_two_shot_sum_sends_16_bits_a_number_to_and_from_who_adds_up(self):
+        listeners = [laconic.Listener("127.0.0.1:0") for _ in range(4)]
+
+        def body(member):
+            comm = listeners[member.rank].connect(member.rank, [l.address for l in listeners], deadline=60)
+            reduce = laconic.Reducer("plain(over=two_shot)", comm, np.zeros(1000, np.float32))
+            sent = []
+            for _ in range(2):
+                x = gradient(comm.rank, 0, 1000).astype(np.float32)
+                reduce(x)
+                sent.append(reduce.statistics.bytes_sent)
+            self.assertEqual(sent[1] - sent[0], 2 * 2 * 3 * 1000 // 4)
+            np.testing.assert_allclose(x, np.mean([gradient(r, 0, 1000) for r in range(4)], axis=0), atol=0.03)
+            bits = x.tobytes()
+            self.assertEqual(set(member.allgather(bits)), {bits})
+            # Over an all-gather alone, such as PyTorch's process groups: the same error on all ranks.
+            other = laconic.Reducer("plain(over=two_shot)", member, np.zeros(1000, np.float32))
+            with self.assertRaisesRegex(laconic.ArgumentError, 'not PointToPoint.*engine="tcp".*or gather'):
+                other(x)
+            self.assertEqual(x.tobytes(), bits)
+
+        Together(4).run(body)
+
     def test_weights_probes_and_dense_steps(self):
         def body(comm):
             reduce = laconic.Reducer("error_feedback(top_k(k=1))", comm, np.zeros(8), steps_vary=True, probe_every=1)

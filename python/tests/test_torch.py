@@ -89,6 +89,14 @@ class TorchTest(unittest.TestCase):
             with self.assertRaisesRegex(laconic.CommError, "rank 1 cannot listen"):
                 laconic.torch.comm_of(engine="tcp")
 
+    def test_over_tcp_dense_training_in_16_bits(self):
+        weights, _, state, _ = train("plain(over=two_shot)", engine="tcp")
+        self.same_on_all_ranks(weights)
+        torch.testing.assert_close(weights, train()[0], atol=0.02, rtol=0)
+        self.assertLess(state.bytes_sent, 0.52 * state.reducer.statistics.bytes_in_full)
+        with self.assertRaisesRegex(RuntimeError, 'engine="tcp"'):
+            train("plain(over=two_shot)")
+
     def test_fewer_bytes_and_equal_ranks(self):
         weights, ddp, state, _ = train("error_feedback(top_k(0.05) | quantize(7, bucket=128))", exclude=["*.bias"], steps=12)
         self.same_on_all_ranks(weights)

@@ -67,7 +67,7 @@ TEST_CASE("a communicator with collective calls alone has them, and states that 
     CHECK(inside.sent.bytes.size() == 4);
     CHECK_FALSE(comm.is_point_to_point());
     CHECK_THROWS_WITH_AS(comm.exchange(0, {word}, 0),
-                         "this communicator is not PointToPoint: it has no exchange(to, mine, from)", argument_error);
+                         doctest::Contains("is not PointToPoint: it has no exchange(to, mine, from)"), argument_error);
 }
 
 TEST_CASE("an engine that adds up does so, and another does not") {

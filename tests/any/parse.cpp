@@ -106,7 +106,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("uniform(rounding=down)", 18, "rounding is random or nearest");
     refused("uniform(rounding=nearest(1))", 18, "rounding is random or nearest");
     refused("natural_dithering(p=3)", 21, "p is 1, 2 or inf");
-    refused("fp16(16)", 6, "fp16 takes no arguments");
+    refused("fp16(16)", 6, "fp16 takes random; this is none of them");
     refused("vote | fp16", 8, "'vote' is a quantizer, which leaves nothing to what follows it");
     refused("two_means | fp16", 13, "'two_means' is a quantizer, which leaves nothing to what follows it");
     refused("parts(3)", 1, "parts needs a compressor: parts(compressor=...)");

@@ -105,7 +105,10 @@ class any_communicator {
     template <class C>
     static payload exchange_of(void* comm, int to, payload mine, int from) {
         if constexpr (PointToPoint<C>) return as<C>(comm).exchange(to, mine, from);
-        throw argument_error("this communicator is not PointToPoint: it has no exchange(to, mine, from)");
+        throw argument_error(
+            "this communicator is not PointToPoint: it has no exchange(to, mine, from), by which this collective "
+            "sends; "
+            "take one such as tcp (engine=\"tcp\" in PyTorch), or gather in place of the collective");
     }
     template <class C, class T>
     static void all_reduce_of(void* comm, std::span<T> x) {
