@@ -44,6 +44,8 @@
     K(round_to_powers, round_to_powers, void, (in<T> x, key from, std::uint64_t first, out<std::uint16_t> codes), \
       (x, from, first, codes)) \
     K(round_to_short, round_to_short, void, (in<T> x, short_layout f, out<std::uint16_t> codes), (x, f, codes)) \
+    K(round_to_short_at_random, round_to_short, void, \
+      (in<T> x, short_layout f, key from, std::uint64_t first, out<std::uint16_t> codes), (x, f, from, first, codes)) \
     K(pack_signs, pack_signs, void, (in<T> x, out<std::uint64_t> words), (x, words)) \
     K(round_buckets_to_levels, round_buckets_to_levels, bool, \
       (in<T> x, std::size_t n, p_norm p, int levels, key from, out<T> steps, out<std::int8_t> codes), \

@@ -56,8 +56,6 @@ inline std::vector<std::string> chosen_pipelines() {
                              "best_level(proportional, cost=affine(1, 100), sort_up_to=0)",
                              "best_level(proportional, sizes=written)",
                              "bf16",
-                             "bf16(random=yes)",
-                             "fp16(random=yes)",
                              "float8_e5m2",
                              "natural_dithering(1, bucket=7, p=1)",
                              "natural_dithering(200, p=inf)",
