@@ -6,5 +6,6 @@
 #include "laconic/backend/host/buckets.hpp"
 #include "laconic/backend/host/lists.hpp"
 #include "laconic/backend/host/matrix.hpp"
+#include "laconic/backend/host/round_to_short.hpp"
 #include "laconic/backend/host/sample.hpp"
 #include "laconic/backend/host/select.hpp"
