@@ -246,6 +246,9 @@ void measure_selections(device& on, table& row, in x, out y) {
     row(
         "select_above, bounds", [&] { select_above(on, x, in(y), at); }, x, y, at);
     row(
+        "compensate_and_select_largest, k = 0.01 n",
+        [&] { compensate_and_select_largest(on, 1.0f, x, in(), 0.5f, in(y), y, k, at); }, x, y, y, at);
+    row(
         "select_nonzero_blocks, of 256", [&] { select_nonzero_blocks(on, x, 256, at); }, x, at);
     row(
         "select_largest_blocks, of 256", [&] { select_largest_blocks(on, x, 256, size / 25600, at); }, x, at);

@@ -6,6 +6,8 @@
 #include "support/everything.hpp"
 
 static_assert(detail::CompressesSum<top_k<>, float, host> && !detail::CompressesSum<quantize, float, host>);
+struct other_top_k : top_k<> {};  // whose call may be another
+static_assert(!detail::CompressesSum<other_top_k, float, host>);
 static_assert(detail::CompressesSumFrom<any_compressor<float, host>, float, host>);
 
 template <class C>

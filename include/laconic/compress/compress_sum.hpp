@@ -10,10 +10,11 @@
 namespace laconic::detail {
 
 /// c.compress_sum(on, sum, key, m) makes sum.out as compensate() does, and the message about it; returns whether all of
-/// sum.out is finite, or else m is unspecified. One that is chosen at run time takes the start before m.
+/// sum.out is finite, or else m is unspecified. C::compresses_sum is C: a class that is derived from C, and whose call
+/// does something else, does not inherit it. One that is chosen at run time takes the start before m.
 template <class C, class T, class B>
-concept CompressesSum = requires(C const& c, B& on, kernels::compensation<T> const& sum, key from,
-                                 message_of<C, T, B>& m) {
+concept CompressesSum = std::same_as<typename C::compresses_sum, C> &&
+    requires(C const& c, B& on, kernels::compensation<T> const& sum, key from, message_of<C, T, B>& m) {
     { c.compress_sum(on, sum, from, m) } -> std::same_as<bool>;
 };
 template <class C, class T, class B>

@@ -42,6 +42,7 @@ struct top_k {
         select_largest(on, x, k.of(x.size()), m.support);
         make_payload(on, x, T(1), *this, m);
     }
+    using compresses_sum = top_k;
     template <Scalar T>
     bool compress_sum(auto& on, kernels::compensation<T> const& sum, key from, auto& m) const {
         auto const [a, g, h, b, e, out] = sum;
