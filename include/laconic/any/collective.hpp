@@ -56,7 +56,7 @@ class any_sum {
   public:
     template <class S>
     requires(!std::same_as<S, any_sum>) explicit any_sum(S sum)
-        : inside_(new detail::sum_model<S, T, B>(std::move(sum))) {}
+        : inside_(new detail::sum_model<S, T, B>(std::move(sum))), gives_back_(detail::GivesBack<S, T, B>) {}
     any_sum(detail::collective_face<T, B> const& of, std::size_t d, position_code positions)
         : any_sum(of.make(d, positions)) {}
 
@@ -72,13 +72,14 @@ class any_sum {
     bool wants_terms() const { return inside_->wants_terms(); }
 
     /// Whether a sum may leave something out, which is then in leftover().
-    bool gives_back() const { return inside_->leftover() != nullptr; }
+    bool gives_back() const { return gives_back_; }
     sparse_sum<T, B> const& leftover() const { return *inside_->leftover(); }
 
     void state(auto& archive) { inside_->state(archive); }
 
   private:
     detail::owned<detail::sum_face<T, B>> inside_;
+    bool gives_back_;
 };
 
 namespace detail {

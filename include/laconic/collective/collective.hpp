@@ -218,7 +218,9 @@ class whole_sum {
 
     /// v, in full or a list of terms, <- the sum of all ranks' v. Throws what the collective does, and then v is
     /// unspecified.
-    void operator()(host& on, Communicator auto& comm, auto&& v, std::uint64_t round) { by_(on, comm, sum_, v, round); }
+    void operator()(host& on, Communicator auto& comm, auto&& v, std::uint64_t round) {
+        by_(on, comm, sum_, v, {round, nullptr, false});
+    }
     /// This rank's part of x, as `partition` cuts it, <- that part of the sum; the rest of x is unspecified then.
     template <Communicator C>
     void reduce_scatter(host& on, C& comm, std::span<T> x, std::uint64_t round) {

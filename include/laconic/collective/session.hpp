@@ -72,13 +72,15 @@ std::span<std::byte const> answer_of_rank_0(Communicator auto& comm, wire::bit_w
 namespace laconic {
 
 /// The number of a round, and why this rank brings nothing to its sum, if it does not: what it brings is then not read,
-/// and all ranks throw that. The failure must outlive the sum.
+/// and all ranks throw that. The failure must outlive the sum. Where `keeps_leftover` is false nobody asks for what the
+/// sum leaves out, and a collective that only rounds makes no leftover().
 struct sum_round {
     std::uint64_t number = 0;
     detail::failure const* own = nullptr;
+    bool keeps_leftover = true;
 
-    sum_round(std::uint64_t round = 0, detail::failure const* of_this_rank = nullptr)
-        : number(round), own(of_this_rank) {}
+    sum_round(std::uint64_t round = 0, detail::failure const* of_this_rank = nullptr, bool keeps = true)
+        : number(round), own(of_this_rank), keeps_leftover(keeps) {}
 };
 
 /// One rank's part in a schedule of exchanges through which an error of any rank reaches all. Once something is wrong

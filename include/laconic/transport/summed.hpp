@@ -34,8 +34,7 @@ class summed : public plain_transport {
     /// has that feedback, in the caller's words.
     template <class F>
     void require_beside(F const& feedback, std::string const& described) const {
-        if constexpr (KeepsLeftover<F>)
-            if (feedback.keeps_leftover()) return;
+        if (keeps_leftover(feedback)) return;
         if constexpr (requires { feedback.rate(); })
             if (rounds_ && feedback.rate() == 0) return;
         if (gives_back())
@@ -49,10 +48,10 @@ class summed : public plain_transport {
     /// mean <- the part of the mean of all messages that the collective applies, the same bits on all ranks. Throws the
     /// collective's errors, too.
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const& now, M const& mine, failure const& own, Blank const&, F const&,
+    void receive(B& on, C& comm, round_context const& now, M const& mine, failure const& own, Blank const&, F const& feedback,
                  std::span<T> mean, int = 0) {
         load<C>(on, mine, own, mean);
-        add_up(on, comm, now.round, own, mean);
+        add_up(on, comm, now.round, own, mean, keeps_leftover(feedback));
         take<C>(on, mean, mean);
     }
 
@@ -65,12 +64,12 @@ class summed : public plain_transport {
         terms ? mine_.reset(shared.size()) : fill(on, shared, T(0));
     }
     template <Communicator C>
-    void add_up(B& on, C& comm, std::uint64_t round, failure const& own, std::span<T> shared) {
+    void add_up(B& on, C& comm, std::uint64_t round, failure const& own, std::span<T> shared, bool keeps = true) {
         round_ = round;
         broken_.sum_is_under_way();
         T const share = T(1) / static_cast<T>(comm.size());
         bool const terms = sums_terms<T, B, C>(sum_);
-        sum_round const now(round, own ? &own : nullptr);
+        sum_round const now(round, own ? &own : nullptr, keeps);
         try {
             if constexpr (SumsTerms<sum_type, T, B, C>)
                 if (terms) sum_(on, comm, mine_, now);
@@ -101,7 +100,7 @@ class summed : public plain_transport {
     void give_back(B& on, F& feedback) const {
         if constexpr (GivesBack<sum_type, T, B>)
             if constexpr (KeepsLeftover<F>)
-                if (gives_back() && feedback.keeps_leftover()) feedback.keep(on, sum_.leftover().message());
+                if (gives_back() && keeps_leftover(feedback)) feedback.keep(on, sum_.leftover().message());
     }
     void require_consistent() const { broken_.require_consistent(no_rank, round_); }
     void recover() { broken_.recover(); }
@@ -112,6 +111,11 @@ class summed : public plain_transport {
     }
 
   private:
+    template <class F>
+    static bool keeps_leftover(F const& feedback) {
+        if constexpr (KeepsLeftover<F>) return feedback.keeps_leftover();
+        return false;
+    }
     // One that is chosen at run time has all members; gives_back() decides whether leftover() may be called.
     bool gives_back() const {
         if constexpr (ChosenSum<sum_type>) return sum_.gives_back();

@@ -64,7 +64,6 @@ class two_shot<C>::adder : detail::sum_in_session {
   public:
     adder(two_shot const& how, std::size_t d, position_code positions)
         : sum_in_session(how, d, positions), compressor_(how.compressor), from_{how.seed} {
-        left_.resize(d);
         sum_.resize(std::min(d, pieces::longest));
         mean_.resize(sum_.size());
         session_.make_room<T>(sum_.size());
@@ -84,7 +83,9 @@ class two_shot<C>::adder : detail::sum_in_session {
         }
         session_.start(on, comm, round, x, d_);
         round_ = from_.child(round.number);
+        keeps_ = round.keeps_leftover;
         is_listed_ = false;
+        if (keeps_) left_.resize(d_);
         // Both shots of a piece stand `ahead` steps apart, as do what is sent and received of each: so each rank
         // receives from another in the order in which that one sends.
         constexpr std::size_t ahead = detail::pieces_ahead;
@@ -116,7 +117,8 @@ class two_shot<C>::adder : detail::sum_in_session {
         session_.finish();
     }
 
-    /// What this rank keeps, to be sent later: what its own messages left out, and of its part the mean's.
+    /// What this rank keeps, to be sent later: what its own messages left out, and of its part the mean's. Unspecified
+    /// after a sum whose `keeps_leftover` was false.
     sparse_sum<T, B> const& leftover() const {
         if (!is_listed_) list_.assign_nonzero(list_on_, std::span<T const>(left_));
         is_listed_ = true;
@@ -142,6 +144,7 @@ class two_shot<C>::adder : detail::sum_in_session {
     }
     // The part of the leftover from coordinate `first` on <- x less message_.
     void keep_error(B& on, std::span<T const> x, std::size_t first) {
+        if (!keeps_) return;
         auto const left = std::span<T>(left_).subspan(first, x.size());
         copy(on, x, left);
         add_message(on, left, T(-1), message_);
@@ -171,9 +174,11 @@ class two_shot<C>::adder : detail::sum_in_session {
         session_.check_sum(on, sum, at);
         for (std::size_t i = 0; i < length; ++i) mean[i] = sum[i] / static_cast<T>(n);
         if (session_.failed() || !compress(on, comm.rank(), mean, at, key_of(n, at))) return;
-        auto const x = all.subspan(at, length), left = std::span<T>(left_).subspan(at, length);
+        auto const x = all.subspan(at, length);
         set_sum(on, n, message_, x);
         session_.check_sum(on, x, at);
+        if (!keeps_) return;
+        auto const left = std::span<T>(left_).subspan(at, length);
         add_scaled(on, T(1), std::span<T const>(sum), left);
         add_scaled(on, T(-1), std::span<T const>(x), left);
     }
@@ -185,6 +190,7 @@ class two_shot<C>::adder : detail::sum_in_session {
     mutable B list_on_;
     mutable sparse_sum<T, B> list_;  // of left_, once it is asked for
     mutable bool is_listed_ = false;
+    bool keeps_ = true;
 };
 
 }  // namespace laconic
