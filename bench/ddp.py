@@ -27,8 +27,8 @@ TEXTS = [
     "error_feedback(top_k(0.01))",
     "error_feedback(top_k(0.01) | quantize(7, bucket=128))",
     "error_feedback(top_k(0.1) | quantize(7, bucket=128))",
-    "unproved(plain(bf16))",
 ]
+OVER_PAIRS = ["plain(over=two_shot)"]  # needs messages in pairs, which tcp has
 
 
 def perceptron():
@@ -49,9 +49,16 @@ def convolutions():
     return torch.nn.Sequential(*layers), torch.randn(4, 3, 32, 32), torch.randn(4, 10)
 
 
+def as_it_is(_, bucket):
+    future = torch.futures.Future()
+    future.set_result(bucket.buffer())
+    return future
+
+
 def peers():
     from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
 
+    yield "a hook that sends nothing", lambda ddp: ddp.register_comm_hook(None, as_it_is)
     yield "fp16_compress_hook", lambda ddp: ddp.register_comm_hook(None, default_hooks.fp16_compress_hook)
     state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=2, start_powerSGD_iter=2)
     yield "PowerSGD, rank 2", lambda ddp: ddp.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
@@ -68,7 +75,8 @@ class Method:
         network, self.x, self.y = {"mlp": perceptron, "conv": convolutions}[model]()
         # One bucket for PowerSGD: with several its all-reduces mix over gloo.
         cap = 1000 if name.startswith("PowerSGD") else 25
-        self.ddp = DistributedDataParallel(network, bucket_cap_mb=cap)
+        # Gradients are views of the buckets: else DDP copies them into these and back.
+        self.ddp = DistributedDataParallel(network, bucket_cap_mb=cap, gradient_as_bucket_view=True)
         self.optimizer = torch.optim.SGD(network.parameters(), lr=1e-4)
         self.name, self.seconds, self.bytes = name, [], []
         self.alone = name == "computing alone"
@@ -97,30 +105,32 @@ def measure(rank, ranks, where, how):
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "eth0")
     dist.init_process_group("gloo", init_method=where, rank=rank, world_size=ranks)
     choices = [("computing alone", None), ("dense", None), *peers()]
-    for text in how.text or TEXTS:
-        for engine in how.engine or ["c10d"]:
+    engines = how.engine or ["c10d"]
+    for text in how.text or [*TEXTS, *(OVER_PAIRS if "tcp" in engines else [])]:
+        for engine in engines if text not in OVER_PAIRS else ["tcp"]:
             def register(ddp, text=text, engine=engine):
                 laconic.torch.register(ddp, text, engine=engine, exclude=["*.bias"], share_below=1 << 20)
 
             choices.append((text if engine == "c10d" else f"{text}, {engine}", register))
     if how.only:
         choices = [c for c in choices if any(word in c[0] for word in ["computing", "dense", *how.only])]
-    methods = []
-    for name, register in choices:  # one after the other: each model's gradients take memory
-        method = Method(name, register, how.model)
-        for step in range(how.warm_up + how.steps):
-            method.step(step >= how.warm_up)
-        method.ddp = method.optimizer = None
-        methods.append(method)
+    seconds, sent = [[] for _ in choices], [[] for _ in choices]
+    for _ in range(how.turns):
+        for i, (name, register) in enumerate(choices):  # one after the other: each model's gradients take memory
+            method = Method(name, register, how.model)
+            for step in range(how.warm_up + how.steps):
+                method.step(step >= how.warm_up)
+            seconds[i] += method.seconds
+            sent[i] += method.bytes
     if rank == 0:
-        medians = [statistics.median(m.seconds) for m in methods]
+        medians = [statistics.median(s) for s in seconds]
         alone, dense = medians[0], medians[1]
-        print(f"{how.model}, {ranks} ranks, {how.steps} steps each")
+        print(f"{how.model}, {ranks} ranks, {how.turns} x {how.steps} steps each")
         print(f"{'method':56} {'ms a step':>9} {'added':>7} {'dense adds / it adds':>20} {'dense / it':>10} {'MB sent':>8}")
-        for m, seconds in zip(methods, medians):
-            added = seconds - alone
-            ratio = f"{(dense - alone) / added:20.1f}" if added > 0 and not m.alone else f"{'':20}"
-            print(f"{m.name:56} {1e3 * seconds:9.1f} {1e3 * added:7.1f} {ratio} {dense / seconds:10.2f} {statistics.median(m.bytes) / 1e6:8.2f}")
+        for i, (name, _) in enumerate(choices):
+            added = medians[i] - alone
+            ratio = f"{(dense - alone) / added:20.1f}" if added > 0 and i > 0 else f"{'':20}"
+            print(f"{name:56} {1e3 * medians[i]:9.1f} {1e3 * added:7.1f} {ratio} {dense / medians[i]:10.2f} {statistics.median(sent[i]) / 1e6:8.2f}")
 
 
 def main():
@@ -129,6 +139,7 @@ def main():
     parser.add_argument("--ranks", type=int, default=2, help="over loopback; bench/cluster says how many else")
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--warm-up", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=1, help="how often each method has its turn of so many steps")
     parser.add_argument("--text", action="append", help="a reduction in place of the usual ones; may be repeated")
     parser.add_argument("--only", action="append", help="only methods whose names have this in them; may be repeated")
     parser.add_argument("--engine", action="append", choices=["c10d", "tcp"], help="what carries messages; both by turns")
