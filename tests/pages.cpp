@@ -21,7 +21,7 @@ struct {
 [[maybe_unused]] void readme() {
     // clang-format off
     laconic::threads::run(4, [](auto& comm) {  // four ranks as threads; laconic::mpi::run for processes
-        auto model = first_model();  // each rank has a model and a gradient of its own; all models begin alike
+        auto model = first_model();  // its own on each rank, and alike at first
         std::vector<float> gradient(model.size());
         laconic::error_feedback reduction{laconic::top_k{0.01}};  // sends the largest 1 % of the numbers
         laconic::reducer reduce(reduction, comm, gradient);
