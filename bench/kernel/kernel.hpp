@@ -12,9 +12,21 @@
 #include <utility>
 #include <vector>
 
+#ifdef LACONIC_BENCH_DISPATCHED
+#    include "laconic/dispatched.hpp"
+#else
+#    include "laconic/backend/host.hpp"
+#endif
+
 /// What the kernels of the host are measured with. A case is KERNEL/float|double/INPUT/d:N/k:K; what a user would take
 /// in place of a kernel is named after it and a dot, KERNEL.PEER/.., and bench/kernel.py prints the ratio.
 namespace kernel_bench {
+
+#ifdef LACONIC_BENCH_DISPATCHED
+using backend = laconic::dispatched;
+#else
+using backend = laconic::host;
+#endif
 
 /// Gaussian; heavy-tailed (Student's t with 2 degrees of freedom); Gaussian, except for 90 or 99 % of the numbers, or
 /// of the blocks of 256, which are 0; Gaussian, ascending by magnitude; all equal; Gaussian, where a stretch of a 64th

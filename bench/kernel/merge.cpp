@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "kernel.hpp"
-#include "laconic/backend/host.hpp"
 #include "laconic/collective/terms/sparse_sum.hpp"
 
 namespace kernel_bench {
@@ -19,7 +18,7 @@ using namespace laconic;
 
 template <class T>
 std::pair<sparse_sum<T>, sparse_sum<T>> two_lists(std::span<T const> x, std::size_t k) {
-    host on;
+    backend on;
     std::vector<coordinate> at;
     select_largest(on, x, 2 * k, at);
     std::pair<sparse_sum<T>, sparse_sum<T>> lists{sparse_sum<T>(x.size()), sparse_sum<T>(x.size())};

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "kernel.hpp"
-#include "laconic/backend/host.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/short_float.hpp"
@@ -31,7 +30,7 @@ constexpr std::size_t bucket = 512;
 template <class T, class C>
 void add_rounding(std::string const& name, C const& c, input from, std::size_t d) {
     add<T>({name, from, d}, [c](std::span<T const> x) {
-        return [x, c, on = host(), m = detail::message_of<C, T>(), n = std::uint64_t{0}]() mutable {
+        return [x, c, on = backend(), m = detail::message_of<C, T, backend>(), n = std::uint64_t{0}]() mutable {
             c(on, x, key{n++}, m);
         };
     });
@@ -39,7 +38,7 @@ void add_rounding(std::string const& name, C const& c, input from, std::size_t d
 template <class T, class C>
 void add_encoding(std::string const& name, C const& c, std::size_t d) {
     add<T>({name + "_encoded", input::gauss, d}, [c](std::span<T const> x) {
-        return [x, c, on = host(), m = detail::message_of<C, T>(), sink = wire::bit_writer(),
+        return [x, c, on = backend(), m = detail::message_of<C, T, backend>(), sink = wire::bit_writer(),
                 n = std::uint64_t{0}]() mutable {
             c(on, x, key{n++}, m);
             sink.clear();
@@ -48,13 +47,13 @@ void add_encoding(std::string const& name, C const& c, std::size_t d) {
         };
     });
     add<T>({name + "_read", input::gauss, d}, [c](std::span<T const> x) {
-        host on;
-        detail::message_of<C, T> m;
+        backend on;
+        detail::message_of<C, T, backend> m;
         c(on, x, key{1}, m);
         wire::bit_writer sink;
         write(sink, m);
         auto const encoded = sink.finish();
-        return [c, on, m, encoded = std::vector<std::byte>(encoded.begin(), encoded.end()),
+        return [c, on = backend(), m, encoded = std::vector<std::byte>(encoded.begin(), encoded.end()),
                 y = std::vector<T>(x.size())]() mutable {
             c.blank(on, y.size(), key{1}, m);
             wire::bit_reader source(encoded);
@@ -128,7 +127,7 @@ struct xoshiro {
 void add_quantize() {
     // The random numbers alone: words of 32 bits, and the windows that values are rounded by.
     add<float>({"words"}, [](std::span<float const> x) {
-        return [n = x.size(), on = host(), words = std::vector<std::uint32_t>(4096)]() mutable {
+        return [n = x.size(), on = backend(), words = std::vector<std::uint32_t>(4096)]() mutable {
             for (std::size_t i = 0; i < n; i += words.size()) draw_words(on, key{1}, i / 4, std::span(words));
         };
     });

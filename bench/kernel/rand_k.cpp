@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernel.hpp"
-#include "laconic/backend/host.hpp"
 
 namespace kernel_bench {
 
@@ -62,7 +61,7 @@ void add_case(std::size_t d, std::size_t k, bool peers) {
     // What is chosen is gathered, too: 4 k bytes are read at least.
     scenario const mine{.kernel = "rand_k", .d = d, .k = k, .bytes = 4 * k, .items = k};
     add<float>(mine, [d, k](std::span<float const> x) {
-        return [x, d, k, n = std::uint64_t{0}, on = host(), at = std::vector<coordinate>(),
+        return [x, d, k, n = std::uint64_t{0}, on = backend(), at = std::vector<coordinate>(),
                 values = std::vector<float>()]() mutable {
             sample(on, key{1}.child(n++), d, k, at);
             gather(on, x, std::span<coordinate const>(at), 1, 1.0f, values);

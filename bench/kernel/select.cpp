@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernel.hpp"
-#include "laconic/backend/host.hpp"
 
 namespace kernel_bench {
 
@@ -29,7 +28,7 @@ void add_above(input from, std::size_t d, std::size_t k) {
         return sizes[k];
     };
     add<T>({"select_above", from, d, k}, [bound_for](std::span<T const> x) {
-        return [x, bound = bound_for(x), on = host(), at = std::vector<coordinate>()]() mutable {
+        return [x, bound = bound_for(x), on = backend(), at = std::vector<coordinate>()]() mutable {
             select_above(on, x, bound, at);
         };
     });
@@ -45,7 +44,7 @@ void add_above(input from, std::size_t d, std::size_t k) {
 template <class T>
 void add_about(input from, std::size_t d, std::size_t k) {
     add<T>({"select_about", from, d, k}, [k](std::span<T const> x) {
-        return [x, k, on = host(), at = std::vector<coordinate>()]() mutable {
+        return [x, k, on = backend(), at = std::vector<coordinate>()]() mutable {
             select_about(on, x, k - k / 8, k, k + k / 8, at);
         };
     });
@@ -54,7 +53,7 @@ void add_about(input from, std::size_t d, std::size_t k) {
 template <class T>
 void add_blocks(input from, std::size_t d) {
     add<T>({"nonzero_blocks", from, d}, [](std::span<T const> x) {
-        return [x, on = host(), at = std::vector<coordinate>()]() mutable { select_nonzero_blocks(on, x, block, at); };
+        return [x, on = backend(), at = std::vector<coordinate>()]() mutable { select_nonzero_blocks(on, x, block, at); };
     });
     add<T>({"nonzero_blocks.any_of", from, d}, [](std::span<T const> x) {
         return [x, at = std::vector<coordinate>()]() mutable {
@@ -71,7 +70,7 @@ void add_blocks(input from, std::size_t d) {
 template <class T>
 void add_largest_blocks(std::size_t d, std::size_t k) {
     add<T>({"largest_blocks", input::gauss, d, k}, [k](std::span<T const> x) {
-        return [x, k, on = host(), at = std::vector<coordinate>()]() mutable {
+        return [x, k, on = backend(), at = std::vector<coordinate>()]() mutable {
             select_largest_blocks(on, x, block, k, at);
         };
     });
@@ -80,7 +79,7 @@ void add_largest_blocks(std::size_t d, std::size_t k) {
 template <class T>
 void add_sort(std::size_t d) {
     add<T>({"sort_magnitudes", input::gauss, d}, [](std::span<T const> x) {
-        return [x, on = host(), sorted = std::vector<T>()]() mutable { sort_magnitudes(on, x, sorted); };
+        return [x, on = backend(), sorted = std::vector<T>()]() mutable { sort_magnitudes(on, x, sorted); };
     });
     add<T>({"sort_magnitudes.sort", input::gauss, d}, [](std::span<T const> x) {
         return [x, sorted = std::vector<T>(x.size())]() mutable {
@@ -93,9 +92,9 @@ void add_sort(std::size_t d) {
 template <class T>
 void add_count(std::size_t d) {
     add<T>({"count_by_magnitude", input::gauss, d}, [](std::span<T const> x) {
-        host on;
+        backend on;
         T const largest = largest_magnitude(on, x);
-        return [x, largest, on, counts = std::vector<std::uint32_t>(kernels::magnitude_bins::count)]() mutable {
+        return [x, largest, on = backend(), counts = std::vector<std::uint32_t>(kernels::magnitude_bins::count)]() mutable {
             count_by_magnitude(on, x, largest, std::span<std::uint32_t>(counts));
         };
     });

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernel.hpp"
-#include "laconic/backend/host.hpp"
 #include "laconic/wire/support.hpp"
 
 namespace kernel_bench {
@@ -29,7 +28,7 @@ encoding const encodings[] = {{"rice", position_code::smallest, {1e-4, 1e-3, 1e-
                               {"bitmap", position_code::fastest, {0.5}}};
 
 std::vector<coordinate> largest(std::span<float const> x, std::size_t k) {
-    host on;
+    backend on;
     std::vector<coordinate> at;
     select_largest(on, x, k, at);
     return at;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernel.hpp"
-#include "laconic/backend/host.hpp"
 
 namespace kernel_bench {
 
@@ -20,17 +19,17 @@ using namespace laconic;
 template <class T>
 void add_case(input from, std::size_t d, std::size_t k, bool peers) {
     add<T>({"top_k", from, d, k}, [k](std::span<T const> x) {
-        return [x, k, on = host(), at = std::vector<coordinate>()]() mutable { select_largest(on, x, k, at); };
+        return [x, k, on = backend(), at = std::vector<coordinate>()]() mutable { select_largest(on, x, k, at); };
     });
     if (!peers) return;
     // The floor of any way: one pass that compares with a threshold that is known, and lists what is above.
     add<T>({"top_k.threshold_known", from, d, k}, [k](std::span<T const> x) {
-        host on;
+        backend on;
         std::vector<coordinate> at;
         select_largest(on, x, k, at);
         T threshold = std::abs(x[at[0]]);
         for (coordinate const i : at) threshold = std::min(threshold, std::abs(x[i]));
-        return [x, threshold, on, at]() mutable { select_above(on, x, std::nextafter(threshold, T(0)), at); };
+        return [x, threshold, on = backend(), at]() mutable { select_above(on, x, std::nextafter(threshold, T(0)), at); };
     });
     // The magnitudes alone are selected, then one pass finds where they are.
     add<T>({"top_k.nth_element", from, d, k}, [k](std::span<T const> x) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "kernel.hpp"
-#include "laconic/backend/host.hpp"
 #include "laconic/feedback/last_gradient.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/message/plain.hpp"
@@ -38,31 +37,31 @@ void add_pass(std::string const& name, std::size_t d, std::size_t vectors, Make 
 template <class T>
 void add_sums(std::size_t d, bool peers) {
     add_pass<T>("add_scaled", d, 3, [](std::span<T const> x) {
-        return [x, on = host(), y = copied(x)]() mutable { add_scaled(on, T(-1), x, std::span<T>(y)); };
+        return [x, on = backend(), y = copied(x)]() mutable { add_scaled(on, T(-1), x, std::span<T>(y)); };
     });
     add_pass<T>("multiply", d, 2, [](std::span<T const> x) {
-        return [on = host(), y = copied(x)]() mutable { multiply(on, T(-1), std::span<T>(y)); };
+        return [on = backend(), y = copied(x)]() mutable { multiply(on, T(-1), std::span<T>(y)); };
     });
     add_pass<T>("delta", d, 4, [](std::span<T const> x) {  // g += e - h
-        return [on = host(), g = copied(x), h = copied(x), e = copied(x)]() mutable {
+        return [on = backend(), g = copied(x), h = copied(x), e = copied(x)]() mutable {
             compensate(on, T(1), std::span<T const>(g), fixed(h), T(1), fixed(e), std::span<T>(g));
         };
     });
     add_pass<T>("complete_and_remember", d, 4, [](std::span<T const> x) {
-        return [on = host(), m = copied(x), h = std::vector<T>(x.size())]() mutable {
+        return [on = backend(), m = copied(x), h = std::vector<T>(x.size())]() mutable {
             complete_and_remember(on, std::span<T>(m), T(0), std::span<T>(h));  // a = 0: nothing grows
         };
     });
     add_pass<T>("scaled_distances", d, 3, [](std::span<T const> x) {
-        return [x, on = host(), y = copied(x), bounds = copied(x)]() mutable {
+        return [x, on = backend(), y = copied(x), bounds = copied(x)]() mutable {
             scaled_distances(on, T(2), x, fixed(y), std::span<T>(bounds));
         };
     });
     add_pass<T>("raise_magnitudes", d, 2, [](std::span<T const> x) {
-        return [on = host(), y = copied(x)]() mutable { raise_magnitudes(on, T(0.5), T(1), std::span<T>(y)); };
+        return [on = backend(), y = copied(x)]() mutable { raise_magnitudes(on, T(0.5), T(1), std::span<T>(y)); };
     });
     add_pass<T>("add_terms_in_order", d, 3, [](std::span<T const> x) {
-        return [on = host(), y = copied(x), m = messages::full_vector<T, host>{copied(x)}]() mutable {
+        return [on = backend(), y = copied(x), m = messages::full_vector<T, backend>{copied(x)}]() mutable {
             add_message(on, std::span<T>(y), T(-1), m);
         };
     });
@@ -87,22 +86,22 @@ void add_sums(std::size_t d, bool peers) {
 template <class T>
 void add_reductions(std::size_t d) {
     add<T>({"sum_of_magnitudes", input::gauss, d}, [](std::span<T const> x) {
-        return [x, on = host()]() mutable { benchmark::DoNotOptimize(sum_of_magnitudes(on, x)); };
+        return [x, on = backend()]() mutable { benchmark::DoNotOptimize(sum_of_magnitudes(on, x)); };
     });
     add<T>({"sum_of_squares", input::gauss, d}, [](std::span<T const> x) {
-        return [x, on = host()]() mutable { benchmark::DoNotOptimize(sum_of_squares(on, x)); };
+        return [x, on = backend()]() mutable { benchmark::DoNotOptimize(sum_of_squares(on, x)); };
     });
     add<T>({"largest_magnitude", input::gauss, d}, [](std::span<T const> x) {
-        return [x, on = host()]() mutable { benchmark::DoNotOptimize(largest_magnitude(on, x)); };
+        return [x, on = backend()]() mutable { benchmark::DoNotOptimize(largest_magnitude(on, x)); };
     });
 }
 
 template <class T>
-using sparse_message = messages::sparse<identity, messages::support_is::fixed_count, T, host>;
+using sparse_message = messages::sparse<identity, messages::support_is::fixed_count, T, backend>;
 
 template <class T>
 sparse_message<T> largest(std::span<T const> x, std::size_t k) {
-    host on;
+    backend on;
     sparse_message<T> m;
     m.length = x.size();
     select_largest(on, x, k, m.support);
@@ -116,7 +115,7 @@ template <class T>
 void add_scatter(std::size_t d, std::size_t k) {
     scenario s{"scatter_add", input::gauss, d, k, k * (sizeof(coordinate) + sizeof(T)), 0, k};
     add<T>(s, [k](std::span<T const> x) {
-        return [on = host(), y = std::vector<T>(x.size()), m = largest(x, k)]() mutable {
+        return [on = backend(), y = std::vector<T>(x.size()), m = largest(x, k)]() mutable {
             add_message(on, std::span<T>(y), T(-1), m);
         };
     });
