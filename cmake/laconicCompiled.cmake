@@ -13,17 +13,26 @@ if(NOT TARGET laconic::compiled)
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT CMAKE_OSX_ARCHITECTURES AND NOT LACONIC_SANITIZE
        AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
         # With AVX-512, g++ 12 warns about variables of its own intrinsics.
-        set(laconic_avx512 -march=x86-64-v4 "$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
+        set(laconic_quiet "$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
         set_source_files_properties(
             "${CMAKE_CURRENT_LIST_DIR}/compiled/kernels_avx2.cpp" PROPERTIES COMPILE_OPTIONS "-march=x86-64-v3;-O3"
         )
         set_source_files_properties(
-            "${CMAKE_CURRENT_LIST_DIR}/compiled/kernels_avx512.cpp" PROPERTIES COMPILE_OPTIONS "${laconic_avx512};-O3"
+            "${CMAKE_CURRENT_LIST_DIR}/compiled/kernels_avx512.cpp"
+            PROPERTIES COMPILE_OPTIONS "-march=x86-64-v4;${laconic_quiet};-O3"
         )
-        unset(laconic_avx512)
+        # As the oldest compilers know a Zen 4: a Zen 3 with AVX-512.
+        set_source_files_properties(
+            "${CMAKE_CURRENT_LIST_DIR}/compiled/kernels_zen4.cpp"
+            PROPERTIES
+                COMPILE_OPTIONS
+                "-march=znver3;-mavx512f;-mavx512cd;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vbmi;${laconic_quiet};-O3"
+        )
+        unset(laconic_quiet)
     endif()
     set_source_files_properties(
         "${CMAKE_CURRENT_LIST_DIR}/compiled/kernels_avx2.cpp" "${CMAKE_CURRENT_LIST_DIR}/compiled/kernels_avx512.cpp"
+        "${CMAKE_CURRENT_LIST_DIR}/compiled/kernels_zen4.cpp"
         PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON
     )
     add_library(laconic_compiled_reducer STATIC EXCLUDE_FROM_ALL ${laconic_sources})

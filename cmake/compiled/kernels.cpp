@@ -15,6 +15,7 @@ namespace laconic::kernels::by_table {
 // In the sources of these names; null where they are compiled without their flags.
 table kernels_of_avx2(bool of_double);
 table kernels_of_avx512(bool of_double);
+table kernels_of_zen4(bool of_double);
 
 namespace {
 
@@ -36,6 +37,14 @@ bool has_avx512() {
     return false;
 #endif
 }
+// Of its family, a Zen 3 has no AVX-512.
+bool is_zen4() {
+#if defined(__x86_64__)
+    return has_avx512() && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_is("amdfam19h");
+#else
+    return false;
+#endif
+}
 
 // What this processor has, from the smallest to the largest.
 std::span<kernel_set const> all_sets() {
@@ -47,6 +56,7 @@ std::span<kernel_set const> all_sets() {
         if (!instruction_set::has_avx2 && has_avx2()) add("avx2", kernels_of_avx2(false), kernels_of_avx2(true));
         if (!instruction_set::has_avx512 && has_avx512())
             add("avx512", kernels_of_avx512(false), kernels_of_avx512(true));
+        if (!instruction_set::is_zen4 && is_zen4()) add("zen4", kernels_of_zen4(false), kernels_of_zen4(true));
         return sets;
     }();
     return all;

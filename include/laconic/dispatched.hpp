@@ -166,7 +166,7 @@ struct entry<R(P...)> {
 };
 
 /// The host, with the kernels above compiled in the library laconic::compiled: for what its project is compiled for
-/// ("baseline"), AVX2 with FMA ("avx2") and AVX-512 ("avx512"). Which of them run is decided when the object is made;
+/// ("baseline"), AVX2 with FMA ("avx2"), AVX-512 ("avx512") and a Zen 4 ("zen4"). Which of them run is decided when the object is made;
 /// results are the same bits. For programs that shall run on every x86-64: one that is compiled for its own processor
 /// has these forms by `host`. Elsewhere there is "baseline" alone. A kernel costs the call of a function more.
 class dispatched : public host {

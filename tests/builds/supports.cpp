@@ -11,5 +11,6 @@ int main() {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         std::puts("avx512");
+    if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_is("amdfam19h")) std::puts("zen4");
 #endif
 }
