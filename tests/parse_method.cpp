@@ -135,6 +135,7 @@ TEST_CASE("what is written reads back as the same") {
           "qsgd(levels=8, step=0.25)",
           "ef_sgd(top_k(3) | natural, step=1/L)",
           "ef21(top_k(0.01) | natural)",
+          "ef21(top_k(0.01), step=0.1, batch=2, means=yes)",
           "diana(quantize(2, bucket=16, p=inf), step=0.1, memory=0.25)",
           "gd_sec(xi=5, beta=1, step=0.5/L)",
           "bidirectional(bidirectional(gd, natural), natural)",

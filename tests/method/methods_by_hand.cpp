@@ -183,7 +183,7 @@ std::vector<run_by_others> known_to_others() {
          ones,
          look::at_value,
          {{1, 1.814755, 5e-7}, {2, 1.724188, 5e-7}, {3, 1.560334, 5e-7}, {100, .1785728, 5e-7}, {500, 1.267e-5, 5e-4}}},
-        {"ef21(top_k(1))",
+        {"ef21(top_k(1), step=0.004268781101)",  // theorem 2's step, with which the values are known
          example,
          ones,
          look::at_value,

@@ -12,6 +12,7 @@
 #include "laconic/compress/signs.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/overrides.hpp"
+#include "laconic/method/proved_step.hpp"
 #include "laconic/recursion.hpp"
 
 /// Error feedback, and its forms that have names of their own.
@@ -24,6 +25,9 @@ recursion<C, memory<T, B>> compose_ef(C const& compressor, theory const& of) {
     double const step = of.step([&] {
         of.refuse_batch();
         double const delta = of.delta(compressor, "give the step"), l = of.smoothness();
+        bool const one_optimum = of.p.workers == 1 || of.p.shared_optimum;
+        if (one_optimum && of.p.least_strong_convexity > 0)
+            return proved_step::tight(of.largest_smoothness(), of.p.least_strong_convexity, delta).size;
         return std::min(1 / (4 * l), delta / (14 * std::sqrt((1 - delta) * l * of.largest_smoothness())));
     });
     return {compressor, {0, 1}, gradient_step{1}, {}, of.given.batch, {}, step};
@@ -37,8 +41,12 @@ recursion<C, memory<T, B>> compose_ef(C const& compressor, theory const& of) {
 ///     step = min{ 1 / (4 L), delta / (14 sqrt((1 - delta) L max L_i)) },
 /// V = |x - mean e - x*|^2 + (12 step L / delta) mean |e_i|^2 obeys
 ///     V+ <= (1 - min(step mu / 2, delta / 4)) V + 48 step^3 L (1 - delta) / delta^2 mean_i |grad f_i(x*)|^2 ,
-/// by the descent of the virtual iterate x - mean e. No theorem covers steps of the order of 1 / L, which usually work,
-/// nor batches: give the step yourself.
+/// by the descent of the virtual iterate x - mean e. Where all f_i are strongly convex and have their least value at
+/// the same x* (one rank, or problem::shared_optimum), the step is 6 to 7 times as long: that of the tight theorem
+/// (proved_step::tight) with max L_i and min mu_i, whose
+///     V = |sum e_i|^2 / (n sqrt(1 - delta)) + sum |x - x* - e_i|^2
+/// has no floor. No theorem covers steps of the order of 1 / L, which usually work, nor batches: give the step
+/// yourself.
 template <class C>
 struct ef_sgd {
     static_assert(detail::require_compressor<C>());

@@ -192,6 +192,7 @@ struct problem {
     std::size_t samples = 0;               ///< m: the most samples that a worker has
     double largest_sample_smoothness = 0;  ///< max L_ij, over workers and samples
     double own_smoothness = 0;             ///< L_i: that of this rank's own f_i
+    bool shared_optimum = false;           ///< whether each f_i is least where f is: yours to say
 
     bool operator==(problem const&) const = default;
 };

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <string_view>
+
+namespace laconic {
+
+/// A step that a theorem gives, and what it promises: in a round its V falls, in expectation, to at most `factor` times
+/// itself.
+struct proved_step {
+    double size = 0;
+    double factor = 1;  ///< 1: no rate is promised
+    std::string_view theorem;
+
+    /// The tight theorem on EF and EF21 (arXiv:2605.31594; for one rank also arXiv:2506.05271). For f_i that are all
+    /// L-smooth and mu-strongly convex, 0 < mu <= L, on any number n of ranks, E|C(v) - v|^2 <= (1 - delta) |v|^2 and s
+    /// = sqrt(1 - delta):
+    ///     size   = 2 / (L + mu) (1 - s) / (1 + s),
+    ///     factor = s + (1 - s) / 2 q (1 - s + sqrt((1 + s)^2 + 16 s L mu / (L - mu)^2)),  q = ((L - mu) / (L + mu))^2,
+    /// for the V of ef21 and of ef_sgd, which those state. Where the constants of the f_i differ, L is the largest and
+    /// mu the least.
+    static proved_step tight(double smoothness, double strong_convexity, double delta) {
+        double const sum = smoothness + strong_convexity, s = std::sqrt(1 - delta);
+        double const short_of_1 = delta / (1 + s);  // 1 - s, also where delta is small
+        double const root = (smoothness - strong_convexity) / sum, q = root * root;
+        double const mixed = 16 * s * smoothness * strong_convexity / (sum * sum);
+        double const wide = root * std::sqrt(q * (1 + s) * (1 + s) + mixed);
+        return {2 / sum * short_of_1 / (1 + s), s + short_of_1 / 2 * (q * short_of_1 + wide),
+                "the tight theorem on EF and EF21, arXiv:2605.31594"};
+    }
+};
+
+}  // namespace laconic
