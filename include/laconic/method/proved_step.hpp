@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "laconic/core/contract.hpp"
+
 namespace laconic {
 
 /// A step that a theorem gives, and what it promises: in a round its V falls, in expectation, to at most `factor` times
