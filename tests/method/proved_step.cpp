@@ -264,7 +264,7 @@ TEST_CASE("ef21 on bowls: V is known, and falls by more than its bound") {
 }
 
 TEST_CASE("ef21 takes the theorem that promises more, and says which") {
-    auto const named = [](problem const& p, std::string_view part) {
+    auto const takes = [](problem const& p, std::string_view part) {
         auto const proved = ef21{top_k{2}}.proved(p);
         CAPTURE(proved.theorem);
         CHECK(proved.theorem.find(part) != std::string_view::npos);
@@ -272,18 +272,18 @@ TEST_CASE("ef21 takes the theorem that promises more, and says which") {
         return proved;
     };
     double const theta = 1 - std::sqrt(.75), ratio = std::sqrt(2 * .75) / theta;
-    named(of_bowls, "2605.31594");
-    for (double const kappa : {1., 1.41, 2.5, 100.}) named({8, 4, kappa, 1, kappa, kappa, 1}, "2605.31594");
+    takes(of_bowls, "2605.31594");
+    for (double const kappa : {1., 1.41, 2.5, 100.}) takes({8, 4, kappa, 1, kappa, kappa, 1}, "2605.31594");
     // Theorem 2's step may be longer, yet its rate is worse.
     CHECK(ef21{top_k{2}}.proved({8, 4, 1.41, 1, 1.41, 1.41, 1}).size < .9 / (1.41 + 1.41 * ratio));
     // f is better conditioned than the f_i, or some of these are not known to be strongly convex
     for (double const least : {.01, 0., -1.}) {
-        auto const proved = named({8, 4, 1, .5, 1.5, 1.5, least}, "theorem 2");
+        auto const proved = takes({8, 4, 1, .5, 1.5, 1.5, least}, "theorem 2");
         CHECK(proved.size == doctest::Approx(1 / (1 + 1.5 * ratio)));
         CHECK(proved.factor == doctest::Approx(1 - .5 / (1 + 1.5 * ratio)));
     }
     for (double const mu : {0., -.5}) {
-        auto const proved = named({8, 4, 1, mu, 1.5, 1.5, mu}, "theorem 1");
+        auto const proved = takes({8, 4, 1, mu, 1.5, 1.5, mu}, "theorem 1");
         CHECK(proved.size == doctest::Approx(1 / (1 + 1.5 * std::sqrt(.75) / theta)));
         CHECK(proved.factor == 1);
     }
