@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -88,11 +89,17 @@ inline std::vector<std::string> chosen_pipelines() {
     return all;
 }
 
+/// Of those compressors that take all numbers: the laws' vectors have some that are beyond all short formats.
 template <class... C>
 std::vector<std::string> defaults_of(laconic::detail::type_list<C...>) {
-    return {to_string(C{})...};
+    std::vector<std::string> texts;
+    auto const add = [&](auto const& c) {
+        if (std::isinf(laconic::detail::largest_of(c))) texts.push_back(to_string(c));
+    };
+    (add(C{}), ...);
+    return texts;
 }
-/// These, and every compressor of the library with its defaults.
+/// These, and every such compressor of the library with its defaults.
 inline std::vector<std::string> pipelines() {
     auto all = chosen_pipelines();
     for (auto const& text : defaults_of(laconic::detail::library_compressors{}))
