@@ -140,8 +140,8 @@ numbers rounds_of(F feedback, C const& c, bool move) {
         } else {
             feedback.update(on, std::span<double const>(delta), m);
         }
-        if constexpr (requires { feedback.keep(on, m); })
-            if (feedback.keeps_leftover() && k == 2) feedback.keep(on, m);
+        if constexpr (requires { feedback.residual_for_leftover(); })
+            if (feedback.keeps_leftover() && k == 2) add_message(on, feedback.residual_for_leftover(), 1., m);
         feedback.reconstruct(on, at(k), std::span<double>(mean));
         append_numbers(on, mean, all);
         if (k == 2) save_and_restore(on, feedback, fresh, all);

@@ -88,6 +88,15 @@ TEST_CASE("what docs/reducer.md shows of options, layers, rules and nodes") {
         reduce(conv_weight);
         CHECK(conv_weight[0] == doctest::Approx(3.5));
     });
+    on_all([&](auto& comm, float own) {
+        std::vector<laconic::layer> const layers{{"conv.weight", 25 * 64, 64}};
+        laconic::shared_factors const over{.rank = 2};
+        laconic::reducer reduce(laconic::error_feedback{laconic::identity{}, 1, over}, comm, layers);
+        CHECK(reduce.layers()[0].reduction().over.rows == 64);
+        std::vector<float> conv_weight(25 * 64, own);
+        reduce(conv_weight);
+        CHECK(conv_weight[0] == doctest::Approx(3.5));
+    });
     on_all([](auto& comm, float own) {
         std::vector<float> gradient(100, own);
         std::vector<laconic::layer> const layers{{"a", 100}};

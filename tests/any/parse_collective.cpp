@@ -21,7 +21,9 @@ TEST_CASE("every collective is read and written back") {
           "spar_reduce_scatter(100, seed=7)", "spar_reduce_scatter(0.25, as_published=yes)",
           "ok_top_k(0.5, threshold=8, regions=3)", "split_all_gather(quantize(7))",
           "split_all_gather(quantize(127, bucket=1024, p=inf), seed=5)", "omni_reduce(32)", "two_shot(bf16)",
-          "two_shot(quantize(7, bucket=128), seed=5)", "auto(latency=0.001, seconds_per_bit=1e-06)",
+          "two_shot(quantize(7, bucket=128), seed=5)", "arc_top_k(rows=4, k=2, sketch=3, seed=1)",
+          "shared_factors(rows=4, rank=2, refresh=5, in_full=yes, seed=1)",
+          "auto(latency=0.001, seconds_per_bit=1e-06)",
           "auto(latency=0, seconds_per_bit=0, overhead=3e-06, half_duplex=yes, "
           "per_term=2e-09, per_number=1e-09, every=1)"})
         texts.push_back(text);
@@ -58,6 +60,8 @@ TEST_CASE("blanks, names and defaults are free") {
     same("two_shot", two_shot{bf16::random{}});
     same("two_shot(bf16)", two_shot{bf16{}});
     same("two_shot(seed=3, compressor=uniform(4))", two_shot{uniform<>{4}, 3});
+    same("arc_top_k(rows=8, k=0.08)", arc_top_k{8});
+    same("shared_factors(rank=2, rows=8)", shared_factors{8, 2});
     same("auto", automatic{});
     same("auto(every=3, 0, 1e-9)", automatic{{0, 1e-9}, {}, 3});
     same("auto(0, 1e-9, 2, 3, 4, half_duplex=yes)", automatic{{0, 1e-9, 2, true}, {3, 4}});

@@ -184,6 +184,8 @@ TEST_CASE("rebound to fewer ranks, every collective goes on and loses nothing, a
             : listed.name == "auto"             ? "(latency=1e-5, seconds_per_bit=1e-9, every=100)"
             : listed.name == "split_all_gather" ? "(quantize(7))"
             : listed.name == "two_shot"         ? "(scaled_sign)"
+            : listed.name == "arc_top_k"        ? "(rows=20, k=4)"
+            : listed.name == "shared_factors"   ? "(rows=20, refresh=2)"
                                                 : "";
         auto const how = parse_reduction("error_feedback(top_k(20), over=" + std::string(listed.name) + fields + ")");
         fibers::run(4, [&](fibers::member& comm) {

@@ -55,9 +55,9 @@ TEST_CASE("what a collective gives back is sent later, where errors alone are ke
     std::vector<double> const delta{4, -8, 2};
     auto const sent = compress(top_k{1}, delta, key{});
     m.update(on, fixed(delta), sent);
-    m.keep(on, sent);
-    CHECK(copied(m.residual()) == delta);                        // all of it
-    m.keep(on, messages::full_vector<double, host>{{1, 2, 3}});  // what others sent
+    add_message(on, m.residual_for_leftover(), 1., sent);
+    CHECK(copied(m.residual()) == delta);                                                            // all of it
+    add_message(on, m.residual_for_leftover(), 1., messages::full_vector<double, host>{{1, 2, 3}});  // others'
     CHECK(copied(m.residual()) == std::vector<double>{5, -6, 5});
     CHECK(m.keeps_leftover());
     CHECK(!memory<>(0, 0).keeps_leftover());
@@ -345,7 +345,7 @@ TEST_CASE("what a collective gives back is gathered with the rest, and momentum 
     f.start(2);
     CHECK(sent_of(f, {4, 1}, 1) == vec{4, 0});
     CHECK(f.keeps_leftover());
-    f.keep(on, messages::full_vector<double, host>{{4, -3}});
+    add_message(on, f.residual_for_leftover(), 1., messages::full_vector<double, host>{{4, -3}});
     CHECK(copied(f.residual()) == vec{4, -2});
     CHECK(copied(f.momentum()) == vec{0, 1});
 }

@@ -179,7 +179,7 @@ class reducing : public subject {
         return fussy{top_k{here && c == cause::other_k ? 3 : 2}};
     }
     static std::vector<layer> layers(cause c, bool here) {
-        return {{"a", sizes[0]}, {"b", sizes[1] + (here && c == cause::other_layers)}, {"c", sizes[2]}};
+        return {{"a", sizes[0], 3}, {"b", sizes[1] + (here && c == cause::other_layers)}, {"c", sizes[2], 2}};
     }
     static reducer_options options(cause c, bool here) {
         reducer_options o{.seed = 7};

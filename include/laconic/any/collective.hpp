@@ -21,7 +21,9 @@ struct sum_face : face_with_state {
     virtual bool wants_terms() const = 0;
     virtual void operator()(B& on, any_communicator& comm, sparse_sum<T, B>& v, sum_round const& round) = 0;
     virtual void operator()(B& on, any_communicator& comm, std::span<T> x, sum_round const& round) = 0;
-    virtual sparse_sum<T, B> const* leftover() const = 0;
+    virtual bool gives_back() const = 0;
+    virtual void add_leftover(B& on, std::span<T> e) const = 0;
+    virtual void commit() = 0;
 };
 template <class S, class T, class B>
 struct sum_model final : model<sum_face<T, B>, held_value<S>> {
@@ -39,9 +41,12 @@ struct sum_model final : model<sum_face<T, B>, held_value<S>> {
         LACONIC_EXPECTS(!terms);
         if constexpr (!terms) (*this->inside)(on, comm, x, round);
     }
-    sparse_sum<T, B> const* leftover() const override {
-        if constexpr (GivesBack<S, T, B>) return &this->inside->leftover();
-        return nullptr;
+    bool gives_back() const override { return GivesBack<S, T, B>; }
+    void add_leftover([[maybe_unused]] B& on, [[maybe_unused]] std::span<T> e) const override {
+        if constexpr (GivesBack<S, T, B>) detail::add_leftover(on, *this->inside, e);
+    }
+    void commit() override {
+        if constexpr (Commits<S>) this->inside->commit();
     }
 };
 
@@ -56,7 +61,7 @@ class any_sum {
   public:
     template <class S>
     requires(!std::same_as<S, any_sum>) explicit any_sum(S sum)
-        : inside_(new detail::sum_model<S, T, B>(std::move(sum))), gives_back_(detail::GivesBack<S, T, B>) {}
+        : inside_(new detail::sum_model<S, T, B>(std::move(sum))) {}
     any_sum(detail::collective_face<T, B> const& of, std::size_t d, position_code positions)
         : any_sum(of.make(d, positions)) {}
 
@@ -71,15 +76,15 @@ class any_sum {
     }
     bool wants_terms() const { return inside_->wants_terms(); }
 
-    /// Whether a sum may leave something out, which is then in leftover().
-    bool gives_back() const { return gives_back_; }
-    sparse_sum<T, B> const& leftover() const { return *inside_->leftover(); }
+    /// Whether a sum may leave something out, which is then added to e by add_leftover().
+    bool gives_back() const { return inside_->gives_back(); }
+    void add_leftover(B& on, std::span<T> e) const { inside_->add_leftover(on, e); }
+    void commit() { inside_->commit(); }
 
     void state(auto& archive) { inside_->state(archive); }
 
   private:
     detail::owned<detail::sum_face<T, B>> inside_;
-    bool gives_back_;
 };
 
 namespace detail {
@@ -90,6 +95,7 @@ struct collective_face : face {
     virtual bool gathers() const = 0;
     virtual void check(std::size_t d) const = 0;
     virtual sum_rounding rounding() const = 0;
+    virtual collective_face* shaped(std::size_t d, std::size_t rows) const = 0;
     virtual any_sum<T, B> make(std::size_t d, position_code positions) const = 0;
     template <Scalar S, class On>
     requires(std::same_as<S, T>&& std::same_as<On, B>) using adder = any_sum<S, On>;
@@ -108,6 +114,15 @@ struct collective_model : model<collective_face<T, B>, Holder> {
         if constexpr (!gathering) check_collective(*this->inside, d);
     }
     sum_rounding rounding() const override { return rounding_of(*this->inside); }
+    collective_face<T, B>* shaped([[maybe_unused]] std::size_t d, [[maybe_unused]] std::size_t rows) const override {
+        if constexpr (is_face) return this->inside->shaped(d, rows);
+        if constexpr (requires(held_by<Holder> & x) { x.shape(d, rows); }) {
+            auto of_layer = *this->inside;
+            of_layer.shape(d, rows);
+            return modelled<detail::collective_model, T, B>(std::move(of_layer));
+        }
+        return nullptr;
+    }
     any_sum<T, B> make(std::size_t d, position_code positions) const override {
         if constexpr (gathering)
             throw argument_error("gather adds nothing up: messages go to all as they are");
@@ -127,6 +142,11 @@ class any_collective final : public detail::collective_model<detail::shared<deta
     requires(std::same_as<X, gather_all> || (!std::same_as<X, any_collective> && Collective<X, T, B>))
         any_collective(X collective)  // NOLINT: implicit, like that of std::function
         : any_collective::collective_model(detail::modelled<detail::collective_model, T, B>(std::move(collective))) {}
+
+    /// Becomes that for a layer of this shape.
+    void shape(std::size_t d, std::size_t rows) {
+        if (auto* const of_layer = this->inside->shaped(d, rows)) this->inside = of_layer;
+    }
 };
 
 }  // namespace laconic

@@ -20,7 +20,6 @@ namespace detail {
 
 template <class T, class B>
 struct feedback_face : face_with_state {
-    using leftover_message = typename sparse_sum<T, B>::message_type;
     using array = typename B::template array<T>;
 
     virtual void start(std::size_t d) = 0;
@@ -32,12 +31,11 @@ struct feedback_face : face_with_state {
     virtual void preview(B& on, round_context const& now, std::span<T> mean) const = 0;
     virtual bool keeps_leftover() const = 0;
     virtual double rate() const = 0;
-    virtual void keep(B& on, leftover_message const& m) = 0;
+    virtual std::span<T> residual_for_leftover() = 0;
 };
 template <class Holder, class T, class B>
 struct feedback_model : model<feedback_face<T, B>, Holder> {
     using typename feedback_face<T, B>::array;
-    using typename feedback_face<T, B>::leftover_message;
     static constexpr bool keeps = KeepsLeftover<held_by<Holder>>;
 
     using model<feedback_face<T, B>, Holder>::model;
@@ -66,8 +64,9 @@ struct feedback_model : model<feedback_face<T, B>, Holder> {
         if constexpr (requires { this->inside->rate(); }) return this->inside->rate();
         return std::numeric_limits<double>::quiet_NaN();  // it has no alpha
     }
-    void keep(B& on, leftover_message const& m) override {
-        if constexpr (keeps) this->inside->keep(on, m);
+    std::span<T> residual_for_leftover() override {
+        if constexpr (keeps) return this->inside->residual_for_leftover();
+        return {};
     }
 };
 

@@ -83,6 +83,7 @@ class any_reduction {
     void check_proof(std::size_t d) const { inside_->check_proof(d); }
     void shape(std::size_t d, std::size_t rows) {
         compressor.shape(d, rows);
+        over.shape(d, rows);
         inside_ = inside_->shaped(d, rows);
     }
     template <Scalar S, class On>

@@ -74,7 +74,7 @@ class any_mean {
                  auto blank, auto const& feedback, std::span<T> mean, int lane = 0) {
         std::visit([&](auto& tr) { tr.receive(on, comm, now, mine, own, blank, feedback, mean, lane); }, held_);
     }
-    void give_back(B& on, auto& feedback) const {
+    void give_back(B& on, auto& feedback) {
         std::visit([&](auto& tr) { tr.give_back(on, feedback); }, held_);
     }
     void reconstruct(B& on, Communicator auto const& comm, round_context const& now, auto& feedback,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "laconic/collective/agreement.hpp"
@@ -34,10 +35,30 @@ concept ChosenSum = requires(S const& sum) {
     { sum.gives_back() } -> std::same_as<bool>;
 };
 
-/// sum.leftover() has the terms that the last sum did not apply and that this rank must send again in a later round.
+/// sum.leftover() is what the last sum did not apply and this rank must send again in a later round: a list of terms,
+/// or a vector in full.
 template <class S, class T, class B>
 concept GivesBack = requires(S const& sum) {
     { sum.leftover() } -> std::same_as<sparse_sum<T, B> const&>;
+}
+|| requires(S const& sum) {
+    { sum.leftover() } -> std::same_as<std::span<T const>>;
+};
+/// e <- e + sum.leftover().
+template <class B, Scalar T>
+void add_leftover(B& on, auto const& sum, std::span<T> e) {
+    if constexpr (ChosenSum<std::remove_cvref_t<decltype(sum)>>)
+        sum.add_leftover(on, e);
+    else if constexpr (requires { sum.leftover().message(); })
+        add_message(on, e, T(1), sum.leftover().message());
+    else
+        add_scaled(on, T(1), sum.leftover(), e);
+}
+/// sum.commit() is called once the round in which the sum was made has succeeded on all ranks: from then on what it
+/// remembers of that round counts.
+template <class S>
+concept Commits = requires(S& sum) {
+    sum.commit();
 };
 
 /// Whether a collective rounds the numbers that travel, and leaves out nothing else: then error feedback may keep that,
@@ -154,7 +175,8 @@ struct gather_all {
 ///                                 positions) for vectors of d numbers; it SumsTerms or SumsNumbers, may give back,
 ///                                 and reuses its memory from round to round; it throws what session::finish does,
 ///                                 and what was summed is unspecified then; with state(archive) (wire/state.hpp) what
-///                                 else it remembers is saved;
+///                                 else it remembers is saved, and with commit() it changes that only when the round
+///                                 has succeeded for all that the ranks sum in it;
 ///   to_string(x)                  is what the ranks must agree on.
 /// Optional: x.check(d) throws argument_error where it does not suit vectors of d numbers. Where the adder is for one
 /// backend alone, as `template <Scalar T, OnHost B> class adder` is, so is the collective. Where it throws a wire_error

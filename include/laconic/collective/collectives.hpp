@@ -9,8 +9,10 @@
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/collective/dense/switch_ml.hpp"
 #include "laconic/collective/dense/two_shot.hpp"
+#include "laconic/collective/select/arc_top_k.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/collective/select/ok_top_k.hpp"
+#include "laconic/collective/select/shared_factors.hpp"
 #include "laconic/collective/select/spar_reduce_scatter.hpp"
 #include "laconic/collective/sparse/compressed_split_all_gather.hpp"
 #include "laconic/collective/sparse/gathered_sum.hpp"
@@ -27,6 +29,6 @@ namespace laconic::detail {
 using library_collectives =
     type_list<gather_all, ring, halving_doubling, recursive_doubling, split_all_gather,
               compressed_split_all_gather<quantize>, gtop_k, spar_reduce_scatter, ok_top_k, sum_by_server, gathered_sum,
-              omni_reduce, switch_ml, engine_all_reduce, automatic>;
+              omni_reduce, switch_ml, engine_all_reduce, arc_top_k, shared_factors, automatic>;
 
 }  // namespace laconic::detail

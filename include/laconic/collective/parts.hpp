@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -66,6 +67,13 @@ void receive_numbers(B& on, C& comm, session& talk, int from, std::span<T> x, st
         adds ? add_numbers(source, piece) : take_numbers(source, piece);
         if (adds) talk.check_sum(on, piece, first);
     });
+}
+
+/// A power of two by which n finite numbers are multiplied before they, and what `ranks` ranks make of theirs, are
+/// added up: the sum is finite, and back in its range only the last step, the same on all ranks, can overflow.
+template <Scalar T>
+T scale_to_add(std::size_t n, int ranks) {
+    return std::ldexp(T(1), -static_cast<int>(std::bit_width(n) + std::bit_width(static_cast<unsigned>(ranks))));
 }
 
 /// Lists of terms of one vector, one behind another in the order in which they come, so that they take the memory of

@@ -36,7 +36,8 @@ concept Feedback = std::movable<F> &&
 namespace laconic::detail {
 
 /// feedback.keeps_leftover() is whether a term that a collective leaves out of the messages' sum is only postponed:
-/// then feedback.keep(on, m) adds, after update(), the terms that this rank must send again, its own or others'.
+/// then feedback.residual_for_leftover() is e, of d numbers, to which what this rank must send again, its own or
+/// others', is added after update().
 template <class F>
 concept KeepsLeftover = requires(F const& feedback) {
     { feedback.keeps_leftover() } -> std::same_as<bool>;

@@ -94,10 +94,10 @@ class memory {
     /// Whether what a collective leaves out can be added to e: with a decay, and no rate. With a rate, h_i would
     /// include terms that no rank applied, and mean_shift() would not be the mean of the h_i.
     bool keeps_leftover() const { return rate_ == 0 && keeps_residual(); }
-    /// e <- e + m. What was cleared of u stays so, as the leftover may be another rank's.
-    void keep(B& on, auto const& m) {
+    /// e, for a collective to add to. What was cleared of u stays so, as the leftover may be another rank's.
+    std::span<T> residual_for_leftover() {
         LACONIC_EXPECTS(keeps_leftover());
-        add_message(on, std::span<T>(residual_), T(1), m);
+        return residual_;
     }
 
     double rate() const { return rate_; }

@@ -93,13 +93,12 @@ double momentum_of(auto const& r) {
     return 0;
 }
 /// A reduction for a layer of d numbers, a matrix of so many rows, row after row, or with fewer than 2 a vector: what
-/// depends on the shape, such as the rows of low_rank, becomes that of the layer.
+/// depends on the shape, such as the rows of low_rank or of shared_factors, becomes that of the layer.
 template <class R>
 R shaped_as(R how, [[maybe_unused]] std::size_t d, [[maybe_unused]] std::size_t rows) {
-    if constexpr (requires { how.shape(d, rows); })
-        how.shape(d, rows);
-    else if constexpr (requires { how.compressor.shape(d, rows); })
-        how.compressor.shape(d, rows);
+    if constexpr (requires { how.shape(d, rows); }) return how.shape(d, rows), how;
+    if constexpr (requires { how.compressor.shape(d, rows); }) how.compressor.shape(d, rows);
+    if constexpr (requires { how.over.shape(d, rows); }) how.over.shape(d, rows);
     return how;
 }
 /// compressor_at(step) is the compressor of the step with that number.

@@ -48,8 +48,8 @@ class summed : public plain_transport {
     /// mean <- the part of the mean of all messages that the collective applies, the same bits on all ranks. Throws the
     /// collective's errors, too.
     template <Communicator C, class Blank, class F>
-    void receive(B& on, C& comm, round_context const& now, M const& mine, failure const& own, Blank const&, F const& feedback,
-                 std::span<T> mean, int = 0) {
+    void receive(B& on, C& comm, round_context const& now, M const& mine, failure const& own, Blank const&,
+                 F const& feedback, std::span<T> mean, int = 0) {
         load<C>(on, mine, own, mean);
         add_up(on, comm, now.round, own, mean, keeps_leftover(feedback));
         take<C>(on, mean, mean);
@@ -95,12 +95,12 @@ class summed : public plain_transport {
         mine_.write_out(on, mean);
     }
 
-    /// Adds to the feedback the terms that this rank must send again.
+    /// Adds to the feedback what this rank must send again.
     template <class F>
-    void give_back(B& on, F& feedback) const {
-        if constexpr (GivesBack<sum_type, T, B>)
-            if constexpr (KeepsLeftover<F>)
-                if (gives_back() && keeps_leftover(feedback)) feedback.keep(on, sum_.leftover().message());
+    void give_back(B& on, F& feedback) {
+        if constexpr (Commits<sum_type>) sum_.commit();
+        if constexpr ((ChosenSum<sum_type> || GivesBack<sum_type, T, B>)&&KeepsLeftover<F>)
+            if (gives_back() && keeps_leftover(feedback)) add_leftover(on, sum_, feedback.residual_for_leftover());
     }
     void require_consistent() const { broken_.require_consistent(no_rank, round_); }
     void recover() { broken_.recover(); }

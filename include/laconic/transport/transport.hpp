@@ -62,8 +62,8 @@ namespace laconic {
 ///   messages. blank(on, r, m) makes m what is known of rank r's message beforehand, and returns the compressor that
 ///   does. Throws on every rank what a rank's failure is, and wire_error for bytes that are no message; the feedback
 ///   has not changed then, and mean is unspecified;
-/// - tr.give_back(on, feedback) hands to a feedback that has been updated what the transport left out and this rank
-///   must send again;
+/// - tr.give_back(on, feedback) ends a round that has succeeded: it hands to a feedback that has been updated what the
+///   transport left out and this rank must send again;
 /// - tr.reconstruct(on, comm, now, feedback, mean) makes of the mean, once the feedback has been updated, the estimate;
 /// - tr.require_consistent() throws comm_error once receive() has failed where other ranks may have gone on, until
 ///   tr.recover();
@@ -78,7 +78,7 @@ concept Transport = requires(Tr& tr, Tr const& same, B& on, C& comm, round_conte
     tr.start(comm);
     tr.send(on, comm, now, mine, own);
     tr.receive(on, comm, now, mine, own, blank, feedback, mean);
-    same.give_back(on, feedback);
+    tr.give_back(on, feedback);
     tr.reconstruct(on, comm, now, feedback, mean);
     same.require_consistent();
     tr.recover();

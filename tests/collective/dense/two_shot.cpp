@@ -156,7 +156,8 @@ TEST_CASE_TEMPLATE("what is brought = what is applied + what returns to who roun
                     auto const me = std::size_t(comm.rank());
                     auto sum = make_sum<T>(parse_collective<T>(text), d);
                     sum(on, comm, std::span(applied[me]), 3);
-                    sum.leftover().write_out(on, std::span(returned[me]));
+                    returned[me].assign(d, 0);
+                    sum.add_leftover(on, std::span(returned[me]));
                 });
                 double apart = 0;
                 for (std::size_t i = 0; i < d; ++i) {

@@ -8,6 +8,55 @@
 #include "laconic/collective/collective.hpp"
 #include "laconic/collective/parts.hpp"
 
+namespace laconic::detail {
+
+// x <- the sum, among ranks 0 .. q - 1, a power of two. Part r is added up by rank r.
+template <class B, Scalar T>
+void sum_by_halves(B& on, PointToPoint auto& comm, session& talk, std::span<T> x, std::size_t d, int q) {
+    auto const me = static_cast<std::size_t>(comm.rank()), all = static_cast<std::size_t>(q);
+    partition const parts{d, all};
+    auto const exchange = [&](std::size_t distance, std::size_t mine, std::size_t theirs, bool adds) {
+        int const partner = static_cast<int>(me ^ distance);
+        auto const side = [&](std::size_t p) {
+            return in_pieces<T>{parts.first(p), parts.first(p + distance) - parts.first(p)};
+        };
+        by_turns(
+            side(mine), side(theirs),
+            [&](std::size_t at, std::size_t n) { talk.send_numbers(comm, partner, x, at, n); },
+            [&](std::size_t at, std::size_t n) { receive_numbers(on, comm, talk, partner, x, at, n, adds); });
+    };
+    for (std::size_t distance = all / 2; distance > 0; distance /= 2) {
+        std::size_t const kept = me & ~(distance - 1);
+        exchange(distance, kept ^ distance, kept, true);
+    }
+    for (std::size_t distance = 1; distance < all; distance *= 2) {
+        std::size_t const mine = me & ~(distance - 1);
+        exchange(distance, mine, mine ^ distance, false);
+    }
+}
+/// x, of d numbers unless the session has failed, <- the sum of all ranks' x as halving_doubling makes it, in a session
+/// that has started and that other sums may go on with: errors come at its finish().
+template <class B, Scalar T>
+void sum_by_halves(B& on, PointToPoint auto& comm, session& talk, std::span<T> x, std::size_t d) {
+    int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
+    in_pieces<T> const all{0, d};
+    auto const send = [&](int to) {
+        all.each([&](std::size_t at, std::size_t n) { talk.send_numbers(comm, to, x, at, n); });
+    };
+    auto const receive_all = [&](int from, bool adds) {
+        all.each([&](std::size_t at, std::size_t n) { receive_numbers(on, comm, talk, from, x, at, n, adds); });
+    };
+    if (me >= paired) {
+        send(me - paired);
+        return receive_all(me - paired, false);
+    }
+    if (me + paired < comm.size()) receive_all(me + paired, true);
+    sum_by_halves(on, comm, talk, x, d, paired);
+    if (me + paired < comm.size()) send(me + paired);
+}
+
+}  // namespace laconic::detail
+
 namespace laconic {
 
 /// The sum of dense vectors by recursive halving, in which partners exchange half of what they still add up, and
@@ -32,53 +81,9 @@ class halving_doubling::adder : detail::sum_in_session {
     using detail::sum_in_session::sum_in_session;
 
     void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
-        int const me = comm.rank(), paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(comm.size())));
         session_.start(on, comm, round, x, d_);
-        detail::in_pieces<T> const all{0, d_};
-        auto const send = [&](int to) {
-            all.each([&](std::size_t at, std::size_t n) { session_.send_numbers(comm, to, x, at, n); });
-        };
-        auto const receive_all = [&](int from, bool adds) {
-            all.each([&](std::size_t at, std::size_t n) {
-                detail::receive_numbers(on, comm, session_, from, x, at, n, adds);
-            });
-        };
-        if (me >= paired) {
-            send(me - paired);
-            receive_all(me - paired, false);
-            return session_.finish();
-        }
-        if (me + paired < comm.size()) receive_all(me + paired, true);
-        sum_by_halves(on, comm, x, paired);
-        if (me + paired < comm.size()) send(me + paired);
+        detail::sum_by_halves(on, comm, session_, x, d_);
         session_.finish();
-    }
-
-  private:
-    // Among ranks 0 .. q - 1, a power of two. Part r is added up by rank r.
-    void sum_by_halves(B& on, PointToPoint auto& comm, std::span<T> x, int q) {
-        auto const me = static_cast<std::size_t>(comm.rank()), all = static_cast<std::size_t>(q);
-        detail::partition const parts{d_, all};
-        auto const exchange = [&](std::size_t distance, std::size_t mine, std::size_t theirs, bool adds) {
-            int const partner = static_cast<int>(me ^ distance);
-            auto const side = [&](std::size_t p) {
-                return detail::in_pieces<T>{parts.first(p), parts.first(p + distance) - parts.first(p)};
-            };
-            detail::by_turns(
-                side(mine), side(theirs),
-                [&](std::size_t at, std::size_t n) { session_.send_numbers(comm, partner, x, at, n); },
-                [&](std::size_t at, std::size_t n) {
-                    detail::receive_numbers(on, comm, session_, partner, x, at, n, adds);
-                });
-        };
-        for (std::size_t distance = all / 2; distance > 0; distance /= 2) {
-            std::size_t const kept = me & ~(distance - 1);
-            exchange(distance, kept ^ distance, kept, true);
-        }
-        for (std::size_t distance = 1; distance < all; distance *= 2) {
-            std::size_t const mine = me & ~(distance - 1);
-            exchange(distance, mine, mine ^ distance, false);
-        }
     }
 };
 

@@ -84,7 +84,6 @@ class two_shot<C>::adder : detail::sum_in_session {
         session_.start(on, comm, round, x, d_);
         round_ = from_.child(round.number);
         keeps_ = round.keeps_leftover;
-        is_listed_ = false;
         if (keeps_) left_.resize(d_);
         // Both shots of a piece stand `ahead` steps apart, as do what is sent and received of each: so each rank
         // receives from another in the order in which that one sends.
@@ -119,11 +118,7 @@ class two_shot<C>::adder : detail::sum_in_session {
 
     /// What this rank keeps, to be sent later: what its own messages left out, and of its part the mean's. Unspecified
     /// after a sum whose `keeps_leftover` was false.
-    sparse_sum<T, B> const& leftover() const {
-        if (!is_listed_) list_.assign_nonzero(list_on_, std::span<T const>(left_));
-        is_listed_ = true;
-        return list_;
-    }
+    std::span<T const> leftover() const { return left_; }
 
   private:
     // Of the message of a rank, or for n ranks the n-th, of the mean, about the piece that starts here.
@@ -187,9 +182,6 @@ class two_shot<C>::adder : detail::sum_in_session {
     key from_, round_;
     detail::message_of<C, T, B> message_, theirs_;
     typename B::template array<T> left_, sum_, mean_;  // of the vector, and of a piece
-    mutable B list_on_;
-    mutable sparse_sum<T, B> list_;  // of left_, once it is asked for
-    mutable bool is_listed_ = false;
     bool keeps_ = true;
 };
 
