@@ -113,8 +113,8 @@ line ef21_exact(std::size_t runs) {
     return {"ef21(scaled_down(rand_k(10)))",
             "coordinates kept with probability 1/2",
             contractive_on_spheres,
-            measure(as_common(composed(ef21{c}, f)), f, 60, runs, v),
-            ef21_moments(f, delta, tight_step(f.constants, delta).size, 60),
+            measure(as_common(composed(ef21{c}, f)), f, 25, runs, v),
+            ef21_moments(f, delta, tight_step(f.constants, delta).size, 25),
             true,
             runs};
 }
