@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "laconic/collective/select/arc_top_k.hpp"
 #include "laconic/collective/select/ok_top_k.hpp"
+#include "laconic/collective/select/shared_factors.hpp"
 #include "laconic/collective/sparse/compressed_split_all_gather.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/method/ef_sgd.hpp"
+#include "laconic/method/proved_step.hpp"
 #include "line.hpp"
 #include "trial.hpp"
 
@@ -57,9 +61,36 @@ std::vector<line> both(R const& method, std::string const& name, bool with_norms
     return lines;
 }
 
+// One approximation for all ranks: (x, mean e) is error feedback of one rank on f, whose workers do not agree.
+line as_of_one_rank(std::size_t runs) {
+    auto const f = valleys(4, 16, .1, .3);
+    auto const step = proved_step::tight(f.constants.smoothness, f.constants.strong_convexity, .5);
+    course at(402);
+    auto const v = [&](std::size_t k) {
+        auto const e = mean_unsaid(at[k]);
+        vec x = at[k].x;
+        for (std::size_t c = 0; c < x.size(); ++c) x[c] -= e[c];
+        return squared(e) / std::sqrt(.5) + f.distance(x);
+    };
+    auto const method = composed(ef_sgd{identity{}, overrides{.step = step_size{step.size}}}, f);
+    auto const m = averaged(runs, [&](std::uint64_t seed) {
+        run(std::vector{method.with_over(shared_factors{4, 2, 1, false, seed})}, f, seed, at);
+        vec now;
+        for (std::size_t k = 0; k <= 400; ++k) now.push_back(v(k));
+        return now;
+    });
+    return {"ef_sgd by shared_factors(rows=4, rank=2)",
+            "the tight theorem, as of one rank",
+            "valleys, n=4, d=16, kappa=10",
+            m,
+            geometric(m.mean[0], 1 - step.factor, 0, 400),
+            false,
+            runs};
+}
+
 }  // namespace
 
-std::vector<line> collective_lines(options const&) {
+std::vector<line> collective_lines(options const& o) {
     auto const f = problem_of();
     auto all = both(composed(gtop_k_sgd{2, false, given}, f), "gtop_k_sgd(k=2)", true);
     auto const add = [&](auto const& method, std::string const& name) {
@@ -69,6 +100,8 @@ std::vector<line> collective_lines(options const&) {
     add(composed(spardl_sgd{4, false, given}, f), "spardl_sgd(k=4)");
     add(top.with_over(ok_top_k{4}), "ef_sgd by ok_top_k(4)");
     add(top.with_over(compressed_split_all_gather{quantize{7, 0}}), "ef_sgd by split_all_gather(quantize(7))");
+    add(composed(ef_sgd{identity{}, given}, f).with_over(arc_top_k{4, 2}), "ef_sgd by arc_top_k(rows=4, k=2)");
+    all.push_back(as_of_one_rank(o.runs));
     return all;
 }
 
