@@ -10,21 +10,21 @@
 
 namespace laconic {
 
-/// EF21 (Richtarik, Sokolov, Fatkhullin, NeurIPS 2021): each rank sends the difference of its gradient to its shift
-/// h_i, the sum of its messages so far, through a contractive compressor. The step is that of two theorems which
-/// promises the faster rate; proved(problem) says which one that is, and its rate. With g_i = grad f_i(x^k), h_i after
-/// round k, s = sqrt(1 - delta), theta = 1 - s, beta = (1 - delta) / theta and Lt = sqrt(mean L_i^2):
-/// - theorem 2 (under the Polyak-Lojasiewicz inequality) has
-///       step = min{ 1 / (L + Lt sqrt(2 beta / theta)), theta / (2 mu) },
-///   with which f(x^k) - f* + (step / theta) mean |h_i - g_i|^2 falls by the factor 1 - step mu a round;
-/// - the tight theorem (proved_step::tight), where all f_i are strongly convex, with max L_i and min mu_i, has
-///       V = (s / n) |sum g_i|^2 + sum |g_i - h_i|^2 .
-/// Where f is not strongly convex, theorem 1 has step = 1 / (L + Lt sqrt(beta / theta)) and no rate. With batches no
-/// theorem gives the step: give it yourself.
+/// EF21 (Richtarik, Sokolov, Fatkhullin, NeurIPS 2021): each rank sends the difference between its gradient and its
+/// shift h_i, which is the sum of its messages so far, through a contractive compressor. Two theorems give a step: that
+/// of the faster rate is taken, and proved(problem) returns it with its rate. With g_i = grad f_i(x^k), h_i after round
+/// k, s = sqrt(1 - delta), theta = 1 - s, beta = (1 - delta) / theta and Lt = sqrt(mean L_i^2), theorem 2 (under the
+/// Polyak-Lojasiewicz inequality) has
+///     step = min{ 1 / (L + Lt sqrt(2 beta / theta)), theta / (2 mu) },
+/// by which f(x^k) - f* + (step / theta) mean |h_i - g_i|^2 is multiplied by at most 1 - step mu in a round. The tight
+/// theorem (proved_step::tight, arXiv:2605.31594) needs strongly convex f_i, takes max L_i and min mu_i, and bounds
+///     V = (s / n) |sum g_i|^2 + sum |g_i - h_i|^2 .
+/// If f is not strongly convex, theorem 1 has step = 1 / (L + Lt sqrt(beta / theta)) and no rate. With mini-batches no
+/// theorem gives a step: give `step`.
 ///
-/// With `means` the step is the tight theorem's for the means of L_i and mu_i, which is longer where ranks differ. It
-/// is not proved: semidefinite programs for up to 4 ranks found no counterexample. L and mu of the problem are taken
-/// for the means, which is what agree_on_problem makes them.
+/// With `means` the step is that of the tight theorem with the means of L_i and mu_i in place of max L_i and min mu_i,
+/// which is longer if ranks differ. That is not proved: semidefinite programs for up to 4 ranks found no
+/// counterexample. L and mu of the problem are taken for the means, which is what agree_on_problem makes them.
 template <class C>
 struct ef21 {
     static_assert(detail::require_members<C>());

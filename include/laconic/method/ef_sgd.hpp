@@ -36,17 +36,17 @@ recursion<C, memory<T, B>> compose_ef(C const& compressor, theory const& of) {
 }  // namespace detail
 
 /// Error feedback (EF-SGD, Top-k SGD, 1-bit SGD; Stich et al., NeurIPS 2018; Karimireddy et al., ICML 2019): what a
-/// message leaves out is added to the next one; the step is inside the memory, so that it may change from round to
-/// round. For a contractive compressor, full gradients of convex f_i, and
+/// message leaves out is added to the next one. The residual e_i is in units of the step times the gradient, so that
+/// the step may change from round to round. For a contractive compressor, full gradients of convex f_i, and
 ///     step = min{ 1 / (4 L), delta / (14 sqrt((1 - delta) L max L_i)) },
 /// V = |x - mean e - x*|^2 + (12 step L / delta) mean |e_i|^2 obeys
 ///     V+ <= (1 - min(step mu / 2, delta / 4)) V + 48 step^3 L (1 - delta) / delta^2 mean_i |grad f_i(x*)|^2 ,
-/// by the descent of the virtual iterate x - mean e. Where all f_i are strongly convex and have their least value at
-/// the same x* (one rank, or problem::shared_optimum), the step is 6 to 7 times as long: that of the tight theorem
-/// (proved_step::tight) with max L_i and min mu_i, whose
+/// by the descent of the virtual iterate x - mean e. If all f_i are strongly convex and have their least value at the
+/// same x* (one rank, or problem::shared_optimum), the step is 6 to 7 times as long: that of the tight theorem
+/// (proved_step::tight, arXiv:2605.31594) with max L_i and min mu_i, by which
 ///     V = |sum e_i|^2 / (n sqrt(1 - delta)) + sum |x - x* - e_i|^2
-/// has no floor. No theorem covers steps of the order of 1 / L, which usually work, nor batches: give the step
-/// yourself.
+/// falls to 0. No theorem covers steps of the order of 1 / L, which usually work, nor mini-batches: give `step` for
+/// these.
 template <class C>
 struct ef_sgd {
     static_assert(detail::require_compressor<C>());

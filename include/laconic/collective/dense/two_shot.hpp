@@ -15,17 +15,17 @@
 
 namespace laconic {
 
-/// The sum of dense vectors in compressed numbers, a two-shot all-reduce (torchft's fp8 rows, ZeRO++'s 4 bits, CGX):
-/// each rank sends C's message about part p of its vector to rank p, which adds the decoded ones up in the order of
-/// ranks, in T, and sends C's message about their mean to all. All ranks, p too, decode the same bytes: the same bits.
-/// 2 (P - 1) messages of each rank, and 2 (P - 1) / P d b bits for messages of b bits a number: of 16 bits half of a
-/// ring's bytes, for any P. Any P, any d. Parts of more than 64 000 bytes go in pieces of so many, each with its own
-/// message, of which one is added up while the next are on their way.
+/// The sum of dense vectors whose numbers travel compressed, by a two-shot all-reduce (torchft's fp8 rows, ZeRO++'s 4
+/// bits, CGX). Each rank sends C's message about part p of its vector to rank p. Rank p decodes and adds up the parts
+/// in the order of ranks, in T, and sends C's message about their mean to all. All ranks, p too, decode the same bytes,
+/// and so get the same bits. Each rank sends 2 (P - 1) messages, of 2 (P - 1) / P d b bits in all if C takes b bits a
+/// number: with 16 bits half of the bytes of a ring of floats. Any P, any d. Parts of more than 64 000 bytes travel in
+/// pieces of that size, each a message of its own, so that one is added up while the next are on their way.
 ///
 /// With an unbiased C the sum is unbiased, and the variance of the mean of n ranks is at most omega (1 + (1 + omega) /
-/// n) times the mean of |x_i|^2. What rounding leaves out is given back: of the first message to the rank that has
-/// rounded, of the second to the one that has added up, so that the sum of what is brought = what is applied + the sum
-/// of what is returned, to within the rounding of T. Numbers beyond the largest one of a format are refused.
+/// n) times the mean of |x_i|^2. What rounding leaves out is returned: that of the first message to the rank that
+/// rounded, that of the second to the rank that added up. So the sum of what the ranks bring = what is applied + the
+/// sum of what is returned, up to rounding in T. A number beyond the largest one of C's format is an error.
 template <class C = bf16::random>
 struct two_shot {
     C compressor = by_default();

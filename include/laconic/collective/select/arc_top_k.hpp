@@ -12,22 +12,25 @@
 
 namespace laconic {
 
-/// The k rows of the sum of dense vectors, read as matrices X_i of `rows` rows, row after row, whose norms are about
-/// the largest (ARC-Top-K, arXiv:2510.26709): all ranks add up a sketch X_i V, V having `sketch` columns that all draw
-/// alike, anew in each round; the k rows of largest norm in the sum's sketch, of equal norms the first, are the support
-/// for all ranks; these rows are added up densely, without positions. The rest of X_i remains with rank i: the sum of
-/// what is brought = what is applied + the sum of what remains, exactly in the rows that are not applied. Where all
-/// rows are taken, as of a vector, of one row, it is the sum in full.
+/// The sum of dense vectors, of which only k rows are applied: about those of largest norm (ARC-Top-K,
+/// arXiv:2510.26709). Rank i's vector is a matrix X_i of `rows` rows, row after row. All ranks sum a sketch X_i V,
+/// where V has `sketch` columns and is the same on all ranks, drawn anew in each round. The k rows of the summed sketch
+/// that have the largest norms (of equal norms, the first) are the support on all ranks; the ranks sum these rows of
+/// X_i as a dense vector, without positions. The rest of X_i stays with rank i: the sum of what the ranks bring = what
+/// is applied + the sum of what stays, exactly in the rows that are not applied. If all rows are taken, as of a vector,
+/// which is one row, it is the dense sum.
 ///
-/// One support for all: with identity in front and error feedback, (x, mean e) is error feedback of one rank that holds
-/// the mean of all objectives, however unlike they are. There is no floor, as there is where each rank selects its own.
+/// All ranks apply one support. So with identity and error feedback, (x, mean e) is error feedback of one rank that
+/// holds the mean of all objectives, however much they differ, without the floor that there is if each rank selects its
+/// own support.
 ///
-/// The numbers of V are independent and symmetric, uniform in (-1, 1): the square of a row's norm in the sketch is
-/// sketch / 3 times that of the row in expectation, with a relative variance below 2 / sketch. No constant is known by
-/// which the selection is contractive.
+/// The numbers of V are independent and uniform in (-1, 1): the squared norm of a row of the sketch is in expectation
+/// sketch / 3 times that of the row, with a relative variance below 2 / sketch. No constant is known for which the
+/// selection is contractive.
 ///
-/// Two sums as halving_doubling's one after another, of sketch x rows and of k x columns numbers: 4 log2 P messages. A
-/// layer of a reducer that states its rows gives them to one of one row, where fewer numbers travel so: see shape().
+/// Cost: two sums as by halving_doubling, one after the other, of sketch x rows and k x columns numbers: 4 log2 P
+/// messages. With `rows` = 1, a reducer's layer that states its rows sets `rows` if fewer numbers travel then: see
+/// shape().
 struct arc_top_k {
     std::size_t rows = 1;
     portion k = 0.08;        ///< of the rows
@@ -45,8 +48,8 @@ struct arc_top_k {
         if (d % rows != 0) throw argument_error({"arc_top_k: d = ", d, " numbers are no matrix of ", rows, " rows"});
         k.check(rows);
     }
-    /// For a layer of d numbers, a matrix of so many rows unless that is below 2: they become the rows of one that has
-    /// 1, if so fewer numbers travel.
+    /// Adapts to a layer of d numbers that is a matrix of `of_layer` rows: `rows` becomes that if it is 1, `of_layer`
+    /// is at least 2, and fewer numbers travel then.
     void shape(std::size_t d, std::size_t of_layer) {
         if (rows != 1 || of_layer < 2) return;
         double const n = static_cast<double>(of_layer), m = static_cast<double>(d) / n;

@@ -13,25 +13,26 @@
 
 namespace laconic {
 
-/// A matrix of rank at most `rank` near the sum of dense vectors, read as matrices X_i of `rows` rows, row after row,
-/// with factors that all ranks share (PowerSGD, Vogels, Karimireddy, Jaggi, NeurIPS 2019): with a matrix Q of that many
-/// columns, the same on all ranks, P <- the columns of sum_i X_i Q made orthonormal, and the sum is G = P (sum_i X_i'
-/// P)'. Where the matrix is wider than tall, the same is done to X_i'. Rank i keeps X_i - G / n, n being the number of
-/// ranks: the sum of what is brought = what is applied + the sum of what is kept. Where `rank` is that of a full
-/// matrix, as of a vector, of one row, it is the sum in full.
+/// A matrix of rank at most `rank` near the sum of dense vectors, with factors that all ranks share (PowerSGD, Vogels,
+/// Karimireddy, Jaggi, NeurIPS 2019). Rank i's vector is a matrix X_i of `rows` rows, row after row. With a matrix Q of
+/// `rank` columns that is the same on all ranks, P is sum_i X_i Q with orthonormalized columns, and the sum is
+/// approximated by G = P (sum_i X_i' P)'. If the matrix is wider than tall, the same is done to X_i'. Of n ranks, rank
+/// i keeps X_i - G / n: the sum of what the ranks bring = what is applied + the sum of what they keep. If `rank` is at
+/// least the number of rows or columns, as of a vector, which is one row, it is the dense sum.
 ///
-/// Q is the second factor of the last round, sum_i X_i' P, which is part of the state; in the first round, and every
-/// `refresh` rounds, it is drawn, as is a column that is 0, so that no factor is NaN. With a Q that is drawn, G is
-/// contractive on the mean with delta = rank / min(rows, columns), as low_rank is; with the last one, rounds about one
-/// matrix approach its best approximation, but it is not contractive: what is new may be orthogonal to Q. With in_full,
-/// in rounds of a refresh the ranks add up X_i itself, and Q is its leading singular vectors (PowerSGD+,
+/// Q is the second factor of the last round, sum_i X_i' P, which is part of the state. In the first round, and in every
+/// `refresh`-th one, Q is drawn; so is a column of it that is 0, so that no factor is NaN. With a drawn Q, G is
+/// contractive for the mean with delta = rank / min(rows, columns), as low_rank is. With the last round's Q, rounds
+/// about one matrix approach its best approximation, but G is not contractive: what is new may be orthogonal to Q. With
+/// in_full, the rounds that draw Q sum X_i itself, and Q becomes the leading singular vectors of that sum (PowerSGD+,
 /// arXiv:2509.11254), by at most 100 steps of an iteration on each rank: about the best approximation.
 ///
-/// One approximation for all: with identity in front and error feedback, (x, mean e) is error feedback of one rank that
-/// holds the mean of all objectives, however unlike they are.
+/// All ranks apply one approximation. So with identity and error feedback, (x, mean e) is error feedback of one rank
+/// that holds the mean of all objectives, however much they differ.
 ///
-/// Two sums as halving_doubling's one after another, of rank x rows and rank x columns numbers: 4 log2 P messages. A
-/// layer of a reducer that states its rows gives them to one of one row, where fewer numbers travel so: see shape().
+/// Cost: two sums as by halving_doubling, one after the other, of rank x rows and rank x columns numbers: 4 log2 P
+/// messages. With `rows` = 1, a reducer's layer that states its rows sets `rows` if fewer numbers travel then: see
+/// shape().
 struct shared_factors {
     std::size_t rows = 1, rank = 1;
     std::uint64_t refresh = 0;  ///< rounds, 0: never
@@ -51,8 +52,8 @@ struct shared_factors {
         if (d % rows != 0)
             throw argument_error({"shared_factors: d = ", d, " numbers are no matrix of ", rows, " rows"});
     }
-    /// For a layer of d numbers, a matrix of so many rows unless that is below 2: they become the rows of one that has
-    /// 1, if so fewer numbers travel.
+    /// Adapts to a layer of d numbers that is a matrix of `of_layer` rows: `rows` becomes that if it is 1, `of_layer`
+    /// is at least 2, and fewer numbers travel then.
     void shape(std::size_t d, std::size_t of_layer) {
         if (rows != 1 || of_layer < 2) return;
         double const n = static_cast<double>(of_layer), m = static_cast<double>(d) / n;
