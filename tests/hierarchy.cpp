@@ -213,13 +213,13 @@ TEST_CASE("hierarchy: weights that cannot be, that differ between layers, and st
         text_is("the layers of one step have different weights, or are not all dense"));
     check_errors([](auto& reduce, auto& g, bool mine) { whole_step(reduce, g, {.dense = mine}); },
                  [](int culprit, std::string const& text) {
-                     int named = -1, round = -1, other = -1;
+                     int named = -1, step = -1, other = -1;
                      bool const is_not = text.find("is not dense") != text.npos;
                      CAPTURE(text);
                      CHECK(std::sscanf(text.c_str(),
-                                       is_not ? "rank %d, round %d: the step is not dense, unlike on rank %d"
-                                              : "rank %d, round %d: the step is dense, unlike on rank %d",
-                                       &named, &round, &other) == 3);
+                                       is_not ? "rank %d: step %d is not dense, unlike on rank %d"
+                                              : "rank %d: step %d is dense, unlike on rank %d",
+                                       &named, &step, &other) == 3);
                      CHECK((is_not ? other : named) == culprit);
                  });
     check_errors([](auto& reduce, auto& g, bool) { whole_step(reduce, g, {.weight = 0}); },

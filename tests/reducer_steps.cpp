@@ -478,5 +478,5 @@ TEST_CASE("comparisons find the rank and the layer whose estimate is another, be
             }
         }
     });
-    CHECK(text == "rank 2 has another estimate or mean shift than rank 0: layer large in round 3");
+    CHECK(text == "rank 2 has another estimate or mean shift than rank 0: layer large in step 3");
 }

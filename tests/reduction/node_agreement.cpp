@@ -80,8 +80,8 @@ TEST_CASE("what forbids two ranks of a node to take a step together") {
     detail::whole_step const one{1, 5, 0, 9};
     CHECK_FALSE(one.unlike({2, 5, 0, 9}, 3, 2));
     CHECK_THROWS_WITH_AS(one.unlike({1, 6, 0, 9}, 3, 2).raise(), "rank 3 has taken 5 steps, rank 2 6", agreement_error);
-    CHECK_THROWS_WITH_AS(one.unlike({1, 5, 1, 9}, 3, 2).raise(),
-                         "rank 3, round 5: the step is not dense, unlike on rank 2", agreement_error);
+    CHECK_THROWS_WITH_AS(one.unlike({1, 5, 1, 9}, 3, 2).raise(), "rank 3: step 5 is not dense, unlike on rank 2",
+                         agreement_error);
     CHECK_THROWS_WITH_AS(one.unlike({1, 5, 0, 8}, 3, 2).raise(),
                          "rank 3 has another step size, loss scale or type of numbers than rank 2", agreement_error);
 }

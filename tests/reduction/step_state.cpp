@@ -87,8 +87,7 @@ TEST_CASE("shares are weights by the mean weight, and what cannot be is refused 
     CHECK(agreed({1, std::numeric_limits<double>::quiet_NaN()}, {0, 0}) ==
           "rank 1, round 5: a weight of nan, which must be finite and at least 0");
     CHECK(agreed({0, 0}, {0, 0}) == "rank 0, round 5: the ranks' weights add up to 0");
-    CHECK(agreed({1, 1, 1}, {1, 1, 0}) ==
-          "agreement of rank 2: rank 2, round 5: the step is not dense, unlike on rank 0");
+    CHECK(agreed({1, 1, 1}, {1, 1, 0}) == "agreement of rank 2: rank 2: step 5 is not dense, unlike on rank 0");
 }
 
 TEST_CASE("a step that a rank drops is dropped, whatever its options") {

@@ -97,7 +97,7 @@ struct whole_step {
         if (round != theirs.round)
             f.why = concat({"rank ", its, " has taken ", round, " steps, rank ", others, ' ', theirs.round});
         else if (dense != theirs.dense)
-            f.why = concat({"rank ", its, ", round ", round, ": the step is ", (theirs.dense != 0 ? "not " : ""),
+            f.why = concat({"rank ", its, ": step ", round, " is ", (theirs.dense != 0 ? "not " : ""),
                             "dense, unlike on rank ", others});
         else if (options != theirs.options)
             f.why = concat({"rank ", its, " has another step size, loss scale or type of numbers than rank ", others});

@@ -197,8 +197,8 @@ enum class begins { with_options, with_others, to_drop };
         if (is_dense != first_is_dense)
             keep_first(
                 r, {.kind = failure_kind::agreement,
-                    .why = concat({"rank ", failure::its_rank, ", round ", round, ": the step is ",
-                                   (first_is_dense ? "not " : ""), "dense, unlike on rank ", failure::other_rank})});
+                    .why = concat({"rank ", failure::its_rank, ": step ", round, " is ", (first_is_dense ? "not " : ""),
+                                   "dense, unlike on rank ", failure::other_rank})});
         sum += theirs.weight;
     }
     tags.require_readable();
@@ -232,7 +232,7 @@ enum class begins { with_options, with_others, to_drop };
 /// The largest of the ranks' rounds. 8 bytes from each rank.
 std::uint64_t latest_round(Communicator auto& comm, std::uint64_t mine) {
     std::uint64_t latest = 0;
-    from_all(comm, mine, "its round", [&](int, std::uint64_t theirs) { latest = std::max(latest, theirs); });
+    from_all(comm, mine, "its step", [&](int, std::uint64_t theirs) { latest = std::max(latest, theirs); });
     return latest;
 }
 
@@ -258,7 +258,7 @@ std::uint64_t latest_round(Communicator auto& comm, std::uint64_t mine) {
             if (word(0, 1 + l) != word(r, 1 + l)) {
                 auto wrong =
                     failure::lost(r, concat({"has another estimate or mean shift than rank ", failure::other_rank, ": ",
-                                             layers[l].title(), " in round ", round}));
+                                             layers[l].title(), " in step ", round}));
                 wrong.other = 0;
                 wrong.raise();
             }
