@@ -32,13 +32,13 @@ namespace detail {
 template <class Inside, class A>
 inline constexpr bool holds_communicators<hierarchy<Inside, A>> = true;
 
-/// The steps of a reducer over nodes: within a node the gradients are added up in full, each rank adding up a share of
-/// the numbers; the nodes' means of each share are reduced as the reduction specifies; and within a node the estimates
-/// are gathered in full. So the vector that is compressed, and the state of a rank, has 1 / n of the numbers for n
-/// ranks a node: rule(layer) is asked for layers of that size. It behaves as any reducer, except that all of a step
-/// happens in finish(), that drop() is for all ranks, and that an error names ranks as node times n plus the number in
-/// the node. With a shift all nodes must have the same weight. Numbers are the host's. Cost, beside the reduction of
-/// d / n numbers: three passes, two more where gradients are scaled, and 2 (n - 1) / n d numbers sent within the node.
+/// The steps of a reducer over nodes: within a node a dense reduce-scatter gives each rank the sum of a share of the
+/// numbers; the nodes' means of each share are reduced as the reduction specifies; and within a node the estimates are
+/// gathered. So the vector that is compressed, and the state of a rank, has 1 / n of the numbers for n ranks a node:
+/// rule(layer) is asked for layers of that size. It behaves as any reducer, except that all of a step happens in
+/// finish(), that drop() is for all ranks, and that an error names ranks as node times n plus the number in the node.
+/// With a shift all nodes must have the same weight. Numbers are the host's. Cost, beside the reduction of d / n
+/// numbers: three passes, two more where gradients are scaled, and 2 (n - 1) / n d numbers sent within the node.
 template <class R, class Inside, class A, Scalar T>
 class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> {
     using node = node_sum<Inside, A, T>;

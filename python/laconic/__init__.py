@@ -134,8 +134,9 @@ class Reducer:
         layers: a dict of arrays by name, in any order, or one array: only names, shapes and types are kept. Numbers are
             of float32, float16 and bfloat16 in any mixture, or of float64.
         seed: from which compressors draw; None: rank 0 draws one for all.
-        in_full: patterns of names, in which * stands for any text, such as ``["*.bias"]``, that are sent in full.
-        dense_below, dense_rounds: layers of fewer numbers, and the first so many steps, are sent in full.
+        in_full: patterns of names, in which * stands for any text, such as ``["*.bias"]``, whose layers are dense: sent
+            uncompressed, without a state.
+        dense_below, dense_rounds: layers of fewer numbers, and the first so many steps, are dense.
         share_below: layers of fewer numbers share messages.
         non_finite: "raise" NonFiniteError where a rank has NaN, or "propagate": all numbers become NaN.
         missing_layer: what a layer that a rank does not start in a step does: "raise", count as "zero", or "skip".
@@ -199,7 +200,7 @@ class Reducer:
             loss_scale: by which the gradient was multiplied, and the estimate will be.
             step_size: the learning rate: where it changes, the residual is rescaled.
             weight: of this rank's gradient in the mean; needs ``steps_vary``.
-            dense: all layers are sent in full in this step; needs ``steps_vary``.
+            dense: all layers are sent uncompressed in this step; needs ``steps_vary``.
         """
         self._start(self._place(name), _writable(x, f"layer {name!r}" if name else "the array"), x, **step)
 

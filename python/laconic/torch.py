@@ -57,9 +57,9 @@ def comm_of(group=None, engine="c10d"):
 
     Args:
         engine: "c10d": the group carries the messages, as tensors of the CPU, such as gloo's does; a new gloo group where
-            none is given, so that they do not mix with other traffic. "tcp": laconic.Tcp, whose ranks tell each other over
-            the group where they listen: on the interface that GLOO_SOCKET_IFNAME names, or else on that by which they
-            reach MASTER_ADDR, or their own name.
+            none is given, so that they do not mix with other traffic. "tcp": laconic.Tcp, whose ranks exchange their
+            addresses over the group. They listen on the interface that GLOO_SOCKET_IFNAME names, or else on that by which
+            they reach MASTER_ADDR, or their own name.
     """
     if engine == "tcp":
         return _over_tcp(group)
@@ -171,8 +171,9 @@ class State(_Steps):
         module: names the layers; None: they are "0", "1", .. in the order of the first step's gradients.
         group: a process group; None: of all ranks, which all make this.
         engine: what carries the messages, "c10d", the group, or "tcp": as comm_of() has it.
-        exclude: patterns of names, in which * stands for any text, such as ["*.bias"], that are sent in full.
-        warm_up: the number of first steps in which all is sent in full.
+        exclude: patterns of names, in which * stands for any text, such as ["*.bias"]: these parameters are not
+            compressed.
+        warm_up: the number of first steps that are dense.
         loss_scale: a function that returns the factor by which the loss is multiplied, such as scaler.get_scale.
         step_size: a function that returns the learning rate: where it changes, residuals are rescaled.
         options: those of laconic.Reducer. Where a rank's gradient has NaN or infinity, all ranks' become NaN, which

@@ -8,7 +8,7 @@
 /// Gradient descent, in full and with compressed gradients and no memory, and its forms that have names of their own.
 namespace laconic {
 
-/// Distributed gradient descent, with every gradient in full. The step is 1/L, with which f - f* falls at least by the
+/// Distributed gradient descent with uncompressed gradients. The step is 1/L, with which f - f* falls at least by the
 /// factor 1 - mu/L a round (Nesterov, Lectures on convex optimization, theorem 2.1.15). For batches see sgd.
 struct gd {
     overrides given{};
@@ -77,8 +77,8 @@ struct dcgd {
 template <class C>
 dcgd(C, overrides = {}) -> dcgd<C>;
 
-/// Distributed stochastic gradient descent: each of n workers sends in full the gradient of a batch of b of its rows,
-/// of one row where no batch is given. For convex f_ij and step = 1 / (L + 2 max L_ij / (n b)),
+/// Distributed stochastic gradient descent: each of n workers sends the uncompressed gradient of a batch of b of its
+/// rows, of one row where no batch is given. For convex f_ij and step = 1 / (L + 2 max L_ij / (n b)),
 ///     E|x^k - x*|^2 <= (1 - step mu)^k |x^0 - x*|^2 + 2 step sigma^2 / (mu n b) ,
 /// sigma^2 being the mean variance of a row's gradient at x*: dcgd's theorem for omega = 0 (Gower et al., ICML 2019,
 /// theorem 3.1, has the same for half the step). For all rows see gd.

@@ -6,7 +6,7 @@
 
 namespace laconic {
 
-/// Dual averaging (Nesterov, Math. Programming 2009), with every gradient in full: x^T = x^0 - (step / sqrt(T)) (the
+/// Dual averaging (Nesterov, Math. Programming 2009), with uncompressed gradients: x^T = x^0 - (step / sqrt(T)) (the
 /// sum of T gradients), a slow baseline that also minimises convex functions that are not smooth. For the mean of x^0
 /// .. x^(T-1), which the step part keeps (method().step.average()), with R = |x^0 - x*| and gradients of norm at most
 /// G,

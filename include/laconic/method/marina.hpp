@@ -11,8 +11,8 @@
 namespace laconic {
 
 /// MARINA (Gorbunov, Burlachenko, Li, Richtarik, ICML 2021): with probability p a round all ranks at once send
-/// gradients in full; else unbiasedly compressed differences to the gradients of the last round. Both ends draw the
-/// same coin. p = 0 means 1 / (1 + omega). With
+/// uncompressed gradients; else unbiasedly compressed differences to the gradients of the last round. Both ends draw
+/// the same coin. p = 0 means 1 / (1 + omega). With
 ///     step = 1 / (L (1 + sqrt((1 - p) omega / (p n)))),                     L = sqrt(mean L_i^2), or, where mu > 0,
 ///     step = min{ 1 / (L (1 + sqrt(2 (1 - p) omega / (p n)))), p / (2 mu) } :
 /// f(x) - f* + (step / p) |g - grad f(x)|^2, g the estimate at x, falls in expectation by the factor 1 - step mu a

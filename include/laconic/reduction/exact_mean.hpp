@@ -29,8 +29,8 @@ struct deviation {
     }
 };
 
-/// The mean in full of the gradients that the ranks' messages compress, to compare an estimate with. Memory: 2 d
-/// numbers, from its first use on.
+/// The dense mean of the gradients that the ranks' messages compress, to compare an estimate with. Memory: 2 d numbers,
+/// from its first use on.
 template <Scalar T, class B>
 class exact_mean {
   public:

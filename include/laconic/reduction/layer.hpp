@@ -18,7 +18,7 @@ struct layer {
     std::string name;      ///< the same on all ranks, and unique
     std::size_t size = 0;  ///< the number of elements
     std::size_t rows = 0;  ///< of a matrix, row after row, which some compressors ask for; 0 or 1: it is a vector
-    bool in_full = false;  ///< sent in full and without a state, as those that reducer_options name
+    bool in_full = false;  ///< dense: sent uncompressed, without a state, as those that reducer_options name
 
     layer() = default;
     /// The number may be of any integer type, such as Eigen::Index.

@@ -14,9 +14,9 @@ namespace laconic {
 
 /// Each rank sends the signs of its gradient, a bit a number, and the estimate is 1 where the ranks with a number that
 /// is not negative have at least half of the weight, to rounding, and -1 elsewhere (signSGD with majority vote,
-/// Bernstein et al., ICML 2018). Where ranks may have weights (steps_vary) or lack layers (on_missing_layer::zero) a
+/// Bernstein et al., ICML 2018). If ranks may have weights (steps_vary) or lack layers (on_missing_layer::zero), a
 /// message has its rank's weight beside the signs, one number: a rank of weight 0, or without the layer, has no vote,
-/// and where none has one the estimate is 1. The estimate of layers that are sent in full is the mean. State: none.
+/// and where no rank has one the estimate is 1. The estimate of a dense layer is the mean. State: none.
 template <class X = gather_all>
 struct majority_vote {
     static constexpr bool is_proved = true;

@@ -49,11 +49,12 @@ struct reducer_options {
     /// more for each layer. It does not go with a collective, which adds messages up on their way. Cost: it reads the
     /// vector up to its first number that is not 0.
     bool skip_zero_layers = false;
-    /// Layers of fewer numbers than this are sent in full and have no state, and so are those whose names match one of
-    /// these patterns, in which * stands for any text, such as "*.bias". A pattern that matches none is an error.
+    /// Layers of fewer numbers than this are dense: sent uncompressed, without a state. So are layers whose names match
+    /// one of these patterns, in which * stands for any text, such as "*.bias". A pattern that matches none is an
+    /// error.
     std::size_t dense_below = 0;
     std::vector<std::string> in_full{};
-    std::uint64_t dense_rounds = 0;  ///< the number of first steps in which every layer is sent in full
+    std::uint64_t dense_rounds = 0;  ///< the number of first steps in which every layer is dense
     /// Layers of fewer numbers than this, next to each other in the order of layers, share one message of up to 16
     /// times as many numbers. Each is compressed separately. 0: each layer has a message of its own, as layers always
     /// have where layers may be skipped or a collective adds them up.
@@ -61,8 +62,8 @@ struct reducer_options {
     /// Steps may have weights and be dense (step_options): all ranks compare both, and the step's number and options,
     /// before each step's first message, 16 bytes from each.
     bool steps_vary = false;
-    /// Every so many steps all ranks' gradients are gathered in full, and the estimate is compared with their mean: see
-    /// statistics(). 0: never, at no cost. Memory: 2 d numbers.
+    /// Every so many steps all ranks' uncompressed gradients are gathered, and the estimate is compared with their
+    /// mean: see statistics(). 0: never, at no cost. Memory: 2 d numbers.
     std::uint64_t probe_every = 0;
     /// Every so many steps the ranks compare the numbers of their steps and digests of their estimates and shifts, 8
     /// bytes from each and 8 a layer. finish() throws agreement_error where the first differ, comm_error, which names a
@@ -87,7 +88,7 @@ struct step_options {
     /// layers: the estimate is of sum w_i g_i / sum w_i. A rank with weight 0 has no data, and its numbers are not
     /// read. Weights other than 1 need reducer_options::steps_vary, and a reduction without a shift.
     double weight = 1;
-    /// Sends all layers in full in this step, on all ranks. Needs reducer_options::steps_vary.
+    /// Sends all layers uncompressed in this step, on all ranks. Needs reducer_options::steps_vary.
     bool dense = false;
 
     bool operator==(step_options const&) const = default;
@@ -109,7 +110,7 @@ inline bool matches(std::string_view pattern, std::string_view name) {
     }
 }
 
-/// Whether this layer is always sent in full.
+/// Whether this layer is always dense.
 inline bool is_in_full(layer const& l, reducer_options const& options) {
     return l.in_full || l.size < options.dense_below ||
            std::any_of(options.in_full.begin(), options.in_full.end(),
@@ -179,7 +180,7 @@ struct reducer_statistics {
     std::uint64_t bytes_on_link = 0;
     std::uint64_t bytes_in_full = 0;   ///< of the caller's numbers in all successful steps
     std::uint64_t bytes_watching = 0;  ///< sent for probes, comparisons and broadcast(), not part of the above
-    std::uint64_t bytes_inside = 0;    ///< sent in full within a node, in a hierarchy
+    std::uint64_t bytes_inside = 0;    ///< sent uncompressed within a node, in a hierarchy
     double seconds_compressing = 0;    ///< time to make and write messages
     double seconds_waiting = 0;        ///< time to wait for other ranks; of a collective all of its time
     double seconds_adding = 0;         ///< time to read gathered messages and add them up

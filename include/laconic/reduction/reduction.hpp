@@ -87,7 +87,7 @@ template <class R, class M, class T, class B>
 concept WeighsMessages = requires(R const& r, B& on, T weight, M& m) {
     r.weigh(on, weight, m);
 };
-/// The momentum of a reduction that has one, which layers in full have, too; else 0.
+/// The momentum of a reduction that has one, which dense layers have, too; else 0.
 double momentum_of(auto const& r) {
     if constexpr (requires { r.momentum; }) return r.momentum;
     return 0;
@@ -155,11 +155,11 @@ template <class C, class X = gather_all>
 plain(C, X = {}) -> plain<C, X>;
 
 /// Error feedback: what a message leaves out is sent later, times decay, in [0, 1], for each round that it waits.
-/// State: e_i, d numbers a rank. With a momentum m, in [0, 1), u_i <- m u_i + g_i takes the place of g_i, and of
-/// momentum in the step: so a number that has waited comes with the momentum that it would have gathered. Masked, u_i =
-/// 0 after a message wherever that is not 0 (Deep Gradient Compression, Lin et al., ICLR 2018). Steps and layers in
-/// full are not masked: they are momentum SGD. State: u_i, too, and as much workspace. The theorem is for a momentum of
-/// 0, here and in the step; C must be contractive in any case.
+/// State: e_i, d numbers a rank. With a momentum m, in [0, 1), u_i <- m u_i + g_i takes the place of g_i and of the
+/// optimizer's momentum: a number that is sent late then carries the momentum of the rounds before. Masked, u_i becomes
+/// 0 wherever a message is not 0 (Deep Gradient Compression, Lin et al., ICLR 2018). Dense steps and layers are not
+/// masked: they are momentum SGD. State: u_i, too, and as much workspace. The theorem is for momentum 0, here and in
+/// the optimizer; C must be contractive in any case.
 template <class C, class X = gather_all>
 struct error_feedback {
     static_assert(detail::require_compressor<C>());

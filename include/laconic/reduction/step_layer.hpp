@@ -79,7 +79,7 @@ class step_layer {
     /// Waits for all ranks' messages and computes their mean. Throws what the transport throws, the same on all ranks.
     virtual void receive(std::uint64_t round, int lane) = 0;
 
-    /// Gathers the mean in full, for a probe of this step.
+    /// Gathers the dense mean, for a probe of this step.
     virtual void gather_exact(std::uint64_t round) = 0;
     /// After commit(): adds the deviation of the estimate from it to `apart`.
     virtual void compare_exact(deviation& apart) = 0;
