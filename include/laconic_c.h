@@ -105,7 +105,7 @@ LACONIC_C_API void laconic_comm_free(laconic_comm* comm);
 typedef struct laconic_layer {
     char const* name;
     size_t size;     /* the number of elements */
-    int32_t in_full; /* not 0: sent in full, without a state */
+    int32_t in_full; /* dense if not 0: sent uncompressed, without a state */
     size_t rows;     /* of a matrix, row after row, which low_rank asks for; 0 or 1: it is a vector */
 } laconic_layer;
 
@@ -133,7 +133,7 @@ typedef struct laconic_step_options {
     double loss_scale; /* the factor by which the caller has multiplied the gradient, above 0; 1 by default */
     double step_size;  /* the learning rate, above 0; 0, the default: not given */
     double weight;     /* of this rank's gradient in the mean, at least 0; 1 by default */
-    int32_t dense;     /* not 0: all layers are sent in full in this step */
+    int32_t dense;     /* not 0: all layers are sent uncompressed in this step */
 } laconic_step_options;
 LACONIC_C_API void laconic_step_options_default(laconic_step_options* options);
 
