@@ -63,6 +63,7 @@ struct options {
     int workers = 10, at_once = 0;
     bool workers_given = false;
     std::vector<std::string> methods = {"gd",
+                                        "dcgd(bf16(random=yes))",
                                         "qsgd(levels=4)",
                                         "ef_sgd(top_k(0.1), step=1/L)",
                                         "diana(rand_k(0.1))",

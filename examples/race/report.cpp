@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "common/gnuplot.hpp"
 #include "common/output.hpp"
@@ -19,15 +20,26 @@ std::string bits_text(double bits) {
     return fmt::format("{:.0f} bit", bits);
 }
 
-// The bits that gradient descent needed for the target, 0 where it did not run or did not get there.
-double bits_of_gd(std::vector<result> const& results) {
+bool is_gd(std::string const& method) { return method.starts_with("gd") && !method.starts_with("gd_"); }
+// Gradient descent whose messages have 16 bits a number.
+bool is_in_16_bits(std::string const& method) {
+    return method.starts_with("dcgd(bf16(random=yes)") || method.starts_with("dcgd(fp16(random=yes)");
+}
+// The bits that such a method needed for the target, 0 where none ran or got there.
+double bits_of(std::vector<result> const& results, bool (*is_such)(std::string const&)) {
     for (auto const& r : results)
-        if (r.method.starts_with("gd") && !r.method.starts_with("gd_") && r.reached) return r.reached->bits_up;
+        if (is_such(r.method) && r.reached) return r.reached->bits_up;
     return 0;
 }
 
-std::string ratio_text(result const& r, double gd) {
-    return r.reached && gd > 0 && r.reached->bits_up > 0 ? fmt::format("{:.3g}x", gd / r.reached->bits_up) : "-";
+// How many times more bits than r that was; nothing where one of them did not get there.
+std::optional<double> ratio(double bits, result const& r) {
+    if (!r.reached || bits == 0 || r.reached->bits_up == 0) return std::nullopt;
+    return bits / r.reached->bits_up;
+}
+std::string ratio_text(double bits, result const& r) {
+    auto const times = ratio(bits, r);
+    return times ? fmt::format("{:.3g}x", *times) : "-";
 }
 
 std::string quoted(std::string const& text) {
@@ -41,17 +53,19 @@ std::string quoted(std::string const& text) {
 std::string table(setting const& on, std::vector<result> const& results) {
     std::vector<std::vector<std::string>> rows = {{"method", "rounds", "up/worker", "down/worker", on.measure,
                                                    fmt::format("up to {:g}", on.target), "vs gd", "seconds"}};
-    bool const priced = on.costs_more_than_bits();
+    double const gd = bits_of(results, is_gd), in_16_bits = bits_of(results, is_in_16_bits);
+    bool const priced = on.costs_more_than_bits(), beside_16_bits = in_16_bits > 0;
+    if (beside_16_bits) rows[0].insert(rows[0].end() - 1, "vs 16 bits");
     if (priced) rows[0].insert(rows[0].end() - 1, {"cost", fmt::format("cost to {:g}", on.target)});
     if (on.is_delayed) rows[0].insert(rows[0].end() - 1, {"on network", fmt::format("to {:g}", on.target)});
-    double const gd = bits_of_gd(results);
     for (auto const& r : results) {
         rows.push_back({r.method, std::to_string(r.rounds), bits_text(r.bits_up), bits_text(r.bits_down),
                         !r.failure.empty() ? "failed"
                         : r.diverged       ? "diverged"
                                            : fmt::format("{:.2e}", r.suboptimality),
-                        r.reached ? bits_text(r.reached->bits_up) : "-", ratio_text(r, gd),
+                        r.reached ? bits_text(r.reached->bits_up) : "-", ratio_text(gd, r),
                         fmt::format("{:.1f}", r.seconds)});
+        if (beside_16_bits) rows.back().insert(rows.back().end() - 1, ratio_text(in_16_bits, r));
         if (priced)
             rows.back().insert(rows.back().end() - 1, {fmt::format("{:.4g}", r.cost),
                                                        r.reached ? fmt::format("{:.4g}", r.reached->cost) : "-"});
@@ -79,9 +93,9 @@ std::string table(setting const& on, std::vector<result> const& results) {
 std::string csv(setting const& on, std::vector<result> const& results) {
     std::string text =
         "method,step,rounds,bits_up_per_worker,bits_down_per_worker,final_suboptimality,final_gradient_norm,"
-        "round_reaching_target,bits_up_reaching_target,ratio_to_gd,seconds,cost,cost_reaching_target,network_seconds,"
-        "network_seconds_reaching_target\n";
-    double const gd = bits_of_gd(results);
+        "round_reaching_target,bits_up_reaching_target,ratio_to_gd,ratio_to_16_bits,seconds,cost,cost_reaching_target,"
+        "network_seconds,network_seconds_reaching_target\n";
+    double const gd = bits_of(results, is_gd), in_16_bits = bits_of(results, is_in_16_bits);
     for (auto const& r : results) {
         text += fmt::format("{},{},{},{},{},{},{},", quoted(r.method), r.step, r.rounds, r.bits_up, r.bits_down,
                             r.suboptimality, r.gradient_norm);
@@ -89,8 +103,11 @@ std::string csv(setting const& on, std::vector<result> const& results) {
             text += fmt::format("{},{},", r.reached->round, r.reached->bits_up);
         else
             text += ",,";
-        if (r.reached && gd > 0 && r.reached->bits_up > 0) text += fmt::format("{}", gd / r.reached->bits_up);
-        text += fmt::format(",{},{},{},", r.seconds, r.cost, r.reached ? fmt::format("{}", r.reached->cost) : "");
+        for (double const bits : {gd, in_16_bits}) {
+            if (auto const times = ratio(bits, r)) text += fmt::format("{}", *times);
+            text += ',';
+        }
+        text += fmt::format("{},{},{},", r.seconds, r.cost, r.reached ? fmt::format("{}", r.reached->cost) : "");
         if (on.is_delayed) text += fmt::format("{}", r.clock);
         text += ',';
         if (on.is_delayed && r.reached) text += fmt::format("{}", r.reached->clock);

@@ -207,6 +207,32 @@ TEST_CASE("race: the JSON keeps its contract, the CSV and the table agree with i
     CHECK(!std::getline(rows, row));
 }
 
+TEST_CASE("race: bits beside those of gradient descent in full and in 16 bits") {
+    auto const csv = folder() + "/16.csv", json_file = folder() + "/16.json";
+    auto const run = run_race("--data synthetic --target 1e-3 --workers 2 --csv " + csv + " --json " + json_file +
+                              " --method gd --method 'dcgd(bf16(random=yes))' --method 'diana(rand_k(0.5))'");
+    INFO(run.out);
+    REQUIRE(run.status == 0);
+    CHECK(run.out.find("vs gd  vs 16 bits  seconds\n") != std::string::npos);
+    auto const all = nlohmann::json::parse(text_of(json_file)).at("methods");
+    auto const bits = [&](int method) { return all[method].at("bits_up_reaching_target").get<double>(); };
+    std::istringstream rows(text_of(csv));
+    std::string row;
+    std::getline(rows, row);
+    CHECK(row.find(",ratio_to_gd,ratio_to_16_bits,seconds,") != std::string::npos);
+    for (int m = 0; m < 3; ++m) {
+        std::getline(rows, row);
+        auto at = row.size();
+        for (int commas = 0; commas < 7; ++commas) at = row.rfind(',', at - 1);  // the last seven columns
+        std::istringstream columns(row.substr(at + 1));
+        double to_gd = 0, to_16_bits = 0;
+        char comma = 0;
+        columns >> to_gd >> comma >> to_16_bits;
+        CHECK(to_gd == doctest::Approx(bits(0) / bits(m)));
+        CHECK(to_16_bits == doctest::Approx(bits(1) / bits(m)));
+    }
+}
+
 TEST_CASE("race: --cost is what every message costs, in the JSON, the CSV, the table and for cat") {
     std::string const methods = " --workers 1 --rounds 30 --target 1e-3 --method gd --method 'cat(top_k)'";
     auto const dear = race_json("--data synthetic --cost packets:512,64,60" + methods);
