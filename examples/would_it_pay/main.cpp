@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Does compression pay at all on a given link? Times compressors on this machine and compares a round with their
-// messages to one with the vectors in full.
+// messages to a dense sum.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -22,7 +22,7 @@ using namespace laconic;
 
 struct options {
     std::string cost = "affine:1e-9,5e-5", type = "float";
-    double dimension = 1e6, seconds = 0.5;
+    double dimension = 1e6, seconds = 0.5, dense_bits = 16;
     int workers = 8;
     std::vector<std::string> compressors = {"top_k(0.01)", "top_k(0.01) | natural", "rand_k(0.01)",
                                             "natural",     "scaled_sign",           "bf16"};
@@ -41,6 +41,8 @@ void parse(CLI::App& app, options& o) {
     app.add_option("--compressor", o.compressors,
                    "a compressor as in the C++, such as 'top_k(0.01) | natural'; may be given several times")
         ->take_all();
+    app.add_option("--dense-bits", o.dense_bits, "of a number in the dense sum that messages are compared with")
+        ->capture_default_str();
     app.add_option("--seconds", o.seconds, "how long each is measured, about")->capture_default_str();
 }
 
@@ -69,13 +71,13 @@ void answer(options const& o) {
         "{} numbers of type {}, {} workers, a message costs {} seconds; times of a round in milliseconds\n\n", d,
         o.type, o.workers, to_string(link)));
     output::print(fmt::format("{:<24} {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>5}\n", "compressor", "bits/number",
-                              "encode", "send", "decode", "sum", "in full", "pays"));
+                              "encode", "send", "decode", "sum", "dense", "pays"));
     std::vector<std::string> reasons;
     for (auto const& c : compressors) {
-        auto const p = would_it_pay<T>(link, d, o.workers, c, {.seconds = o.seconds});
+        auto const p = would_it_pay<T>(link, d, o.workers, c, {.seconds = o.seconds, .bits_of_a_number = o.dense_bits});
         output::print(fmt::format("{:<24} {:>12.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>5}\n",
                                   p.compressor, p.bits / static_cast<double>(d), 1e3 * p.encode, 1e3 * p.send,
-                                  1e3 * p.decode, 1e3 * p.with_messages(), 1e3 * p.in_full, p.pays ? "yes" : "no"));
+                                  1e3 * p.decode, 1e3 * p.with_messages(), 1e3 * p.dense, p.pays ? "yes" : "no"));
         reasons.push_back(p.why());
     }
     output::print("\n");

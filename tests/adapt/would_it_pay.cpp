@@ -54,6 +54,7 @@ static_assert(Compressor<a_byte_each, float>);
 
 payoff payoff_of(message_cost const& link, std::size_t d, int workers, a_byte_each const& c = {},
                  pay_measurement how = {}) {
+    how.bits_of_a_number = 32;
     now = 100;
     encoded = decoded = 0;
     return would_it_pay<float>(link, d, workers, c, how, clock_of_now);
@@ -75,9 +76,9 @@ void turns_at_the_break_even(payoff const& p, message_cost const& link) {
 TEST_CASE("four workers, by hand") {
     auto const link = affine_cost(1e-9, 1e-6);
     auto const p = payoff_of(link, 1000, 4);
-    CHECK(p.bits_in_full == 32000);
+    CHECK(p.dense_bits == 32000);
     CHECK(p.bits == 8000);
-    CHECK(p.in_full == doctest::Approx(2 * 3 * (8000e-9 + 1e-6)));
+    CHECK(p.dense == doctest::Approx(2 * 3 * (8000e-9 + 1e-6)));
     CHECK(p.encode == doctest::Approx(2e-6));
     CHECK(p.send == doctest::Approx(3 * (8000e-9 + 1e-6)));
     CHECK(p.decode == doctest::Approx(4 * 1e-6));
@@ -85,10 +86,9 @@ TEST_CASE("four workers, by hand") {
     // 6e-6 and 3e-6 for the messages as such: 6e-6 + 3e-6 - 6e-6 seconds are won back by 48000 - 24000 bits.
     CHECK(*p.break_even == doctest::Approx(3e-6 / 24000));
     turns_at_the_break_even(p, link);
-    CHECK(
-        p.why() ==
-        "yes: in full a round takes 54 us, with a_byte_each 33 us, of which 2 us to encode, 27 us to send and 4 us to "
-        "decode; it pays where a bit takes more than 125 ps (8 Gbit/s)");
+    CHECK(p.why() ==
+          "yes: a dense sum of 32 bits a number takes 54 us, with a_byte_each a round takes 33 us, of which 2 us to "
+          "encode, 27 us to send and 4 us to decode; it pays where a bit takes more than 125 ps (8 Gbit/s)");
 }
 
 TEST_CASE("a fast link carries the vector sooner than it is compressed, a slow one does not") {
@@ -96,10 +96,10 @@ TEST_CASE("a fast link carries the vector sooner than it is compressed, a slow o
     CHECK_FALSE(fast.pays);
     CHECK(slow.pays);
     CHECK(*fast.break_even == doctest::Approx(*slow.break_even));
-    CHECK(
-        fast.why() ==
-        "no: in full a round takes 48 ns, with a_byte_each 6.02 us, of which 2 us to encode, 24 ns to send and 4 us to "
-        "decode: too much even were sending free; it pays where a bit takes more than 250 ps (4 Gbit/s)");
+    CHECK(fast.why() ==
+          "no: a dense sum of 32 bits a number takes 48 ns, with a_byte_each a round takes 6.02 us, of which 2 us to "
+          "encode, 24 ns to send and 4 us to decode: too much even were sending free; it pays where a bit takes more "
+          "than 250 ps (4 Gbit/s)");
 }
 
 TEST_CASE("among many workers, messages that all must receive are more than two pieces in full") {
@@ -123,7 +123,7 @@ TEST_CASE("among many workers, messages that all must receive are more than two 
 TEST_CASE("where packets are paid for, the price of a bit comes on top of them") {
     auto const link = energy_cost(1e-10, 5e-7, 500, 0);
     auto const p = payoff_of(link, 1000, 4);
-    CHECK(p.in_full == doctest::Approx(6 * (8000e-10 + 1e-6)));
+    CHECK(p.dense == doctest::Approx(6 * (8000e-10 + 1e-6)));
     CHECK(p.send == doctest::Approx(3 * (8000e-10 + 1e-6)));
     turns_at_the_break_even(p, link);
 }
@@ -131,12 +131,12 @@ TEST_CASE("where packets are paid for, the price of a bit comes on top of them")
 TEST_CASE("one worker sends nothing, and one number is a vector") {
     auto const alone = payoff_of(affine_cost(1, 1), 1000, 1);
     CHECK_FALSE(alone.pays);
-    CHECK(alone.in_full == 0);
+    CHECK(alone.dense == 0);
     CHECK(alone.send == 0);
     CHECK_FALSE(alone.break_even);
     CHECK(alone.why() == "no: one worker sends nothing");
     auto const one = payoff_of(affine_cost(1e-9, 0), 1, 2);
-    CHECK(one.in_full == doctest::Approx(2 * 16e-9));
+    CHECK(one.dense == doctest::Approx(2 * 16e-9));
     CHECK(one.send == doctest::Approx(8e-9));
     CHECK(one.pays);
     turns_at_the_break_even(one, affine_cost(1e-9, 0));
@@ -183,6 +183,8 @@ TEST_CASE("real compressors: what they write is what is sent, and counts do not 
     CHECK(by_default.encode >= 0);
     CHECK(by_default.decode >= 0);
     CHECK(would_it_pay(link, 2000, 8).compressor == "top_k(0.01)");
+    CHECK(by_default.dense_bits == 16 * 2000);
+    CHECK(by_default.dense == doctest::Approx(2 * 7 * 16 * 2000 / 8));
 
     auto const some = would_it_pay(link, 1 << 20, 2, top_k{100}, quick);
     CHECK(some.bits > 100 * 32);
@@ -225,6 +227,8 @@ TEST_CASE("questions that have no answer are refused") {
     CHECK_THROWS_AS(payoff_of(link, 10, 4, {}, {.seconds = -1}), argument_error);
     CHECK_THROWS_AS(payoff_of(link, 10, 4, {}, {.seconds = std::nan("")}), argument_error);
     CHECK_THROWS_AS(payoff_of(link, 10, 4, {}, {.longest = 1}), argument_error);
+    for (double const bits : {0.0, -1.0, std::nan(""), HUGE_VAL})
+        CHECK_THROWS_AS(would_it_pay(link, 10, 4, top_k{1}, {.bits_of_a_number = bits}), argument_error);
     CHECK_THROWS_WITH_AS(would_it_pay(link, 10, 4, top_k{11}),
                          doctest::Contains("top_k(11): k = 11 is above the dimension d = 10"), argument_error);
     CHECK_THROWS_AS(would_it_pay(link, 4096, 4, top_k{1500}, {.longest = 2048}), argument_error);

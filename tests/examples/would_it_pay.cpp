@@ -12,15 +12,16 @@ TEST_CASE("would_it_pay: a slow link, a fast one, and one worker") {
     std::string const rest = " --dimension 2e4 --workers 4 --seconds 0 --compressor 'top_k(0.01) | natural'";
     auto const floats = run_would_it_pay("--cost affine:1,5" + rest);
     CHECK(floats.out.starts_with("20000 numbers of type float, 4 workers, a message costs affine(1, 5) seconds;"));
-    CHECK(contains(floats, "\nyes: in full a round takes 9.6e+05 s, with top_k(0.01) | natural "));  // 6 (160000 + 5)
-    auto const slow = run_would_it_pay("--type double --cost affine:1,5" + rest);
+    CHECK(contains(floats, "\nyes: a dense sum of 16 bits a number takes 4.8e+05 s, with "));  // 6 (80000 + 5)
+    auto const slow = run_would_it_pay("--type double --dense-bits 64 --cost affine:1,5" + rest);
     INFO(slow.out);
     CHECK(slow.status == 0);
     CHECK(slow.out.starts_with("20000 numbers of type double, 4 workers, a message costs affine(1, 5) seconds;"));
     CHECK(contains(slow, "top_k(0.01) | natural"));
-    CHECK(contains(slow, "\nyes: in full a round takes 1.92e+06 s, with top_k(0.01) | natural "));  // 6 (320000 + 5)
+    CHECK(contains(slow, "\nyes: a dense sum of 64 bits a number takes 1.92e+06 s, with "));  // 6 (320000 + 5)
+    CHECK(contains(slow, " s, with top_k(0.01) | natural a round takes "));
     auto const fast = run_would_it_pay("--cost affine:0,0" + rest);
-    CHECK(contains(fast, "\nno: in full a round takes 0 s, with top_k(0.01) | natural "));
+    CHECK(contains(fast, "\nno: a dense sum of 16 bits a number takes 0 s, with top_k(0.01) | natural "));
     CHECK(contains(fast, "too much even were sending free"));
     CHECK(contains(run_would_it_pay("--cost affine:1,1 --dimension 1 --workers 1 --seconds 0 --compressor scaled_sign"),
                    "\nno: one worker sends nothing\n"));
@@ -49,6 +50,7 @@ TEST_CASE("would_it_pay: wrong input gives one line and status 2") {
         {"--workers 0x8", "--workers: 0x8"},
         {"--seconds -1", "--seconds: -1"},
         {"--seconds inf", "--seconds: inf"},
+        {"--dense-bits 0", "0 bits of a number in the dense sum"},
         {"--compressor top_q", "there is no compressor 'top_q'"},
         {"--dimension 5 --compressor 'top_k(6)'", "top_k(6): k = 6 is above the dimension d = 5"},
         {"--type half", "half"},

@@ -50,20 +50,20 @@ std::vector<T> drawn_gradient(key from, std::size_t n) {
 
 }  // namespace detail
 
-/// The seconds that a round takes: for the mean of all workers' vectors in full, and with messages.
+/// The seconds that a round takes: by the dense mean of all workers' vectors, and with messages.
 struct payoff {
     std::string compressor;
     std::size_t dimension = 0, measured = 0;  ///< of the vectors, and of those that were timed
     int workers = 1;
-    double bits_in_full = 0, bits = 0;  ///< of a vector, and of a message about it
-    double in_full = 0;
+    double dense_bits = 0, bits = 0;  ///< of a dense vector, and of a message about it
+    double dense = 0;
     double encode = 0, send = 0, decode = 0;  ///< seconds for this rank's message; for all messages; for all messages
     bool pays = false;
     /// The seconds per bit at which both take the same time, all other costs of the link unchanged; none if there is no
     /// such value.
     std::optional<double> break_even;
 
-    /// Whether messages pay above that price rather than below, as they send fewer bits than vectors in full.
+    /// Whether messages pay above that price rather than below, as they send fewer bits than dense vectors.
     bool dearer_bits_help = false;
 
     double with_messages() const { return encode + send + decode; }
@@ -72,11 +72,11 @@ struct payoff {
     std::string why() const {
         if (workers == 1) return "no: one worker sends nothing";
         auto const time = [](double seconds) { return detail::with_unit(seconds, "s", 1); };
-        std::string text =
-            detail::concat({(pays ? "yes: in full a round takes " : "no: in full a round takes "), time(in_full),
-                            ", with ", compressor, " ", time(with_messages()), ", of which ", time(encode),
-                            " to encode, ", time(send), " to send and ", time(decode), " to decode"});
-        if (!pays && encode + decode >= in_full) text += ": too much even were sending free";
+        std::string text = detail::concat(
+            {(pays ? "yes: a dense sum of " : "no: a dense sum of "), dense_bits / static_cast<double>(dimension),
+             " bits a number takes ", time(dense), ", with ", compressor, " a round takes ", time(with_messages()),
+             ", of which ", time(encode), " to encode, ", time(send), " to send and ", time(decode), " to decode"});
+        if (!pays && encode + decode >= dense) text += ": too much even were sending free";
         if (break_even)
             text += detail::concat({"; it pays where a bit takes ", (dearer_bits_help ? "more" : "less"), " than ",
                                     time(*break_even), " (", detail::with_unit(1 / *break_even, "bit/s"), ")"});
@@ -92,6 +92,7 @@ struct pay_measurement {
     double seconds = 0.5;                        ///< no repetition begins after so many; the first two always do
     std::size_t longest = std::size_t{1} << 22;  ///< of longer vectors a part is timed
     key from{};                                  ///< the key of all that is drawn
+    double bits_of_a_number = 16;  ///< in the dense sum: 16 as of bf16 over a ring or two_shot, 32 of float
 };
 
 namespace detail {
@@ -161,19 +162,19 @@ message_speed speed_of_messages(C const& compressor, std::size_t d, pay_measurem
 
 // Computes all times of a round from the measured speed: gather_all against a ring's all-reduce.
 inline void price_rounds(payoff& p, message_cost const& link, message_speed const& speed) {
-    double const n = p.workers, d = p.bits_in_full / n;
-    auto const in_full = [&](message_cost const& c) { return 2 * (n - 1) * c(d); };
+    double const n = p.workers, d = p.dense_bits / n;
+    auto const dense = [&](message_cost const& c) { return 2 * (n - 1) * c(d); };
     auto const send = [&](message_cost const& c) { return (n - 1) * c(p.bits); };
     p.bits = speed.bits;
-    p.in_full = in_full(link);
+    p.dense = dense(link);
     p.encode = speed.encode;
     p.send = send(link);
     p.decode = n * speed.decode;
-    p.pays = p.with_messages() < p.in_full;
+    p.pays = p.with_messages() < p.dense;
     message_cost free_bits = link, only_bits{1, 0, 0, 0, link.loss};
     free_bits.per_bit = 0;
-    double const saved = in_full(only_bits) - send(only_bits);  // where a bit costs 1
-    double const price = (p.encode + p.decode + send(free_bits) - in_full(free_bits)) / saved;
+    double const saved = dense(only_bits) - send(only_bits);  // where a bit costs 1
+    double const price = (p.encode + p.decode + send(free_bits) - dense(free_bits)) / saved;
     p.dearer_bits_help = saved > 0;
     if (price > 0 && std::isfinite(price)) p.break_even = price;
 }
@@ -182,17 +183,20 @@ inline void price_rounds(payoff& p, message_cost const& link, message_speed cons
 
 /// Whether compression pays on a link: n workers, each with a vector of d numbers, compute the mean of all. With
 /// messages each encodes one, sends it to all others and decodes all n, as gather_all does: the transfer takes (n - 1)
-/// link(b), b being the bits of a message. In full they all-reduce along a ring, 2 (n - 1) link(bits / n), without the
-/// time of additions. All ranks send and receive at the same time, and compute nothing meanwhile. link(bits) is the
-/// seconds from one worker to one other, such as that of measure_cost through between_two. Encoding and decoding are
-/// timed by this call, on one thread, with a vector that is drawn. It does not consider whether compression takes more
-/// rounds. Throws argument_error for d = 0, no workers and a compressor that does not suit d.
+/// link(b), b being the bits of a message. The dense sum is a ring's or two_shot's, 2 (n - 1) link(bits / n), of 16
+/// bits a number by default, which training rarely needs more than, and without the time of rounding and additions. All
+/// ranks send and receive at the same time, and compute nothing meanwhile. link(bits) is the seconds from one worker to
+/// one other, such as that of measure_cost through between_two. Encoding and decoding are timed by this call, on one
+/// thread, with a vector that is drawn. It does not consider whether compression takes more rounds. Throws
+/// argument_error for d = 0, no workers and a compressor that does not suit d.
 template <Scalar T = float, Compressor<T> C = top_k<>, Clock Now = monotonic_clock, class B = host>
 payoff would_it_pay(message_cost const& link, std::size_t d, int workers, C const& compressor = C{0.01},
                     pay_measurement const& how = {}, Now clock = {}) {
     if (d < 1) throw argument_error("would_it_pay: a vector of 0 numbers");
     if (workers < 1) throw argument_error({workers, " workers: at least one is needed"});
     if (!(how.seconds >= 0)) throw argument_error({"would_it_pay: ", how.seconds, " seconds to measure"});
+    if (!(how.bits_of_a_number > 0 && std::isfinite(how.bits_of_a_number)))
+        throw argument_error({"would_it_pay: ", how.bits_of_a_number, " bits of a number in the dense sum"});
     if (how.longest < 2) throw argument_error("would_it_pay: a vector of 2 numbers or more is measured");
     detail::check_by_name(compressor, d);
     payoff p;
@@ -200,7 +204,7 @@ payoff would_it_pay(message_cost const& link, std::size_t d, int workers, C cons
     p.dimension = d;
     p.measured = std::min(d, how.longest);
     p.workers = workers;
-    p.bits_in_full = 8.0 * sizeof(T) * static_cast<double>(d);
+    p.dense_bits = how.bits_of_a_number * static_cast<double>(d);
     detail::price_rounds(p, link, detail::speed_of_messages<T, B>(compressor, d, how, clock));
     return p;
 }
