@@ -98,8 +98,8 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, key fr
             auto const magnitude = static_cast<bits>(std::bit_cast<bits>(v[j]) << 1) >> 1;
             bits const limited = std::min(magnitude, top);
             bits const normal = (limited - zero) >> right << left;
-            T const small = std::min(std::bit_cast<T>(limited), end) * scale;
-            auto const below = static_cast<std::uint32_t>(static_cast<std::int32_t>(small));
+            T const in_range = std::min(std::bit_cast<T>(limited), end) * scale;
+            auto const below = static_cast<std::uint32_t>(static_cast<std::int32_t>(in_range));
             fixed[j] = limited < least_normal ? below : static_cast<std::uint32_t>(normal);
             open |= magnitude - 1 < unscaled - 1 && unscaled != 0 ? 1u : 0u;
         }

@@ -92,14 +92,14 @@ class arc_top_k::adder : detail::sum_in_session {
             detail::sum_by_halves(on, comm, session_, x, d_);
             return session_.finish();
         }
-        std::span<T> const sketch(sketch_), chosen(chosen_), left(left_);
+        std::span<T> const short_form(sketch_), chosen(chosen_), left(left_);
         T const to_add = detail::scale_to_add<T>(cols_, comm.size());
         if (!session_.failed()) {
             copy(on, std::span<T const>(x), left);
             multiply(on, to_add, x);
-            multiply_matrix(on, std::span<T const>(x), kernels::matrix_is::as_it_stands, v, some_.size(), sketch);
+            multiply_matrix(on, std::span<T const>(x), kernels::matrix_is::as_it_stands, v, some_.size(), short_form);
         }
-        detail::sum_by_halves(on, comm, session_, sketch, sketch.size());
+        detail::sum_by_halves(on, comm, session_, short_form, short_form.size());
         if (!session_.failed()) {
             select(on);
             each_chosen(x, [&](std::span<T> row, std::span<T> to) { copy(on, std::span<T const>(row), to); });

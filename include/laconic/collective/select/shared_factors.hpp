@@ -142,14 +142,14 @@ class shared_factors::adder : detail::sum_in_session {
     // Q, drawn, <- about the leading singular vectors of the sum: the span's error falls in each step by the square of
     // the ratio of the singular values beside it.
     void to_singular_vectors(B& on, std::span<T const> x) {
-        constexpr T small = 8 * std::numeric_limits<T>::epsilon();
+        constexpr T least_change = 8 * std::numeric_limits<T>::epsilon();
         for (int step = 0; step < 100; ++step) {
             kernels::assign(on, std::span<T const>(m_.shorter()), last_);
             multiply_by_q(on, x);
             multiply_by_p(on, x);
             make_orthonormal(on, m_.shorter());
             add_scaled(on, T(-1), std::span<T const>(m_.shorter()), std::span<T>(last_));
-            if (largest_magnitude(on, std::span<T const>(last_)) < small) return;
+            if (largest_magnitude(on, std::span<T const>(last_)) < least_change) return;
         }
     }
     // P <- X Q, and Q <- X' P with P made orthonormal first; of a matrix that is wider than tall, X' in X's place.
