@@ -35,7 +35,8 @@ _numbers = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3}  # the last
 
 
 def _number(dtype):
-    name = np.dtype(dtype).name
+    dtype = np.dtype(dtype)
+    name = dtype.name if dtype.isnative else f"{dtype.name} in another byte order"
     if name not in _numbers:
         raise ArgumentError(f"an array of {name}: it must be of float32, float64, float16 or bfloat16 (ml_dtypes)")
     return _numbers[name]

@@ -425,6 +425,20 @@ class SumTest(unittest.TestCase):
         laconic.decode("quantize(4)", laconic.encode("quantize(4)", x, 1, 3), z, 1, 3)
         self.assertTrue((y != z).any())
 
+    def test_numbers_in_another_byte_order_are_refused(self):
+        for kind in ("f2", "f4", "f8"):
+            x = np.ones(3, np.dtype(kind).newbyteorder())
+            for call in (
+                lambda x=x: laconic.Reducer("plain(identity)", None, x),
+                lambda x=x: laconic.Reducer("plain(identity)", None, np.ones(3, x.dtype.newbyteorder()))(x),
+                lambda x=x: laconic.sum(x, None),
+                lambda x=x: laconic.encode("identity", x),
+                lambda x=x: laconic.decode("identity", b"", x),
+            ):
+                with self.assertRaisesRegex(laconic.ArgumentError, "another byte order: it must be of float32"):
+                    call()
+            self.assertTrue((x == 1).all())
+
     def test_names(self):
         self.assertTrue(any(name.startswith("error_feedback(") for name in laconic.names("reductions")))
         self.assertTrue(any(name.startswith("top_k(") for name in laconic.names("compressors")))
