@@ -190,8 +190,12 @@ class Reducer:
 
     def __call__(self, arrays, **step):
         """Replaces all layers' arrays, a dict or the one array, by the estimate, in place. ``step``: as start()."""
-        for name, x in (arrays if isinstance(arrays, dict) else {"": arrays}).items():
-            self.start(name, x, **step)
+        try:
+            for name, x in (arrays if isinstance(arrays, dict) else {"": arrays}).items():
+                self.start(name, x, **step)
+        except BaseException:
+            self.drop()  # else the next call would start layers twice
+            raise
         self.finish()
 
     def start(self, name, x, **step):

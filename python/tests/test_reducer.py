@@ -425,6 +425,24 @@ class SumTest(unittest.TestCase):
         laconic.decode("quantize(4)", laconic.encode("quantize(4)", x, 1, 3), z, 1, 3)
         self.assertTrue((y != z).any())
 
+    def test_a_call_that_cannot_start_all_layers_drops_the_step(self):
+        def step(comm, reduce, bad):
+            arrays = {"a": np.full(3, comm.rank, np.float32), "b": np.full(2, comm.rank, np.float32)}
+            arrays["b"].flags.writeable = not bad
+            reduce(arrays)
+            return [x.tolist() for x in arrays.values()]
+
+        def body(comm):
+            layers = {"a": np.zeros(3, np.float32), "b": np.zeros(2, np.float32)}
+            reduce = laconic.Reducer("plain(identity)", comm, layers)
+            for who in ([0, 1], [1]):  # on all ranks, and on one alone
+                error = laconic.ArgumentError if comm.rank in who else laconic.CompressionError
+                with self.assertRaisesRegex(error, "read-only" if comm.rank in who else "rank 1.*dropped"):
+                    step(comm, reduce, comm.rank in who)
+                self.assertEqual(step(comm, reduce, False), [[0.5] * 3, [0.5] * 2])
+
+        Together(2).run(body)
+
     def test_numbers_in_another_byte_order_are_refused(self):
         for kind in ("f2", "f4", "f8"):
             x = np.ones(3, np.dtype(kind).newbyteorder())
