@@ -61,6 +61,8 @@ void answer(options const& o) {
         throw argument_error(fmt::format("--dimension: {} is no whole number from 1 to 1e12", o.dimension));
     if (!(o.seconds >= 0 && std::isfinite(o.seconds)))
         throw argument_error(fmt::format("--seconds: {} is not at least 0 and finite", o.seconds));
+    if (!(o.dense_bits > 0 && std::isfinite(o.dense_bits)))
+        throw argument_error(fmt::format("--dense-bits: {} is not above 0 and finite", o.dense_bits));
     auto const d = static_cast<std::size_t>(o.dimension);
     std::vector<any_compressor<T>> compressors;
     for (auto const& text : o.compressors) {

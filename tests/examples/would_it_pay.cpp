@@ -50,7 +50,7 @@ TEST_CASE("would_it_pay: wrong input gives one line and status 2") {
         {"--workers 0x8", "--workers: 0x8"},
         {"--seconds -1", "--seconds: -1"},
         {"--seconds inf", "--seconds: inf"},
-        {"--dense-bits 0", "0 bits of a number in the dense sum"},
+        {"--dense-bits 0", "--dense-bits: 0"},
         {"--compressor top_q", "there is no compressor 'top_q'"},
         {"--dimension 5 --compressor 'top_k(6)'", "top_k(6): k = 6 is above the dimension d = 5"},
         {"--type half", "half"},
