@@ -169,15 +169,17 @@ class Reducer:
         )
         options = _c.ReducerOptions()
         _c.library.laconic_reducer_options_default(c.byref(options))
-        if seed is not None:
-            options.seed, options.has_seed = seed, 1
-        if share_below is not None:
-            options.share_below = share_below
+        counts = {"seed": seed, "dense_below": dense_below, "dense_rounds": dense_rounds, "share_below": share_below,
+                  "probe_every": probe_every, "verify_every": verify_every}  # fmt: skip
+        for name, count in counts.items():
+            if count is not None:
+                if not 0 <= count < 2**64:
+                    raise ArgumentError(f"{name} is {count}: it must be from 0 to 2^64 - 1")
+                setattr(options, name, count)
+        options.has_seed = seed is not None
         options.propagate_non_finite = _choice("non_finite", non_finite, ["raise", "propagate"])
         options.missing_layer = _choice("missing_layer", missing_layer, ["raise", "zero", "skip"])
         options.skip_zero_layers, options.steps_vary = bool(skip_zero_layers), bool(steps_vary)
-        options.dense_below, options.dense_rounds = dense_below, dense_rounds
-        options.probe_every, options.verify_every = probe_every, verify_every
         patterns = [in_full] if isinstance(in_full, str) else list(in_full)
         options.in_full = (c.c_char_p * len(patterns))(*(p.encode() for p in patterns))
         options.in_full_count = len(patterns)

@@ -251,6 +251,10 @@ class ReducerTest(unittest.TestCase):
             laconic.Reducer("plain(top_k(0.1))", None, x)
         with self.assertRaisesRegex(laconic.ArgumentError, "non_finite is 'ignore'"):
             laconic.Reducer("plain(identity)", None, x, non_finite="ignore")
+        for name in ("seed", "dense_below", "dense_rounds", "share_below", "probe_every", "verify_every"):
+            for value in (-1, 2**64):
+                with self.assertRaisesRegex(laconic.ArgumentError, f"{name} is {value}: it must be from 0"):
+                    laconic.Reducer("plain(identity)", None, x, **{name: value})
         with self.assertRaisesRegex(laconic.ArgumentError, "list is no communicator"):
             laconic.Reducer("plain(identity)", [], x)
 
