@@ -62,6 +62,7 @@ TEST_CASE("who sent it is known by its address") {
         here.wait(1);
         CHECK(here.receive().from.name() == find_place(socket->address()).name());
     }
+    CHECK_THROWS_WITH_AS(find_place("127.0.0.1:65616"), "'127.0.0.1:65616': a port is at most 65535", argument_error);
     CHECK(find_place("127.0.0.1:80").name() != find_place("127.0.0.1:81").name());
     CHECK(find_place("127.0.0.1:80").name() != find_place("127.0.0.2:80").name());
 }

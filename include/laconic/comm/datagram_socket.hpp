@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
@@ -53,6 +54,9 @@ inline place find_place(std::string const& address, int family = AF_UNSPEC) {
     auto const colon = address.rfind(':');
     if (colon == std::string::npos || colon == 0 || colon + 1 == address.size())
         throw argument_error({"'", address, "' is no address: HOST:PORT or [HOST]:PORT is one"});
+    // A larger number is one of 16 bits to getaddrinfo.
+    if (std::strtoull(address.c_str() + colon + 1, nullptr, 10) > 65535)
+        throw argument_error({"'", address, "': a port is at most 65535"});
     std::string name = address.substr(0, colon);
     if (name.front() == '[' && name.back() == ']') name = name.substr(1, name.size() - 2);
     addrinfo wanted{};
