@@ -43,7 +43,7 @@ set(standard
     "cstddef: byte ptrdiff_t size_t to_integer"
     "cstdint: int16_t int32_t int64_t int8_t uint16_t uint32_t uint64_t uint8_t uintptr_t"
     "cstdio: fflush fprintf snprintf"
-    "cstdlib: abort"
+    "cstdlib: abort strtoull"
     "cstring: memcmp memcpy memset strerror strlen"
     "deque: deque"
     "exception: current_exception exception exception_ptr make_exception_ptr rethrow_exception uncaught_exceptions"
