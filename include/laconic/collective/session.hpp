@@ -72,8 +72,7 @@ std::span<std::byte const> answer_of_rank_0(Communicator auto& comm, wire::bit_w
 namespace laconic {
 
 /// The number of a round, and why this rank brings nothing to its sum, if it does not: what it brings is then not read,
-/// and all ranks throw that. The failure must outlive the sum. Where `keeps_leftover` is false nobody asks for what the
-/// sum leaves out, and a collective that only rounds makes no leftover().
+/// and all ranks throw that. The failure must outlive the sum. Without `keeps_leftover` what rounding leaves out is lost.
 struct sum_round {
     std::uint64_t number = 0;
     detail::failure const* own = nullptr;
