@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of PyTorch's DistributedDataParallel on CPUs: with its own all-reduce, with its hooks (fp16, bf16, PowerSGD),
+"""Steps of PyTorch's DistributedDataParallel on CPUs: with its own all-reduce, with its hooks (fp16, PowerSGD),
 and with laconic.torch. What a method adds is its time less that of the same step without communication.
 
     pip install ./python; bench/cluster --plain --hosts 4 --rate 1gbit python3 bench/ddp.py --model mlp
@@ -78,7 +78,7 @@ class Method:
         # Gradients are views of the buckets: else DDP copies them into these and back.
         self.ddp = DistributedDataParallel(network, bucket_cap_mb=cap, gradient_as_bucket_view=True)
         self.optimizer = torch.optim.SGD(network.parameters(), lr=1e-4)
-        self.name, self.seconds, self.bytes = name, [], []
+        self.seconds, self.bytes = [], []
         self.alone = name == "computing alone"
         if register:
             register(self.ddp)

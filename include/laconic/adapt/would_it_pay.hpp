@@ -55,8 +55,8 @@ struct payoff {
     std::string compressor;
     std::size_t dimension = 0, measured = 0;  ///< of the vectors, and of those that were timed
     int workers = 1;
-    double dense_bits = 0, bits = 0;  ///< of a dense vector, and of a message about it
-    double dense = 0;
+    double dense_bits = 0, bits = 0;          ///< of a dense vector, and of a message about it
+    double dense = 0;                         ///< seconds for the dense sum
     double encode = 0, send = 0, decode = 0;  ///< seconds for this rank's message; for all messages; for all messages
     bool pays = false;
     /// The seconds per bit at which both take the same time, all other costs of the link unchanged; none if there is no
