@@ -36,7 +36,7 @@ concept ChosenSum = requires(S const& sum) {
 };
 
 /// sum.leftover() is what the last sum did not apply and this rank must send again in a later round: a list of terms,
-/// or a vector in full.
+/// or a vector in full, empty where nothing can be left out.
 template <class S, class T, class B>
 concept GivesBack = requires(S const& sum) {
     { sum.leftover() } -> std::same_as<sparse_sum<T, B> const&>;
@@ -51,8 +51,8 @@ void add_leftover(B& on, auto const& sum, std::span<T> e) {
         sum.add_leftover(on, e);
     else if constexpr (requires { sum.leftover().message(); })
         add_message(on, e, T(1), sum.leftover().message());
-    else
-        add_scaled(on, T(1), sum.leftover(), e);
+    else if (auto const left = sum.leftover(); !left.empty())
+        add_scaled(on, T(1), left, e);
 }
 /// sum.commit() is called once the round in which the sum was made has succeeded on all ranks: from then on what it
 /// remembers of that round counts.

@@ -68,9 +68,9 @@ class arc_top_k::adder : detail::sum_in_session {
           rows_(how.rows),
           cols_(d / how.rows),
           k_(how.k.of(how.rows)),
-          from_{how.seed},
-          left_(d) {
+          from_{how.seed} {
         if (takes_all()) return;
+        left_.resize(d);
         v_.resize(how.sketch * cols_);
         sketch_.resize(how.sketch * rows_);
         chosen_.resize(k_ * cols_);
@@ -115,7 +115,7 @@ class arc_top_k::adder : detail::sum_in_session {
         session_.finish();
     }
 
-    /// What this rank brought in the rows that were not applied.
+    /// What this rank brought in the rows that were not applied; empty where all are taken.
     std::span<T const> leftover() const { return left_; }
 
   private:

@@ -68,10 +68,11 @@ template <Scalar T, OnHost B>
 class shared_factors::adder : detail::sum_in_session {
   public:
     adder(shared_factors const& how, std::size_t d, position_code positions)
-        : sum_in_session(how, d, positions), refresh_(how.refresh), in_full_(how.in_full), from_{how.seed}, left_(d) {
+        : sum_in_session(how, d, positions), refresh_(how.refresh), in_full_(how.in_full), from_{how.seed} {
         m_.count = d;
         m_.rows = how.rows;
         m_.rank = how.rank < std::min(m_.rows, m_.cols()) ? how.rank : 0;
+        if (m_.rank != 0) left_.resize(d);
         m_.left.resize(m_.rank * m_.rows);
         m_.right.resize(m_.rank * m_.cols());
         start_.reserve(m_.shorter().size());
@@ -112,7 +113,7 @@ class shared_factors::adder : detail::sum_in_session {
         session_.finish();
     }
 
-    /// X_i - G / n.
+    /// X_i - G / n; empty where that is the sum in full.
     std::span<T const> leftover() const { return left_; }
 
     /// Sets Q, one column after another.
