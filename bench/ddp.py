@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of PyTorch's DistributedDataParallel on CPUs: with its own all-reduce, with its hooks (fp16, PowerSGD),
+"""Steps of PyTorch's DistributedDataParallel on CPUs: with its own all-reduce, with its hooks (fp16, bf16, PowerSGD),
 and with laconic.torch. What a method adds is its time less that of the same step without communication.
 
     pip install ./python; bench/cluster --plain --hosts 4 --rate 1gbit python3 bench/ddp.py --model mlp
@@ -60,6 +60,8 @@ def peers():
 
     yield "a hook that sends nothing", lambda ddp: ddp.register_comm_hook(None, as_it_is)
     yield "fp16_compress_hook", lambda ddp: ddp.register_comm_hook(None, default_hooks.fp16_compress_hook)
+    if int(torch.__version__.split(".")[0]) >= 2:  # version 1 refuses it over gloo
+        yield "bf16_compress_hook", lambda ddp: ddp.register_comm_hook(None, default_hooks.bf16_compress_hook)
     state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=2, start_powerSGD_iter=2)
     yield "PowerSGD, rank 2", lambda ddp: ddp.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
 

@@ -26,8 +26,9 @@ version = re.search(r"version\[\] = {(\d+), (\d+), (\d+)};", header.read_text())
 
 def built(folder):
     """The library, built in this folder for every processor of this machine's kind: no -march=native."""
-    options = [f"-DLACONIC_{part}=OFF" for part in ("TESTS", "EXAMPLES", "MPI", "NCCL", "DEVICE")]
-    options += ["-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={folder}"]
+    options = [f"-DLACONIC_{part}=OFF" for part in ("TESTS", "EXAMPLES", "NCCL", "DEVICE")]
+    options += [f"-DLACONIC_MPI={os.environ.get('LACONIC_MPI', 'OFF')}", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={folder}"]
+    options += ["-DCMAKE_BUILD_TYPE=Release"]
     try:
         subprocess.run(["cmake", "-S", checkout, "-B", folder, *options], check=True)
         jobs = str(len(os.sched_getaffinity(0)))

@@ -17,6 +17,9 @@
 #include "laconic/collective/dense/engine_all_reduce.hpp"
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/comm/engine_of.hpp"
+#if LACONIC_C_OVER_MPI
+#include "laconic/comm/mpi.hpp"
+#endif
 #include "laconic/comm/tcp.hpp"
 #include "laconic/compiled.hpp"
 #include "laconic/core/version.hpp"
@@ -282,6 +285,21 @@ laconic_status laconic_comm_tcp_connect(laconic_listener const* listener, int32_
         for (auto const* const a : need(addresses, static_cast<std::size_t>(size), "addresses"))
             all.emplace_back(need(a, "an address"));
         return laconic_comm(std::make_shared<tcp>(listener->inside, rank, all, settings_of(deadline_seconds)));
+    });
+}
+laconic_status laconic_comm_mpi([[maybe_unused]] int32_t fortran_handle, [[maybe_unused]] char const* version,
+                                laconic_comm** made) {
+    return guarded(made, "made", [&]() -> laconic_comm {
+#if LACONIC_C_OVER_MPI
+        char own[MPI_MAX_LIBRARY_VERSION_STRING];
+        int length = 0;
+        detail::check_mpi(MPI_Get_library_version(own, &length), "MPI_Get_library_version");
+        if (version && std::string_view(own) != version)
+            throw argument_error({"the library uses the MPI \"", own, "\", the caller \"", version, "\""});
+        return laconic_comm(std::make_shared<mpi::member>(MPI_Comm_f2c(fortran_handle)));
+#else
+        throw argument_error("the library was compiled without MPI: set LACONIC_MPI to ON where it is");
+#endif
     });
 }
 laconic_status laconic_comm_all_gather(laconic_comm* comm, void const* mine, size_t n, laconic_bytes** all,

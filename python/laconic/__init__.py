@@ -22,11 +22,11 @@ from laconic._c import (
     AgreementError, ArgumentError, CommError, CompressionError, Error, NonFiniteError, ParseError, ShapeError,
     TheoryError, WireError,
 )  # fmt: skip
-from laconic.comm import Comm, Listener, Tcp, as_comm
+from laconic.comm import Comm, Listener, Mpi, Tcp, as_comm
 
 __version__ = _c.version
 __all__ = [
-    "AgreementError", "ArgumentError", "Comm", "CommError", "CompressionError", "Error", "Listener",
+    "AgreementError", "ArgumentError", "Comm", "CommError", "CompressionError", "Error", "Listener", "Mpi",
     "NonFiniteError", "ParseError", "Reducer", "ShapeError", "Statistics", "Tcp", "TheoryError", "WireError", "decode",
     "encode", "mean", "as_comm", "names", "reduce_scatter", "sum",
 ]  # fmt: skip
@@ -318,7 +318,7 @@ class Reducer:
 
 
 def sum(x, comm):
-    """x <- the sum of all ranks' x, in place, with the same bits on all ranks. Over a Tcp it is a ring
+    """x <- the sum of all ranks' x, in place, with the same bits on all ranks. Over a Tcp or Mpi it is a ring
     all-reduce; over any other communicator every rank receives all others' arrays."""
     comm = as_comm(comm)
     comm.call("sum", comm.handle, *_writable(x))
@@ -332,8 +332,8 @@ def mean(x, comm):
 
 def reduce_scatter(x, comm):
     """This rank's part of the sum of all ranks' x, as a view of it: x[first:last] is replaced by it, and the rest of x
-    stays. The ranks' parts follow each other, and differ in length by at most 1. Over a Tcp it sends half of what sum()
-    does."""
+    stays. The ranks' parts follow each other, and differ in length by at most 1. Over a Tcp or Mpi it sends half of what
+    sum() does."""
     comm = as_comm(comm)
     first, count = c.c_size_t(), c.c_size_t()
     comm.call("reduce_scatter", comm.handle, *_writable(x), c.byref(first), c.byref(count))

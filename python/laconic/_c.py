@@ -129,6 +129,7 @@ class Statistics(c.Structure):
 _handle, _out, _size, _number = c.c_void_p, c.POINTER(c.c_void_p), c.c_size_t, c.c_int
 _functions = {
     "comm_new": [c.POINTER(Engine), _out],
+    "comm_mpi": [c.c_int32, c.c_char_p, _out],
     "comm_tcp": [c.c_int32, c.c_int32, c.c_char_p, c.c_double, _out],
     "listener_new": [c.c_char_p, _out],
     "comm_tcp_connect": [_handle, c.c_int32, c.c_int32, c.POINTER(c.c_char_p), c.c_double, _out],

@@ -105,6 +105,18 @@ class Listener:
         return comm
 
 
+class Mpi(Comm):
+    """A communicator over mpi4py's ``comm`` for collectives that need messages in pairs, such as ``two_shot``, which no
+    gather carries. The library itself calls MPI: it has to be installed by ``LACONIC_MPI=ON pip install ./python``, for the
+    MPI that mpi4py has; an ArgumentError says where that is not so. All ranks of ``comm`` make it."""
+
+    def __init__(self, comm):
+        from mpi4py import MPI
+
+        version = MPI.Get_library_version().encode()
+        self._hold(comm.Get_rank(), comm.Get_size(), _c.made("comm_mpi", comm.py2f(), version))
+
+
 def _of_mpi4py(comm):
     requests = {}
 

@@ -204,6 +204,8 @@ static void connects(void) {
     CHECK(laconic_comm_tcp_connect(listeners[0], 0, 0, addresses, 0, &comm) == LACONIC_ARGUMENT_ERROR);
     CHECK(laconic_comm_tcp_connect(listeners[0], ranks, ranks, addresses, 0, &comm) == LACONIC_ARGUMENT_ERROR);
     CHECK(laconic_comm_tcp(0, 1, NULL, 0, &comm) == LACONIC_ARGUMENT_ERROR);
+    CHECK(laconic_comm_mpi(0, NULL, &comm) == LACONIC_ARGUMENT_ERROR); /* MPI does not run */
+    CHECK(laconic_comm_mpi(0, "another MPI", &comm) == LACONIC_ARGUMENT_ERROR);
     CHECK(!laconic_listener_address(NULL));
     laconic_listener_free(NULL);
 }
