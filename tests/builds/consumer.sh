@@ -42,8 +42,11 @@ runs() { # runs PROGRAM HOW
 # All that laconic.hpp reaches as one file.
 if command -v python3 >/dev/null; then
     python3 cmake/single_header.py include laconic/laconic.hpp "$folder/laconic-single.hpp"
-    # The source as links to Compiler Explorer hold it, with the header in a folder.
-    python3 cmake/explorer.py laconic-single.hpp examples/first/objective.cpp --source >"$folder/first.cpp"
+    # The sources as links to Compiler Explorer hold them, with the header in a folder: all but that are the tested programs.
+    for program in examples/first/{sum,loop,objective}.cpp; do
+        python3 cmake/explorer.py laconic-single.hpp "$program" --source >"$folder/first.cpp"
+        diff <(grep -v '^#include <laconic' "$program") <(grep -vx '#include <laconic-single.hpp>' "$folder/first.cpp")
+    done
     single() { # single COMPILER FLAG...
         "$1" -std=c++20 "${@:2}" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror \
             -I "$folder" -isystem "${EIGEN:-/usr/include/eigen3}" -pthread "$folder/first.cpp" -o "$folder/single"
