@@ -10,6 +10,7 @@
 #include <laconic/compress/rand_k.hpp>
 #include <laconic/encode.hpp>
 #include <laconic/sum.hpp>
+#include <span>
 #include <vector>
 
 int main() {
@@ -29,6 +30,10 @@ int main() {
 
         laconic::mean(comm, x);
         if (prints) std::printf("mean: %g\n", x[999]);
+
+        double loss = comm.rank();
+        laconic::mean(comm, std::span(&loss, 1));  // one number
+        if (prints) std::printf("loss: %g\n", loss);
 
         auto const part = laconic::reduce_scatter(comm, x);
         for (float& each : part.values) each = std::sqrt(each);  // x[part.first], x[part.first + 1], ...

@@ -152,7 +152,8 @@ consteval bool can_be_summed() {
     static_assert(has_numbers,
                   "what is summed is a vector whose numbers lie one after another in memory: a vector, array or span, "
                   "an Eigen vector or matrix, or your own type with data() and size(); or a sparse_vector or "
-                  "sparse_view. An expression, such as 2 * x of Eigen's, is first assigned to a vector");
+                  "sparse_view. One number is std::span(&x, 1). An expression, such as 2 * x of Eigen's, is first "
+                  "assigned to a vector");
     if constexpr (has_numbers) {
         constexpr bool are_addends = Addend<number_of<X>>;
         static_assert(are_addends,
