@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The 99 % family: only a random share of the blocks of each gradient travels, beside its theorems.
 #include <algorithm>
 #include <cmath>
 

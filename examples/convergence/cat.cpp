@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// cat chooses the level that makes most progress for the cost of its message, beside its theorem.
 #include <algorithm>
 #include <cmath>
 #include <functional>

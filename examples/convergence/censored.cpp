@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Messages that are left out where little has changed: gd_sec and lag, beside their theorems.
 #include <cmath>
 #include <stdexcept>
 

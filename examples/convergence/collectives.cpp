@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums that leave terms out, with error feedback of these: x less the mean residual follows the gradient.
 #include <cmath>
 
 #include "laconic/collective/select/arc_top_k.hpp"

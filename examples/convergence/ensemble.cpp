@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// AdaNet: the weights of its networks minimise F.
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+// The families of methods, in the order of the table.
 #include "line.hpp"
 
 namespace convergence {
+
+namespace {
+
+template <auto first, auto second>
+std::vector<line> joined(options const& o) {
+    auto all = first(o);
+    for (auto& l : second(o)) all.push_back(l);
+    return all;
+}
+
+}  // namespace
 
 std::vector<family> const& families() {
     static std::vector<family> const all = {
@@ -16,9 +28,9 @@ std::vector<family> const& families() {
         {"gd_sec", "coordinates that moved little stay unsent", gd_sec_lines},
         {"lag", "gradients that changed little stay unsent", lag_lines},
         {"collectives", "sums sent in part, with error feedback of what is left out", collective_lines},
-        {"decentralized", "ADMM and gossip among neighbours", decentralized_lines},
+        {"decentralized", "ADMM and gossip among neighbours", joined<admm_lines, gossip_lines>},
         {"vertical", "parties with other features", vertical_lines},
-        {"second_order", "Newton steps by what is learned of the Hessian", second_order_lines},
+        {"second_order", "Newton steps by what is learned of the Hessian", joined<ds_lsr1_lines, fednl_lines>},
         {"ensemble", "networks whose weights minimise F", ensemble_lines},
         {"lossy", "gTop-k as published, which loses terms: it breaks", lossy_lines, true},
     };

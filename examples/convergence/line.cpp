@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a run is beside its bound: whether that holds, and the table.
 #include "line.hpp"
 
 #include <algorithm>

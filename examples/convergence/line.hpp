@@ -65,9 +65,11 @@ std::vector<line> block_lines(options const&);
 std::vector<line> gd_sec_lines(options const&);
 std::vector<line> lag_lines(options const&);
 std::vector<line> collective_lines(options const&);
-std::vector<line> decentralized_lines(options const&);
+std::vector<line> admm_lines(options const&);
+std::vector<line> gossip_lines(options const&);
 std::vector<line> vertical_lines(options const&);
-std::vector<line> second_order_lines(options const&);
+std::vector<line> ds_lsr1_lines(options const&);
+std::vector<line> fednl_lines(options const&);
 std::vector<line> ensemble_lines(options const&);
 std::vector<line> lossy_lines(options const&);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Expectations on spheres, as recursions in second moments.
 #include "moments.hpp"
 
 namespace convergence {

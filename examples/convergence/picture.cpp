@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws the lines of a family by gnuplot.
 #include "picture.hpp"
 
 #include <fmt/format.h>

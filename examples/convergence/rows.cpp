@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// DIANA with gradients of one row, whose variance is reduced, beside its theorem.
 #include <algorithm>
 
 #include "laconic/compress/rand_k.hpp"

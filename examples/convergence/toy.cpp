@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Toy problems: sums of squares whose constants and optimum are known in closed form.
 #include "toy.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compiles the loop that most methods share.
 #include "trial.hpp"
 
 namespace convergence {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parties that hold other features: FedBCD on a quadratic, beside its theorem.
 #include <cmath>
 #include <cstdint>
 
