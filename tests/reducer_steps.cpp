@@ -122,6 +122,28 @@ TEST_CASE("an estimate that the caller's numbers cannot hold fails the step on a
 }
 
 TEST_CASE(
+    "a collective's sum that overflows is a non_finite_error, or NaN, on all ranks, and the step has not counted") {
+    float const most = std::numeric_limits<float>::max();
+    for (auto const then : {on_non_finite::raise, on_non_finite::propagate})
+        fibers::run(3, [&](fibers::member& comm) {
+            std::vector<float> x{1, 2, 3};
+            reducer reduce(plain{identity{}, ring{}}, comm, x, {.non_finite = then});
+            reduce(x);
+            x = {1, most, 3};
+            if (then == on_non_finite::raise)
+                CHECK_THROWS_WITH_AS(reduce(x), "round 1: the ranks' sum is not finite at coordinate 1",
+                                     non_finite_error);
+            else
+                reduce(x);
+            CHECK(std::isnan(x[0]) == (then == on_non_finite::propagate));
+            CHECK(std::isnan(x[1]) == (then == on_non_finite::propagate));
+            CHECK(reduce.steps() == 1);
+            x = {1, 2, 3};
+            reduce(x);
+            CHECK(x == std::vector<float>{1, 2, 3});
+        });
+}
+TEST_CASE(
     "where NaN is asked for, an estimate that cannot be written is NaN on all ranks, and the step has not counted") {
     fibers::run(2, [](fibers::member& comm) {
         std::vector<Eigen::half> x(3, Eigen::half(60000));

@@ -264,7 +264,8 @@ TEST_CASE("resume: over nodes a state is that of a share") {
 TEST_CASE("a residual is read and set between steps, and is what the next step sends") {
     fibers::run(2, [](fibers::member& comm) {
         reducing reduce(base, comm, two, {.seed = 1});
-        vec a(12), b(7), e(12);
+        vec a(12), b(7), e(12), bad(12);
+        bad[3] = std::numeric_limits<double>::infinity();
         e[3] = 8 * (comm.rank() + 1), e[5] = 4, e[7] = 1;
         reduce.set_residual(0, e);
         CHECK(copied(reduce.residual(0)) == e);
@@ -275,6 +276,8 @@ TEST_CASE("a residual is read and set between steps, and is what the next step s
         CHECK(a[5] == 4);
         CHECK(a[7] == 0);
         CHECK(copied(reduce.residual(0))[7] == 1);
+        CHECK_THROWS_WITH_AS(reduce.set_residual(0, bad), "layer a: the residual is not finite at coordinate 3",
+                             argument_error);
         CHECK_THROWS_WITH_AS(reduce.set_residual(1, e), "layer b: a residual of 12 numbers, where it has 7",
                              shape_error);
         CHECK_THROWS_AS(reduce.set_residual(2, e), argument_error);

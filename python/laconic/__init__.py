@@ -53,6 +53,13 @@ def _writable(x, name="the array"):
     return x.ctypes.data, x.size, _number(x.dtype)
 
 
+def _text(what, text):
+    """A text as C takes it."""
+    if not isinstance(text, str) or "\0" in text:
+        raise ArgumentError(f"{what} is {text!r}: it must be a text, without the character 0")
+    return text.encode()
+
+
 def _like(x):
     """The length and type of numbers of x, an array, and its rows as it lies in memory; or these three themselves."""
     if isinstance(x, tuple):
@@ -162,10 +169,11 @@ class Reducer:
         layers = {name: _like(x) for name, x in layers.items()}
         self._sizes = [size for size, _, _ in layers.values()]
         types = {number for _, number, _ in layers.values()}
+        self._number = 1 if 1 in types else 0
         if len(types) > 1 and 1 in types:
             raise ArgumentError("a reducer of float64 and of other numbers: make one for each")
         listed = (_c.Layer * len(layers))(
-            *(_c.Layer(name.encode(), size, 0, rows) for name, (size, _, rows) in layers.items())
+            *(_c.Layer(_text("a layer's name", name), size, 0, rows) for name, (size, _, rows) in layers.items())
         )
         options = _c.ReducerOptions()
         _c.library.laconic_reducer_options_default(c.byref(options))
@@ -181,24 +189,39 @@ class Reducer:
         options.missing_layer = _choice("missing_layer", missing_layer, ["raise", "zero", "skip"])
         options.skip_zero_layers, options.steps_vary = bool(skip_zero_layers), bool(steps_vary)
         patterns = [in_full] if isinstance(in_full, str) else list(in_full)
-        options.in_full = (c.c_char_p * len(patterns))(*(p.encode() for p in patterns))
+        options.in_full = (c.c_char_p * len(patterns))(*(_text("a pattern of in_full", p) for p in patterns))
         options.in_full_count = len(patterns)
         made = c.c_void_p()
-        self._comm.call("reducer_new", reduction.encode(), self._comm.handle, listed, len(listed),
-                        1 if 1 in types else 0, c.byref(options), c.byref(made))  # fmt: skip
+        self._comm.call("reducer_new", _text("the reduction", reduction), self._comm.handle, listed, len(listed),
+                        self._number, c.byref(options), c.byref(made))  # fmt: skip
         self._handle = made
         # The communicator is freed after the reducer: its functions stay as long as this object's finalizer.
         weakref.finalize(self, lambda handle, _: _c.library.laconic_reducer_free(handle), made, self._comm)
 
     def __call__(self, arrays, **step):
         """Replaces all layers' arrays, a dict or the one array, by the estimate, in place. ``step``: as start()."""
+        started = set()
         try:
             for name, x in (arrays if isinstance(arrays, dict) else {"": arrays}).items():
                 self.start(name, x, **step)
-        except BaseException:
-            self.drop()  # else the next call would start layers twice
+                started.add(name)
+        except BaseException as error:
+            self._fail(started) if isinstance(error, Exception) else self.drop()
             raise
         self.finish()
+
+    def _fail(self, started):
+        """Ends a step that this rank cannot take: the others, which wait for it, get an error, as no layer has 0 numbers."""
+        for name, l in self._places.items():
+            try:
+                if name not in started:
+                    self._start(l, (None, 0, self._number), None)
+            except Error:
+                pass  # it is started
+        try:
+            self.finish()
+        except Error:
+            pass  # the caller gets the reason
 
     def start(self, name, x, **step):
         """Starts a layer: x, its array, which finish() replaces, must not change before.
@@ -344,13 +367,14 @@ def encode(compressor, x, seed=0, stream=0):
     """The bytes of the array x (float32 or float64) as a compressor such as "top_k(0.01) | natural" encodes it. What it
     draws it draws from (seed, stream): give each message another pair, and decode with the same."""
     x = np.ascontiguousarray(x)
-    return _c.made_bytes("encode", compressor.encode(), x.ctypes.data, x.size, _number(x.dtype), seed, stream)
+    compressor = _text("the compressor", compressor)
+    return _c.made_bytes("encode", compressor, x.ctypes.data, x.size, _number(x.dtype), seed, stream)
 
 
 def decode(compressor, encoded, x, seed=0, stream=0):
     """x <- the array that encode() encoded, of x's length and type. WireError for damaged bytes; then x is as it was."""
     encoded = bytes(encoded)
-    _c.call("decode", compressor.encode(), encoded, len(encoded), *_writable(x), seed, stream)
+    _c.call("decode", _text("the compressor", compressor), encoded, len(encoded), *_writable(x), seed, stream)
 
 
 def names(what):

@@ -209,6 +209,8 @@ class ReducerTest(unittest.TestCase):
             self.assertTrue(" b" in told and " c" in told, told)
             np.testing.assert_array_equal(b.residual("w"), left)
             b.set_residual(np.arange(4), "c")
+            with self.assertRaisesRegex(laconic.ArgumentError, "layer c: the residual is not finite at coordinate 2"):
+                b.set_residual([0, 1, np.nan, 3], "c")
             np.testing.assert_array_equal(b.residual("c"), np.arange(4))
             with self.assertRaises(laconic.ShapeError):
                 b.set_residual(np.arange(5), "c")
@@ -429,21 +431,24 @@ class SumTest(unittest.TestCase):
         laconic.decode("quantize(4)", laconic.encode("quantize(4)", x, 1, 3), z, 1, 3)
         self.assertTrue((y != z).any())
 
-    def test_a_call_that_cannot_start_all_layers_drops_the_step(self):
+    def test_a_call_that_cannot_start_all_layers_is_an_error_on_all_ranks(self):
         def step(comm, reduce, bad):
             arrays = {"a": np.full(3, comm.rank, np.float32), "b": np.full(2, comm.rank, np.float32)}
-            arrays["b"].flags.writeable = not bad
+            if bad:
+                arrays[bad].flags.writeable = False
             reduce(arrays)
             return [x.tolist() for x in arrays.values()]
 
         def body(comm):
             layers = {"a": np.zeros(3, np.float32), "b": np.zeros(2, np.float32)}
             reduce = laconic.Reducer("plain(identity)", comm, layers)
-            for who in ([0, 1], [1]):  # on all ranks, and on one alone
-                error = laconic.ArgumentError if comm.rank in who else laconic.CompressionError
-                with self.assertRaisesRegex(error, "read-only" if comm.rank in who else "rank 1.*dropped"):
-                    step(comm, reduce, comm.rank in who)
-                self.assertEqual(step(comm, reduce, False), [[0.5] * 3, [0.5] * 2])
+            for who in ([1], [0, 1], [1]):  # on one rank, in the first step and later, and on all
+                for bad in ("a", "b"):
+                    error = laconic.ArgumentError if comm.rank in who else laconic.CompressionError
+                    with self.assertRaisesRegex(error, "read-only" if comm.rank in who else f"rank 1.*layer {bad}: a vector of 0 numbers"):
+                        step(comm, reduce, bad if comm.rank in who else None)
+                    if len(who) > 1 or bad == "b":
+                        self.assertEqual(step(comm, reduce, None), [[0.5] * 3, [0.5] * 2])
 
         Together(2).run(body)
 
@@ -460,6 +465,19 @@ class SumTest(unittest.TestCase):
                 with self.assertRaisesRegex(laconic.ArgumentError, "another byte order: it must be of float32"):
                     call()
             self.assertTrue((x == 1).all())
+
+    def test_texts_that_c_would_cut_short_are_refused(self):
+        x = np.zeros(3, np.float32)
+        for call in (
+            lambda: laconic.Reducer("plain(identity)\0 and more", None, x),
+            lambda: laconic.Reducer("plain(identity)", None, {"a\0b": x}),
+            lambda: laconic.Reducer("plain(identity)", None, {7: x}),
+            lambda: laconic.Reducer("plain(identity)", None, x, in_full=["\0"]),
+            lambda: laconic.encode("identity\0", x),
+            lambda: laconic.decode("identity\0", b"", x),
+        ):
+            with self.assertRaisesRegex(laconic.ArgumentError, "must be a text, without"):
+                call()
 
     def test_names(self):
         self.assertTrue(any(name.startswith("error_feedback(") for name in laconic.names("reductions")))

@@ -144,7 +144,7 @@ std::string wrong_with_errors(any_communicator& comm) {
         // Beyond the range: every rank has half of the largest number and more.
         if (comm.size() > 2) {
             std::vector<float> huge(d, std::numeric_limits<float>::max() / 2), before = huge;
-            auto const beyond = thrown<error>([&] { sum(comm, huge, how); });
+            auto const beyond = thrown<non_finite_error>([&] { sum(comm, huge, how); });
             if (beyond.find("sum is not finite at coordinate") == beyond.npos) wrong = "overflow" + by + ": " + beyond;
             if (huge != before) wrong = "overflow" + by + ": x has changed";
             expect("overflow" + by, beyond, beyond);
@@ -152,9 +152,9 @@ std::string wrong_with_errors(any_communicator& comm) {
             std::vector<float> one(d);
             one[1] = std::numeric_limits<float>::max() / 2;
             auto const at_1 = std::string("round 0: the ranks' sum is not finite at coordinate 1");
-            expect("overflow in a part" + by, thrown<error>([&] { reduce_scatter(comm, one, how); }), at_1);
+            expect("overflow in a part" + by, thrown<non_finite_error>([&] { reduce_scatter(comm, one, how); }), at_1);
             expect("overflow in a sparse part" + by,
-                   thrown<error>([&] { reduce_scatter(comm, without_zeros(one), how); }), at_1);
+                   thrown<non_finite_error>([&] { reduce_scatter(comm, without_zeros(one), how); }), at_1);
         }
         persistent_sum again(comm, x, how);
         std::vector<float> longer(bad ? d + 1 : d);

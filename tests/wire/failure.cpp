@@ -76,7 +76,8 @@ std::vector<sample> samples() {
          "agreement_error: rank 1 has a, rank 2 has b | 2"},
         {{.kind = kind::argument, .rank = 2, .why = "rank \1: k is 0"}, "argument_error: rank 2: k is 0"},
         {{.kind = kind::theory, .rank = 2, .why = "rank \1: no omega"}, "theory_error: rank 2: no omega"},
-        {{.kind = kind::sum, .round = 9, .where = 7}, "error: round 9: the ranks' sum is not finite at coordinate 7"},
+        {{.kind = kind::sum, .round = 9, .where = 7},
+         "non_finite_error: round 9: the ranks' sum is not finite at coordinate 7 | -2 9 7 "},
         {{.kind = kind::other, .why = "out of luck"}, "error: out of luck"},
     };
 }

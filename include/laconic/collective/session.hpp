@@ -192,9 +192,9 @@ class session {
         worst_.take_least(detail::share_failure(comm, worst_, failure_sink_, bytes));
     }
 
-    /// Throws what is wrong: non_finite_error for what a rank brought, shape_error for its dimension, error for a sum
-    /// that overflowed, compression_error where a rank gave up, wire_error, which names the sender, for bytes that are
-    /// no message. The same on all ranks, unless those bytes came so late in the schedule that they could not reach all
+    /// Throws what is wrong: non_finite_error for what a rank brought and for a sum that overflowed, shape_error for
+    /// its dimension, compression_error where a rank gave up, wire_error, which names the sender, for bytes that are no
+    /// message. The same on all ranks, unless those bytes came so late in the schedule that they could not reach all
     /// ranks.
     void finish() const { worst_.raise(); }
 

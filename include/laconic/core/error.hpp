@@ -45,9 +45,13 @@ struct agreement_error : error {
 
 /// A gradient has a NaN or an infinity, or what the rank would compress overflows (the difference to its shift, its
 /// momentum). The members name the rank, the round and the first such coordinate. Every rank throws it, before it has
-/// decoded or remembered anything of that round; and so it does, with rank -1, where the estimate cannot be written.
+/// decoded or remembered anything of that round; and so it does where the ranks' sum of finite numbers overflows, or
+/// the estimate cannot be written.
 struct non_finite_error : error {
-    int rank;  ///< -1: no rank's gradient, but the estimate, as the caller's numbers with the loss scale
+    static constexpr int estimate =
+        -1;                         ///< in place of a rank: the estimate, as the caller's numbers with the loss scale
+    static constexpr int sum = -2;  ///< in place of a rank: the ranks' sum
+    int rank;
     std::uint64_t round;
     std::size_t coordinate;
     std::string of;
@@ -56,8 +60,10 @@ struct non_finite_error : error {
     non_finite_error(int rank_, std::uint64_t round_, std::size_t coordinate_, std::string of_ = "")
         : error(detail::concat(
               {(rank_ < 0 ? "" : detail::concat({"rank ", rank_, ", "})), "round ", round_,
-               (rank_ < 0 ? ": the estimate, times the loss scale, is beyond the caller's numbers at coordinate "
-                          : ": the gradient is not finite at coordinate "),
+               (rank_ == estimate
+                    ? ": the estimate, times the loss scale, is beyond the caller's numbers at coordinate "
+                : rank_ == sum ? ": the ranks' sum is not finite at coordinate "
+                               : ": the gradient is not finite at coordinate "),
                coordinate_, (of_.empty() ? "" : detail::concat({" of ", of_}))})),
           rank(rank_),
           round(round_),

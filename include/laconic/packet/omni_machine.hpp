@@ -106,7 +106,7 @@ class omni_machine {
 
     /// To be called when done: throws what went wrong. agreement_error where nodes run different collectives; then some
     /// may have been summed, and x is unspecified. shape_error for a vector without d numbers and non_finite_error for
-    /// numbers that are not finite, the same on all workers; then x is as it was. error for a sum that overflowed.
+    /// numbers that are not finite, the same on all workers; then x is as it was. Also for a sum that overflowed.
     void finish() const {
         if (differs_)
             throw agreement_error(differs_between_[1], {"nodes ", differs_between_[0], " and ", differs_between_[1],
@@ -119,8 +119,7 @@ class omni_machine {
             throw shape_error({"rank ", r, " has a vector of ", what - detail::other_dimension,
                                " numbers, the collective is for ", how_.d});
         }
-        if (worker_->overflow() < how_.d)
-            throw error({"round ", round_, ": the ranks' sum is not finite at coordinate ", worker_->overflow()});
+        if (worker_->overflow() < how_.d) throw non_finite_error(non_finite_error::sum, round_, worker_->overflow());
     }
 
   private:

@@ -92,7 +92,7 @@ class switch_machine {
     }
     /// To be called on workers that are done: throws the same on each where there is no sum. non_finite_error for a
     /// rank's numbers and agreement_error for ranks that do not agree on the layout, T or the round: then no numbers
-    /// are changed; error for a sum that is not finite. comm_error where a part of it has not come: for callers that
+    /// are changed; and for a sum that is not finite. comm_error where a part of it has not come: for callers that
     /// pass on a fixed number of packets themselves.
     void finish() const {
         for (auto const& w : workers_) w.verdict().raise(round_);
@@ -104,8 +104,7 @@ class switch_machine {
         }
         if (all_workers([](auto const& w) { return w.sum_is_finite(); })) return;
         B on;
-        throw error({"round ", round_, ": the ranks' sum is not finite at coordinate ",
-                     first_non_finite(on, std::span<T const>(x_))});
+        throw non_finite_error(non_finite_error::sum, round_, first_non_finite(on, std::span<T const>(x_)));
     }
 
   private:

@@ -119,6 +119,8 @@ class layer_memory {
                       std::string const& described) {
         if (residual(d, title, described); x.size() != d)
             throw shape_error({title, ": a residual of ", x.size(), " numbers, where it has ", d});
+        if (auto const j = first_non_finite(on, x); j < d)
+            throw argument_error({title, ": the residual is not finite at coordinate ", j});
         if constexpr (requires { feedback_.set_residual(on, x); })
             feedback_.set_residual(on, x);
         else

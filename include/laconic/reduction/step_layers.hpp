@@ -208,7 +208,7 @@ class step_layers {
     [[gnu::cold]] void require_writable(std::uint64_t round) {
         for (auto* const l : list_)
             if (auto const i = l->first_not_writable(round); i < l->size())
-                throw non_finite_error(-1, round, i, l->name().empty() ? "" : l->title());
+                throw non_finite_error(non_finite_error::estimate, round, i, l->name().empty() ? "" : l->title());
     }
 
     reducer_options options_;

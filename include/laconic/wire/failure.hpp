@@ -89,6 +89,8 @@ struct failure {
         } catch (theory_error const& e) {
             return given(failure_kind::theory, e);
         } catch (non_finite_error const& e) {
+            if (e.rank == non_finite_error::sum)
+                return {.kind = failure_kind::sum, .round = e.round, .where = e.coordinate, .vector = e.of};
             return not_finite(e.coordinate).by(e.rank, e.round).in(e.of);
         } catch (compression_error const& e) {
             return no_message(e.why).by(e.rank, e.round);
@@ -225,8 +227,7 @@ struct failure {
         case failure_kind::theory:
             return as(theory_error(text));
         case failure_kind::sum:
-            return as(error(concat({"round ", round, ": the ranks' sum is not finite at coordinate ", where,
-                                    (vector.empty() ? "" : " of "), vector})));
+            return as(non_finite_error(non_finite_error::sum, round, static_cast<std::size_t>(where), vector));
         case failure_kind::other:
             return as(error(text));
         case failure_kind::unreadable:
