@@ -189,7 +189,7 @@ TEST_CASE("of all errors the least is thrown on all ranks, each kind with its ty
           }) == "shape rank 3 has a vector of 2 numbers, the collective is for 1");
     CHECK(thrown([&](auto& schedule, int r) {
               schedule.check_sum(on, r == 3 ? infinite : fine, [](auto i) { return i + 100; });
-          }) == "round 6: the ranks' sum is not finite at coordinate 104");
+          }) == "non_finite -2 6 104");
     CHECK(thrown([&](auto& schedule, int r) {  // what is brought comes before what is made of it
               double const x[] = {1, NAN};
               if (r == 0) schedule.check_sum(on, std::span<double const>(x), 10);
