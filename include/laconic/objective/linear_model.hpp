@@ -8,11 +8,13 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
 #include "laconic/objective/exact_sum.hpp"
 #include "laconic/objective/shared_rows.hpp"
+#include "laconic/objective/used_columns.hpp"
 
 namespace laconic {
 
@@ -93,7 +95,8 @@ void check_labels(shared_rows<T> const& rows) {
 /// Copies are cheap and share the data. All members are const, safe to call from several threads, and sum in a fixed
 /// order: the same bits in every run of one build. x, g, v and out hold dimension() numbers (else the contract is
 /// broken). "A pass" is one over the non-zeros of the data, with 4 operations for each output. Only the constants, and
-/// a linear model's Hessian, allocate; and softmax, in a thread's first call, 2 k numbers.
+/// a linear model's Hessian, allocate; and, in a thread's first call, softmax 2 k numbers and a linear model with 2^16
+/// or more features 2 d.
 ///
 /// Model derives from it and has, besides outputs(), largest_bend and smallest_bend,
 ///   predict(a, x, z)      writes the predictions of row a to z;
@@ -194,6 +197,7 @@ class row_objective {
 
     shared_rows<T> rows_;
     double lambda_;
+    std::shared_ptr<used_columns<T> const> used_;  // of one output, where x and g are too long for a cache
 
   private:
     Model const& self() const { return static_cast<Model const&>(*this); }
@@ -206,17 +210,21 @@ class row_objective {
     // out = the mean over the rows of a_j z', z being the predictions, which change(j, z) replaces; + lambda extra(i)
     void mean_of_rows(row_choice rows, std::span<T const> x, std::span<T> out, auto&& change, auto&& extra) const {
         LACONIC_EXPECTS(x.size() == dimension() && out.size() == dimension());
+        double const share = 1 / double(rows.size());
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(lambda_ * extra(i));
+        if (used_ && !rows.list)
+            return used_->add_rows(rows_, x, out, [&](std::size_t j, double z) {
+                change(j, std::span(&z, 1));
+                return share * z;
+            });
         auto room = self().scratch();
         auto const z = std::span<double>(room).first(self().outputs());
-        std::fill(out.begin(), out.end(), T(0));
         for (std::size_t k = 0; k < rows.size(); ++k) {
             auto const row = rows_[rows[k]];
             self().predict(row, x, z);
             change(rows[k], z);
-            self().add(row, z, 1, out);
+            self().add(row, z, share, out);
         }
-        for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = static_cast<T>(double(out[i]) / double(rows.size()) + lambda_ * extra(i));
     }
 };
 
@@ -238,7 +246,10 @@ class linear_model : public detail::row_objective<linear_model<Each, T, Cost>, T
 
     /// Throws argument_error where lambda is negative or not finite, where there are no rows or no features, or where
     /// the loss does not take a label; shape_error where there are more or fewer labels than rows.
-    linear_model(dataset<T> data, double lambda) : base(std::move(data), lambda) { detail::check_labels<Each>(rows_); }
+    linear_model(dataset<T> data, double lambda) : base(std::move(data), lambda) {
+        detail::check_labels<Each>(rows_);
+        if (rows_.features() >= 1 << 16) base::used_ = std::make_shared<detail::used_columns<T> const>(rows_);
+    }
 
     std::size_t outputs() const { return 1; }
     /// Writes the d x d Hessian at x, both triangles. The memory traffic of two passes; the operations are the fewer of

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,19 +37,23 @@ struct row_view {
     coordinate const* column;
     std::int64_t count;
 
-    /// a . x, in double. Four partial sums, whose order is part of the result.
-    template <class U>
-    double dot(std::span<U> x) const {
+    /// a . x, in double, x(i) being its number in column i. Four partial sums, whose order is part of the result.
+    double dot(std::invocable<std::size_t> auto&& x) const {
+        auto const product = [&](std::int64_t p) { return double(value[p]) * double(x(std::size_t(column[p]))); };
         double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
         std::int64_t p = 0;
         for (; p + 4 <= count; p += 4) {
-            s0 += double(value[p]) * double(x[std::size_t(column[p])]);
-            s1 += double(value[p + 1]) * double(x[std::size_t(column[p + 1])]);
-            s2 += double(value[p + 2]) * double(x[std::size_t(column[p + 2])]);
-            s3 += double(value[p + 3]) * double(x[std::size_t(column[p + 3])]);
+            s0 += product(p);
+            s1 += product(p + 1);
+            s2 += product(p + 2);
+            s3 += product(p + 3);
         }
-        for (; p < count; ++p) s0 += double(value[p]) * double(x[std::size_t(column[p])]);
+        for (; p < count; ++p) s0 += product(p);
         return (s0 + s1) + (s2 + s3);
+    }
+    template <class U>
+    double dot(std::span<U> x) const {
+        return dot([x](std::size_t i) { return x[i]; });
     }
     /// |a|^2.
     double square() const {
@@ -108,6 +113,8 @@ class shared_rows {
         auto const* const begin = data_->rows.outerIndexPtr() + j;
         return {data_->rows.valuePtr() + begin[0], columns_->data() + begin[0], begin[1] - begin[0]};
     }
+    /// The columns of all stored numbers, row after row.
+    coordinate const* columns() const { return columns_->data(); }
     double label(std::size_t j) const { return double(data_->labels[j]); }
 
     /// max_j |a_j|^2, in one pass.
