@@ -74,9 +74,11 @@ TEST_CASE_TEMPLATE("of a sum as it is made: the same sum, and its largest", T, f
         std::span<T const> const none, x = std::span<T const>(g).first(d);
         check(x, none, e, d / 100, 0);
         check(std::span<T const>(g).subspan(3, d), h, e, d / 9, 5);
-        check(x, h, none, d / 10, 15);
-        check(x, none, none, d / 7, 1);  // more than is guessed
-        check(x, h, e, 0, 2);
+        if (d < largest) {
+            check(x, h, none, d / 10, 15);
+            check(x, none, none, d / 7, 1);  // more than is guessed
+            check(x, h, e, 0, 2);
+        }
         e[d - 1] = std::numeric_limits<T>::infinity();
         check(x, none, e, d / 100, 3);
         g[2] = std::numeric_limits<T>::quiet_NaN();
