@@ -86,16 +86,22 @@ std::vector<std::byte> encode(C const& c, X const& x, key from = {}) {
     wire::bit_writer sink;
     if constexpr (is_encoded) {
         static_assert(detail::require_compressor<C, T, detail::backend_of<C>>());
+        auto const put = [&](auto const& numbers) {
+            auto const m = compress(c, numbers, from);
+            // About what comes, so that less is copied as the sink grows.
+            if constexpr (requires { bits_as_paper(m); })
+                sink.reserve(static_cast<std::size_t>(bits_as_paper(m) / 7) + 64);
+            write(sink, m);
+        };
         if constexpr (std::same_as<E, T>) {
-            write(sink, compress(c, x, from));
+            put(x);
         } else {
             std::vector<T> numbers(static_cast<std::size_t>(x.size()));
             std::transform(x.data(), x.data() + x.size(), numbers.begin(), [](E v) { return static_cast<T>(v); });
-            write(sink, compress(c, numbers, from));
+            put(numbers);
         }
     }
-    auto const bytes = sink.finish();
-    return {bytes.begin(), bytes.end()};
+    return sink.take();
 }
 
 /// x <- the vector that the bytes of encode(c, y, from) decode to, where y has as many numbers and of the same type as

@@ -24,6 +24,20 @@ TEST_CASE("bits fill bytes from the lowest on, and the last byte is padded with 
     CHECK(sink.finish().size() == 8);
 }
 
+TEST_CASE("a sink that gives its memory away has the bytes in it, and begins anew") {
+    bit_writer sink;
+    for (int again = 0; again < 2; ++again) {
+        sink.put(0x1234, 13), sink.put(5, 3), sink.put(1, 1);
+        auto const all = sink.finish();
+        std::vector<std::byte> const copy(all.begin(), all.end());
+        CHECK(copy.size() == 3);
+        CHECK(sink.take() == copy);
+        CHECK(sink.bits() == 0);
+        CHECK(sink.finish().empty());
+    }
+    CHECK(bit_writer().take().empty());
+}
+
 TEST_CASE("every width at every offset, with a neighbour on each side") {
     for (unsigned offset = 0; offset <= 64; ++offset)
         for (unsigned width = 0; width <= 64; ++width)

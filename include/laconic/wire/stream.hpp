@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "laconic/core/error.hpp"
@@ -99,6 +100,12 @@ class bit_writer {
         return all;
     }
 
+    /// The same as a vector, which is this sink's memory; then the sink is empty.
+    std::vector<std::byte> take() {
+        bytes_.resize(finish().size()), clear();
+        return std::exchange(bytes_, {});
+    }
+
     /// Pads to a whole byte and appends n bytes, for the caller to fill before the next put.
     std::span<std::byte> append(std::size_t n) {
         finish();
@@ -155,11 +162,7 @@ class bit_writer {
     }
 
     /// Starts anew and keeps the memory.
-    void clear() {
-        size_ = 0;
-        pending_ = 0;
-        held_ = 0;
-    }
+    void clear() { size_ = 0, pending_ = 0, held_ = 0; }
     void charge(message_part) {}
     position_code positions_as() const { return how_; }
 
