@@ -150,10 +150,9 @@ consteval bool can_be_summed() {
     using held = std::remove_reference_t<X>;
     constexpr bool has_numbers = is_sparse<X> || Contiguous<held>;
     static_assert(has_numbers,
-                  "what is summed is a vector whose numbers lie one after another in memory: a vector, array or span, "
-                  "an Eigen vector or matrix, or your own type with data() and size(); or a sparse_vector or "
-                  "sparse_view. One number is std::span(&x, 1). An expression, such as 2 * x of Eigen's, is first "
-                  "assigned to a vector");
+                  "what is summed is a vector whose numbers lie one after another in memory: a vector, array or span "
+                  "(of one number std::span(&x, 1)), an Eigen vector or matrix, or a type with data() and size(); or "
+                  "a sparse_vector or sparse_view. An expression, such as 2 * x of Eigen's, is first given a name");
     if constexpr (has_numbers) {
         constexpr bool are_addends = Addend<number_of<X>>;
         static_assert(are_addends,

@@ -139,8 +139,8 @@ using gtop_k_sgd = cut_sums_sgd<gtop_k>;
 
 /// SparDL's SGD (Zhao et al., ICDE 2024): top_k_sgd whose sums are made by a reduce-scatter of blocks, in which each
 /// step passes ceil(k / P) numbers of each block, and the rank that drops the rest keeps it in its residual. So a rank
-/// sends about 2 k numbers, however many ranks there are. The blocks are of coordinates permuted anew in each round, as
-/// published of neighbours. No theorem gives its step; steps of the order of 1 / L usually work.
+/// sends about 2 k numbers, however many ranks there are. A block has coordinates that are drawn anew in each round; as
+/// published, neighbouring ones. No theorem gives its step; steps of the order of 1 / L usually work.
 using spardl_sgd = cut_sums_sgd<spar_reduce_scatter>;
 
 /// Deep Gradient Compression (Lin, Han, Mao, Wang, Dally, ICLR 2018): each rank sends the k numbers of largest

@@ -7,9 +7,9 @@
 
 namespace laconic {
 
-/// The sum of dense vectors as the communicator's engine makes it, MPI_Allreduce for one: what it costs and in which
-/// order it adds are the engine's, all ranks get the same bits. An engine would wait for ever, or write beyond the end,
-/// where one rank has fewer numbers, and reports to no rank who brought a NaN. So before, the ranks call an all-gather
+/// The sum of dense vectors as the communicator's engine makes it, such as MPI_Allreduce: its cost and its order of
+/// addition are the engine's, and all ranks get the same bits. An engine would wait for ever, or write beyond the end,
+/// if one rank had fewer numbers, and reports to no rank which one brought a NaN. So the ranks first call an all-gather
 /// of no bytes (over MPI an envelope of 8 a rank, about log2 P messages), and report errors there.
 struct engine_all_reduce {
     static constexpr void description(auto&& describe) {

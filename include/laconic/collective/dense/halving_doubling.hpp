@@ -61,11 +61,11 @@ namespace laconic {
 
 /// The sum of dense vectors by recursive halving, in which partners exchange half of what they still add up, and
 /// recursive doubling, in which they exchange all that is added up (Rabenseifner, ICCS 2004). 2 log2 P messages one
-/// after another, 2 (P - 1) / P d numbers sent by each rank. Where P is no power of two, the ranks from the largest
-/// one, Q, on hand their d numbers to rank - Q before and receive the sum after: 2 messages and 2 d numbers more. Each
-/// part is added up by one rank for all, in pairs at distance Q / 2, Q / 4, .., so that all get the same bits. More
-/// than 64 000 bytes are handed over in pieces of so many, of which a rank sends at most eight more than it has
-/// received: on a link that holds more than 512 kB on its way that takes longer.
+/// after another, 2 (P - 1) / P d numbers sent by each rank. If P is no power of two, and Q the largest one below P,
+/// rank Q + i first sends its d numbers to rank i, from which it receives the sum at the end: 2 messages and 2 d
+/// numbers more. Each part is added up by one rank for all, in pairs at distance Q / 2, Q / 4, .., so that all get the
+/// same bits. More than 64 000 bytes travel in pieces of that size, of which a rank sends at most eight more than it
+/// has received: on a link that holds more than 512 kB on its way that takes longer.
 struct halving_doubling {
     static constexpr void description(auto&& describe) {
         describe("halving_doubling", "dense", "Rabenseifner, ICCS 2004");

@@ -15,10 +15,10 @@ namespace laconic {
 /// number is 0 are not sent. Every rank adds up one P-th of the blocks for all. Where nothing is lost and messages are
 /// of any length, the stream of omni_machine comes down to two messages: which blocks are not zero, with their numbers,
 /// to those who add them up, and their sums to all. 2 (P - 1) messages, half of them under way at once, for each of up
-/// to 8 chunks of 2^17 max(P, 8) numbers or more; of b blocks of its own and the u that any rank has, a rank sends
-/// about (P - 1) / P (b + u) with a bit or less for each block that there is. Sums are added up in the order of ranks,
-/// starting with 0, and by one rank for all: the same bits for all, and the same where zero blocks were sent. A block
-/// that no rank has is not touched: a -0 in it stays. Memory beside x: what is sent and received, and 4 bytes a block.
+/// to 8 chunks of 2^17 max(P, 8) numbers or more. A rank with b blocks that are not zero, of u on all ranks, sends
+/// about (P - 1) / P (b + u), and at most a bit for each block of the vector. Sums are added up in the order of ranks,
+/// from 0 on, by one rank for all: the same bits for all, and those where zero blocks are sent, too. A block that no
+/// rank has is not touched: a -0 in it stays. Memory beside x: what is sent and received, and 4 bytes a block.
 struct omni_reduce {
     std::size_t block = 256;
 

@@ -13,7 +13,7 @@ namespace laconic {
 /// in P - 1 more it goes round as it is. 2 (P - 1) messages one after another, 2 (P - 1) / P d numbers sent by each
 /// rank, to within 2 (P - 1): the fewest that there can be. Part p is added up in the order of ranks p, p + 1, .., p -
 /// 1, and by one rank for all, so that all get the same bits. Parts of more than 64 000 bytes are handed on in pieces
-/// of so many, each as soon as it is added up.
+/// of that size, each as soon as it is added up.
 struct ring {
     static constexpr void description(auto&& describe) { describe("ring", "dense", "Patarasuk, Yuan, JPDC 2009"); }
     template <Scalar T, OnHost B = host>

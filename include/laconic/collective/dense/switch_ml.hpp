@@ -18,10 +18,10 @@ namespace laconic {
 /// The sum of dense vectors by SwitchML (Sapio et al., NSDI 2021), where the ranks are the switches, too: each adds up
 /// one part of the coordinates for all, in integers of 32 bits with an exponent for each block of 256, so that all get
 /// the same bits, whatever engine it is; fixed_point gives how far off they are. It runs the packet machines that a udp
-/// socket runs (switch_machine, whose layout has the details), in steps: in each a rank hands every other one all
-/// packets that it has for it of half the slots, while those of the other half are on their way. 2 (P - 1) / P d
-/// numbers of 4 bytes sent by each rank, and 4 % for headers and exponents; about (2 + 2 ceil(d / 2^16 / P)) (P - 1)
-/// messages, half of them one after another. Reuses its memory, at most 0.6 MB for each rank and 1.4 MB.
+/// socket runs (switch_machine, whose layout has the details), in steps: in each, a rank sends every other one its
+/// packets of half the slots, while those of the other half are on their way. 2 (P - 1) / P d numbers of 4 bytes sent
+/// by each rank, and 4 % for headers and exponents; about (2 + 2 ceil(d / 2^16 / P)) (P - 1) messages, half of them one
+/// after another. Reuses its memory, at most 0.6 MB for each rank and 1.4 MB.
 struct switch_ml {
     static constexpr void description(auto&& describe) {
         describe("switch_ml", "dense, in integers as a switch adds them up", "SwitchML, NSDI 2021");

@@ -32,7 +32,7 @@ struct two_shot {
     std::uint64_t seed = 0;
 
     static constexpr void description(auto&& describe) {
-        describe("two_shot", "dense, compressed: parts to who adds them up, and their means to all",
+        describe("two_shot", "dense, compressed: each part to the rank that adds it up, and the means to all",
                  "torchft, ZeRO++, CGX", field("compressor", &two_shot::compressor).written(),
                  field("seed", &two_shot::seed));
     }

@@ -57,21 +57,22 @@ struct regions {
 namespace laconic {
 
 /// About k terms of the sum of sparse vectors (Ok-Topk's sparse all-reduce, Li, Hoefler, PPoPP 2022). Each rank adds up
-/// one region of the coordinates, and sends of its sums those whose magnitude reaches a threshold that all share:
-/// - regions: for reused_for.regions rounds, such that all ranks bring about as much to each: where they start is the
-///   mean of the ranks' quantiles. Sent with the terms of a round and used from the next one on, they cost no message;
-/// - threshold: the magnitude of the k-th largest sum, for which every reused_for.threshold rounds all sums are
-///   gathered; from then on a round that applies more than 5/4 k raises it by 2.5 %, one of fewer than 4/5 k lowers it,
-///   and after one of more than 2 k or fewer than k / 2 it is found anew;
-/// - balance: where a region would have had more than four times the mean of what a round applied, in the next one
-///   the sums are dealt to all ranks before they are gathered, in P - 1 messages more, and regions found anew.
+/// one region of the coordinates, and sends those of its sums whose magnitude reaches a threshold that all ranks share:
+/// - regions are such that all ranks bring about as many terms to each, and are kept for reused_for.regions rounds:
+///   where they start is the mean of the ranks' quantiles. These travel with the terms of a round, for the next ones,
+///   and cost no message;
+/// - the threshold is the magnitude of the k-th largest sum; to find it, all sums are gathered, every
+///   reused_for.threshold rounds. In between, a round that applies more than 5/4 k raises it by 2.5 %, one of fewer
+///   than 4/5 k lowers it, and after one of more than 2 k or fewer than k / 2 it is found anew;
+/// - balance: after a round in which a region would have had more than four times the mean of what was applied, the
+///   next one deals the sums to all ranks before they are gathered, in P - 1 messages more, and finds the regions anew.
 /// What a rank brought of coordinates that are not applied returns to it, and an applied sum is whole: the sum of what
-/// is brought = what is applied + the sum of what is returned. The paper's local thresholds are a compressor's business
-/// (about_top_k, threshold), its residuals a feedback's.
+/// is brought = what is applied + the sum of what is returned. The paper's local thresholds are left to a compressor
+/// (about_top_k, threshold), its residuals to a feedback.
 ///
-/// P - 1 + ceil(log2 P) messages; of its k terms a rank sends about (P - 1) / P, and so many of those applied. Sums are
-/// added up in the order of ranks, each by one rank for all, so that all get the same bits. Any P. Reuses its memory,
-/// which is enough for as many terms as all ranks bring where none brings more than this one in its first round.
+/// P - 1 + ceil(log2 P) messages; a rank sends about (P - 1) / P of its k terms and of those applied. Sums are added up
+/// in the order of ranks, each by one rank for all, so that all get the same bits. Any P. Reuses its memory, which is
+/// enough for as many terms as all ranks bring where none brings more than this one in its first round.
 struct ok_top_k {
     /// The numbers of rounds for which it uses a threshold and regions before it computes them anew.
     struct reused_for {

@@ -16,11 +16,11 @@
 namespace laconic {
 
 /// split_all_gather with a second stage of compressed dense parts (SparCML's DSAR with low precision, Renggli et al.,
-/// SC 2019: QSGD of 2, 4 or 8 bits, buckets of 1024): who has added up a part sends C's message about it, with a key of
-/// the round and the part, and all take what it sends. With an unbiased compressor E(what is applied) = the sum. What
-/// is left, sum - sent, returns to the rank that added up: the sum of what is brought = what is applied + the sum of
-/// what is returned, to within one rounding. P - 1 + ceil(log2 P) messages; of its k terms a rank sends about (P - 1) /
-/// P, and so much of a message about d numbers. All get the same bits. Any P. Include the wire/ header of C's messages.
+/// SC 2019: QSGD of 2, 4 or 8 bits, buckets of 1024): the rank that has added up a part sends C's message about it,
+/// with a key of the round and the part, and all take that. With an unbiased compressor E(what is applied) = the sum.
+/// What is left, sum - sent, returns to the rank that added up: the sum of what is brought = what is applied + the sum
+/// of what is returned, to within one rounding. P - 1 + ceil(log2 P) messages; a rank sends about (P - 1) / P of its k
+/// terms and of a message about d numbers. All get the same bits. Any P. Include the wire/ header of C's messages.
 template <class C>
 struct compressed_split_all_gather {
     C compressor{};

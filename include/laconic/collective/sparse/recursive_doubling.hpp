@@ -10,9 +10,9 @@ namespace laconic {
 
 /// The sum of sparse vectors by recursive doubling (SparCML's SSAR_Recursive_double, Renggli et al., SC 2019): partners
 /// at distance 1, 2, 4, .. exchange all that they have added up. log2 P messages one after another, of k, up to 2 k, up
-/// to 4 k, .. terms. Where P is no power of two, the ranks from the largest one, Q, on hand their terms to rank - Q
-/// before and receive the sum after: 2 messages more. Ranks are added up in the same pairs everywhere, so that all get
-/// the same bits. Memory goes with the terms of the sum, and grows where there are more than ever before.
+/// to 4 k, .. terms. If P is no power of two, and Q the largest one below P, rank Q + i first sends its terms to rank
+/// i, from which it receives the sum at the end: 2 messages more. Ranks are added up in the same pairs everywhere, so
+/// that all get the same bits. Memory grows with the terms of the sum.
 struct recursive_doubling {
     static constexpr void description(auto&& describe) {
         describe("recursive_doubling", "sparse", "Renggli et al., SC 2019");

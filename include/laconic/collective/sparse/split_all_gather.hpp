@@ -10,12 +10,12 @@
 
 namespace laconic {
 
-/// The sum of sparse vectors by parts (SparCML, Renggli et al., SC 2019): each rank hands to every other the part that
-/// the other adds up, and what is added up is gathered by all. P - 1 + ceil(log2 P) messages; of its k terms a rank
-/// sends about (P - 1) / P, and so many of the K terms of the sum. Nothing is dropped. The sum is added up in the order
-/// of ranks, as gather_all does, and each part by one rank for all, so that all get the same bits. Any P. A dense
-/// second stage sends (P - 1) / P d numbers, in pieces where they are more than 64 000 bytes, and makes v list all d.
-/// Reuses its memory, which goes with the terms of all ranks, and grows where they have more than ever before.
+/// The sum of sparse vectors by parts (SparCML, Renggli et al., SC 2019): each rank adds up one part of the
+/// coordinates, whose terms all others send to it, and then all ranks gather the parts' sums. P - 1 + ceil(log2 P)
+/// messages; a rank sends about (P - 1) / P of its k terms, and as large a share of the K terms of the sum. Nothing is
+/// dropped. The sum is added up in the order of ranks, as gather_all does, and each part by one rank for all, so that
+/// all get the same bits. Any P. A dense second stage sends (P - 1) / P d numbers, in pieces where they are more than
+/// 64 000 bytes, and makes v list all d. Reuses its memory, which grows with the terms of all ranks.
 struct split_all_gather {
     /// In which form all ranks receive the sum.
     enum class second_stage {
