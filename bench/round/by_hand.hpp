@@ -83,7 +83,8 @@ class by_hand {
         starts();
         auto const now = round_context::of(key{0}, round_, rank_, all_.size());
         std::span<float> const delta(delta_), mean(mean_);
-        memory_.make_delta(on_, 1.0f, std::span<float const>(x), 1.0f, delta);
+        memory_.with_delta(on_, 1.0f, std::span<float const>(x), 1.0f, delta,
+                           [&](auto const& sum) { return kernels::compensate(on_, sum); });
         ends(compensate_);
         how_.compressor(on_, std::span<float const>(delta), now.own, mine_);
         ends(compress_);

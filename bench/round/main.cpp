@@ -206,7 +206,8 @@ void measure(benchmark::State& state, R const& how, double vectors, std::size_t 
 
 template <class R>
 void add(std::string const& name, R const& how, double vectors) {
-    for (std::size_t const d : {std::size_t{1} << 16, std::size_t{1} << 20, std::size_t{1} << 24})
+    for (std::size_t const d :
+         {std::size_t{1000}, std::size_t{10000}, std::size_t{1} << 16, std::size_t{1} << 20, std::size_t{1} << 24})
         for (int const ranks : {1, 2, 4}) {
             auto const body = [=](benchmark::State& state) {
                 for (auto _ : state) measure(state, how, vectors, d, ranks);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A deadline of 0 never ends, a negative one is refused, and the longest does not overflow.
-// An `abort_reason` keeps the first reason and rethrows the first exception.
+// A doorbell loses no ring. An `abort_reason` keeps the first reason and rethrows the first exception.
 #include "laconic/comm/deadline.hpp"
 
 #include <chrono>
+
+#include <mutex>
+#include <thread>
 
 #include "support/everything.hpp"
 
@@ -24,6 +27,43 @@ TEST_CASE("a deadline of 0 is none, a negative one is refused, and the longest d
     CHECK(deadline(5ms).is_over(now - 1ms));
     CHECK_FALSE(deadline(5ms).is_over(now + 1h));
     CHECK_THROWS_AS(deadline(-1ms), argument_error);
+}
+
+TEST_CASE(
+    "a doorbell: a ring is never lost, whether the other looks or sleeps; without one the deadline ends the wait") {
+    std::mutex mutex;
+    laconic::detail::doorbell bell;
+    laconic::detail::deadline const minutes(std::chrono::minutes(5)), at_once(std::chrono::milliseconds(1)),
+        none(std::chrono::milliseconds(0));
+    for (auto const& longest : {minutes, none})
+        for (int const yields : {0, 3, 100, 3000}) {
+            bool waits = false, came = false, over = false;
+            std::thread other([&] {
+                std::unique_lock lock(mutex);
+                waits = true;
+                came = longest.wait(bell, lock, longest.from_now(), [&] { return over; });
+            });
+            for (bool begun = false; !begun; std::this_thread::yield()) begun = (std::lock_guard(mutex), waits);
+            for (int n = 0; n < yields; ++n) std::this_thread::yield();
+            {
+                std::lock_guard lock(mutex);
+                CHECK_FALSE(came);
+                bell.ring();  // before the reason holds: it waits on
+            }
+            std::this_thread::yield();
+            {
+                std::lock_guard lock(mutex);
+                CHECK_FALSE(came);
+                over = true;
+                bell.ring();
+            }
+            other.join();
+            CHECK(came);
+        }
+    std::unique_lock lock(mutex);
+    CHECK_FALSE(at_once.wait(bell, lock, at_once.from_now(), [] { return false; }));
+    CHECK(at_once.wait(bell, lock, at_once.from_now(), [] { return true; }));
+    CHECK(lock.owns_lock());
 }
 
 TEST_CASE("the first reason is raised, and the first exception thrown again") {

@@ -2,17 +2,49 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "laconic/core/error.hpp"
 #include "laconic/core/text.hpp"
 
 namespace laconic::detail {
+
+/// Where a thread waits for others, which ring, all of them under one mutex. To wake a thread that sleeps takes longer
+/// than most waits of a step, so it lets other threads compute a few times, and looks, before it sleeps.
+class doorbell {
+  public:
+    void ring() {
+        rung_.fetch_add(1, std::memory_order_relaxed);
+        asleep_.notify_one();
+    }
+    /// Waits until `over` holds or, where there is a deadline, until that; returns whether it holds. Whoever makes it
+    /// hold rings.
+    template <class Time>
+    bool wait(std::unique_lock<std::mutex>& lock, Time const* until, auto over) {
+        if (over()) return true;
+        auto const before = rung_.load(std::memory_order_relaxed);
+        lock.unlock();
+        for (int n = 0; n < looks && rung_.load(std::memory_order_relaxed) == before; ++n) std::this_thread::yield();
+        lock.lock();
+        if (until) return asleep_.wait_until(lock, *until, over);
+        asleep_.wait(lock, over);
+        return true;
+    }
+
+  private:
+    static constexpr int looks = 20;  // a few microseconds, where no other thread wants to compute
+
+    std::atomic<std::uint32_t> rung_ = 0;
+    std::condition_variable asleep_;
+};
 
 /// How long a rank waits for the others, from an engine's settings; 0 means no limit.
 class deadline {
@@ -32,11 +64,8 @@ class deadline {
     }
     bool is_over(clock::time_point until) const { return *this && clock::now() > until; }
     /// Waits until `over` holds; returns whether it did in time.
-    bool wait(std::condition_variable& called, std::unique_lock<std::mutex>& lock, clock::time_point until,
-              auto over) const {
-        if (*this) return called.wait_until(lock, until, over);
-        called.wait(lock, over);
-        return true;
+    bool wait(doorbell& bell, std::unique_lock<std::mutex>& lock, clock::time_point until, auto over) const {
+        return bell.wait(lock, *this ? &until : nullptr, over);
     }
     std::string text() const { return concat({longest_.count(), " ms"}); }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -16,11 +15,11 @@
 namespace laconic::detail {
 
 /// Which ranks of a process compute: at most so many at a time. The others wait to be called, in the order in which
-/// they could go on. The owner's mutex is held in every call and belongs to every rank_state's condition variable.
+/// they could go on. The owner's mutex is held in every call and belongs to every rank_state's doorbell.
 class turns {
   public:
     struct rank_state {
-        std::condition_variable called;
+        doorbell called;
         bool may_compute = false;  // it computes, or is about to
         bool ready = false;        // it waits to be called to compute
         bool left = false;         // its body has returned: it is not called any more
@@ -60,7 +59,7 @@ class turns {
             s.may_compute = true;
             s.turn = ++turns_;
             ++computing_;
-            s.called.notify_one();
+            s.called.ring();
         }
     }
 
@@ -132,7 +131,7 @@ class threads : detail::local_engine<threads, detail::thread_state> {
         std::lock_guard lock(mutex_);
         left_ += static_cast<int>(last - first);
         for (; first < last; turns_.stops(states_[first++])) states_[first].left = true;
-        for (auto& other : states_) other.called.notify_one();  // ranks that wait for them wait in vain
+        for (auto& other : states_) other.called.ring();  // ranks that wait for them wait in vain
         end_deadlock();
     }
 
@@ -156,7 +155,7 @@ class threads : detail::local_engine<threads, detail::thread_state> {
         std::lock_guard lock(mutex_);
         in.drop(rank);
         for (auto& s : states_)
-            if (s.in == &in) s.called.notify_one();
+            if (s.in == &in) s.called.ring();
     }
 
     // The last to come lets all go on that wait, itself included where it is about to wait.
@@ -238,7 +237,7 @@ class threads : detail::local_engine<threads, detail::thread_state> {
     // Throws the reason on this rank, and wakes all that wait, which then throw it, too.
     [[noreturn, gnu::cold, gnu::noinline]] void give_up(rank_state& my) {
         my.notified = true;
-        for (auto& s : states_) s.called.notify_one();
+        for (auto& s : states_) s.called.ring();
         failure_.raise();
     }
 
@@ -263,7 +262,7 @@ class threads : detail::local_engine<threads, detail::thread_state> {
             if (!lowest) lowest = &s;
         }
         lowest->deadlocked = true;
-        lowest->called.notify_one();
+        lowest->called.ring();
     }
     std::mutex mutex_;
     detail::turns turns_;

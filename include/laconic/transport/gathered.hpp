@@ -91,7 +91,7 @@ class shared_mean {
     }
 
   private:
-    static constexpr std::size_t least = std::size_t{1} << 16;  // numbers of others: longer than an all-gather
+    static constexpr std::size_t least = std::size_t{1} << 14;  // numbers of others: longer than an all-gather
 
     messages::full_vector<T, B> part_;
     wire::bit_writer sink_;
