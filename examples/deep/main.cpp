@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains a perceptron on Fashion-MNIST with the methods that were made for networks, and compares what they reach and
-// what they say. Each method is one line of compositions(); all share the data, the starting points, the rounds and the
-// way the step falls. How long each one's step is was chosen with --validate, which leaves the test pictures alone.
+// what they say. Each method is one line of compositions() (methods.cpp); all share the data, the starting points, the
+// rounds and the way the step falls. How long each one's step is was chosen with --validate, which leaves the test
+// pictures alone.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -21,26 +21,15 @@
 #include "common/output.hpp"
 #include "common/program.hpp"
 #include "common/whole_number.hpp"
-#include "laconic/adapt/warm_start.hpp"
-#include "laconic/any/recursion.hpp"
-#include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/threads.hpp"
-#include "laconic/compress/parts.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/signs.hpp"
-#include "laconic/compress/top_k.hpp"
-#include "laconic/feedback/memory.hpp"
-#include "laconic/method/ef_sgd.hpp"
 #include "laconic/objective/idx.hpp"
-#include "laconic/objective/perceptron.hpp"
-#include "laconic/optim/step.hpp"
 #include "laconic/run.hpp"
+#include "methods.hpp"
 
 namespace {
 
 using namespace laconic;
-using method = any_recursion<float>;
-using network = perceptron<float>;
+using deep::named_method, deep::network, deep::plan;
 
 struct options {
     std::string data = "/usr/share/datasets/fashion-mnist", csv;
@@ -51,120 +40,6 @@ struct options {
     int workers = 8, at_once = 0;
     bool validate = false;
 };
-
-/// Another step, made `rate` times as long at first and falling to 0 along half a cosine within so many rounds
-/// (Loshchilov and Hutter, ICLR 2017, without restarts).
-template <class S>
-struct falling {
-    S step;
-    double rate;
-    std::uint64_t rounds, taken = 0;
-
-    void operator()(host& on, std::span<float> x, std::span<float> d) {
-        double const passed = (static_cast<double>(taken) + 0.5) / static_cast<double>(rounds);
-        multiply(on, static_cast<float>(rate * (1 + std::cos(std::numbers::pi * passed)) / 2), d);
-        step(on, x, d);
-        ++taken;
-    }
-    template <class Archive>
-    void state(Archive& archive) {
-        archive(step, taken);
-    }
-    friend std::string to_string(falling const& s) {
-        return fmt::format("{} times {}, falling within {}", to_string(s.step), s.rate, s.rounds);
-    }
-};
-
-/// What all methods share: workers, rows in a mini-batch, and how many steps are taken.
-struct plan {
-    int workers;
-    std::size_t batch;
-    std::uint64_t rounds, rounds_per_epoch;
-
-    template <class S>
-    falling<S> falling_from(double rate, S step) const {
-        return {std::move(step), rate, rounds};
-    }
-};
-
-/// Rank 0 adds up the messages and answers in full. (Where every rank receives all messages, all ranks would do the
-/// same sum.)
-using server = served<identity, float>;
-
-/// Mini-batches, whose gradients are compressed; the mean of the messages goes into a momentum of 0.9.
-template <class C, class L = fixed_level>
-method with_momentum(plan const& p, double rate, C compressor, memory<float> feedback, L level = {}) {
-    return erased<float, host>(recursion<C, memory<float>, falling<momentum<float>>, L, mini_batch, server>{
-        std::move(compressor), std::move(feedback), p.falling_from(rate, momentum<float>(1, 0.9)), std::move(level),
-        p.batch});
-}
-
-/// Each worker's own momentum, with error feedback around it (Zheng, Huang, Kwok, NeurIPS 2019).
-template <class C>
-method with_momentum_inside(plan const& p, double rate, C compressor, bool nesterov) {
-    return erased<float, host>(recursion<C, memory<float>, falling<gradient_step>>{
-        std::move(compressor),
-        memory<float>(0, 1, 0.9, false, nesterov),
-        p.falling_from(rate, gradient_step{1}),
-        {},
-        p.batch}
-                                   .with_over(server{}));
-}
-
-/// No momentum and no server: the workers' sums are cut to k numbers as well, on their way up a tree and down again.
-/// Most of what a worker brings waits for many rounds, which does the averaging that momentum would do twice.
-method tree_of_top_k(plan const& p, double rate, double k) {
-    return erased<float, host>(recursion<top_k<>, memory<float>, falling<gradient_step>>{
-        top_k{k}, memory<float>{0, 1}, p.falling_from(rate, gradient_step{1}), {}, p.batch}
-                                   .with_over(gtop_k{k}));
-}
-
-/// Deep Gradient Compression has its momentum on the workers, and a warm-up; the paper's takes four epochs.
-method deep_gradient_compression(plan const& p, double rate) {
-    dgc const named{.k = 0.001,
-                    .momentum = 0.9,
-                    .warm_up = std::min(4 * p.rounds_per_epoch, p.rounds / 5),
-                    .given = {.step = 1.0, .batch = p.batch}};
-    return erased<float, host>(named.compose<float, host>(problem{.workers = p.workers})
-                                   .with_step(p.falling_from(rate, gradient_step{1}))
-                                   .with_over(server{}));
-}
-
-struct named_method {
-    std::string name;
-    double rate;  // the length of the first step
-    method recursion;
-};
-
-/// Each method with the step that is given, or with its own: of 0.02, 0.05, 0.1 and, where that was the best, 0.2, for
-/// gTop-k, which has no momentum, of 0.2, 0.5 and 1, the one that was most accurate with --validate --seeds 1
-/// (docs/results/deep.md has what they reached).
-std::vector<named_method> compositions(plan const& p, network const& f, std::optional<double> given) {
-    using matrix = low_rank<std::span<float const>>;
-    memory<float> const nothing{0, 0}, errors{0, 1};
-    auto const first = f.matrices()[0], second = f.matrices()[1];
-    std::size_t const hidden = first.rows, classes = second.rows;
-    // The four parts of the vector: both matrices as such; the biases, which are none, as a row each.
-    parts<matrix> const matrices{
-        {first.size(), {hidden, 2}}, {hidden, {1, 1}}, {second.size(), {classes, 2}}, {classes, {1, 1}}};
-    // A scale for each unit's weights: where one for a whole layer is, most of what is sent of it is error.
-    parts<scaled_sign> const units{
-        {first.size(), {first.columns}}, {hidden, {}}, {second.size(), {second.columns}}, {classes, {}}};
-
-    std::vector<named_method> all;
-    auto const add = [&](std::string name, double own, auto const& compose) {
-        double const rate = given.value_or(own);
-        all.push_back({std::move(name), rate, compose(rate)});
-    };
-    add("dense", 0.05, [&](double rate) { return with_momentum(p, rate, identity{}, nothing); });
-    add("top-k 1 %", 0.05, [&](double rate) { return with_momentum_inside(p, rate, top_k{0.01}, false); });
-    add("gtop-k 1 %", 0.5, [&](double rate) { return tree_of_top_k(p, rate, 0.01); });
-    add("dgc 0.1 %", 0.1, [&](double rate) { return deep_gradient_compression(p, rate); });
-    add("ef-sign", 0.05, [&](double rate) { return with_momentum_inside(p, rate, units, true); });
-    add("qsgd 4 bit", 0.05, [&](double rate) { return with_momentum(p, rate, quantize{7, 512}, nothing); });
-    add("powersgd 2", 0.05, [&](double rate) { return with_momentum(p, rate, matrices, errors, warm_start<float>{}); });
-    return all;
-}
 
 struct result {
     std::string method;
@@ -241,7 +116,7 @@ void compare(options& o) {
     for (std::size_t i = 0; i < n; ++i) shares.push_back(network(train_rows.part(i, n), o.hidden, 0, labels));
     auto const per_epoch = std::max<std::size_t>(1, train_rows.samples() / (n * o.batch));
     plan const p{o.workers, o.batch, static_cast<std::uint64_t>(std::llround(o.epochs * double(per_epoch))), per_epoch};
-    auto all = compositions(p, test, o.rate);
+    auto all = deep::compositions(p, test, o.rate);
     for (auto const& name : o.methods)
         if (std::none_of(all.begin(), all.end(), [&](auto const& m) { return m.name == name; })) {
             std::string names;
