@@ -134,8 +134,8 @@ std::vector<T> numbers(kind of, std::size_t d) {
 
 inline constexpr std::size_t lengths[] = {0, 1, 2, 15, 16, 17, 33, 63, 64, 65, 130, 1000, 2047, 2048, 2049, 7001};
 
-/// use(x) for vectors of every kind and of every length; of the long ones, those of noise and odd ones are of every length,
-/// and of each other kind two, in turn.
+/// use(x) for vectors of every kind and of every length; of the long ones, those of noise and odd ones are of every
+/// length, and of each other kind two, in turn.
 template <class T, class Use>
 void each_vector(kind last, Use use) {
     for (int of = 0; of <= static_cast<int>(last); ++of)

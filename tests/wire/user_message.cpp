@@ -103,10 +103,10 @@ TEST_CASE("a user's message, to the bit") {
 }
 
 TEST_CASE_TEMPLATE("users' messages inside every stage come back bit for bit, also from decoder.py", P,
-                   numbers_on<float, host>, numbers_on<double, host>, numbers_on<float, reference>,
-                   numbers_on<double, reference>) {
+                   numbers_on<double, host>, numbers_on<float, reference>) {
     using T = typename P::type;
     using B = typename P::backend;
+    using other = std::conditional_t<std::same_as<B, host>, reference, host>;
     decoder::both_readers readers({.dimension = 1000}, decoder::folder() / "own_kinds.py");
     std::vector<std::vector<std::byte>> files;
     for (std::size_t const d : {std::size_t{3}, std::size_t{12}, std::size_t{130}})
@@ -131,11 +131,10 @@ TEST_CASE_TEMPLATE("users' messages inside every stage come back bit for bit, al
     // The same bytes from both backends.
     std::size_t n = 0;
     for (std::size_t const d : {std::size_t{3}, std::size_t{12}, std::size_t{130}})
-        each_own_message<T, reference>(compressor_laws::noise<T>(d, d, 2),
-                                       [&](std::string const&, auto const& m, reference&) {
-                                           CHECK(write_described(m) == files[n]);
-                                           n += 2;
-                                       });
+        each_own_message<T, other>(compressor_laws::noise<T>(d, d, 2), [&](std::string const&, auto const& m, other&) {
+            CHECK(write_described(m) == files[n]);
+            n += 2;
+        });
     CHECK(n == files.size());
 }
 

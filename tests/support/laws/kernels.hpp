@@ -118,7 +118,7 @@ void updates() {
         }
     };
     each_vector<T>([&](std::vector<T> const& x) { check(x, 0); });
-    for (std::size_t d = 14; d <= 84; ++d)
+    for (std::size_t d = 14; d <= 84; d += d < 46 ? 1 : 7)  // every rest of a register, and more of them
         for (std::size_t const skip : {1u, 3u, 5u, 9u, 14u}) check(numbers<T>(kind::odd, d), skip);
 }
 
