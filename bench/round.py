@@ -47,13 +47,17 @@ def measured(program, only, runs):
     return cases
 
 
+def size(d):
+    return str(d) if d & (d - 1) else f"2^{d.bit_length() - 1}"
+
+
 def table(cases):
     lines = ["| reduction | numbers | ranks | bytes of a message | reduce, ms | kernels, ms | ratio | of processor time "
              "| bound, ms | ratio | dense, ms | ratio |", "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for (_, d, ranks), one in cases.items():
         dense = [f"{1e3 * one['dense']:.3g}", f"{one['of_dense']:.2f}"] if ranks > 1 else ["", ""]
         lines.append("| " + " | ".join([
-            f"`{one['label']}`".replace("|", "\\|"), f"2^{d.bit_length() - 1}", str(ranks),
+            f"`{one['label']}`".replace("|", "\\|"), size(d), str(ranks),
             f"{one['message_bytes']:.0f}", f"{1e3 * one['reduce']:.3g}", f"{1e3 * one['kernels']:.3g}",
             f"{one['of_kernels']:.2f}", f"{one['of_kernels_processor']:.2f}", f"{1e3 * one['bound']:.3g}",
             f"{one['of_bound']:.2f}", *dense]) + " |")
@@ -65,7 +69,7 @@ def summary(cases):
                     for (_, d, ranks), one in cases.items() if one["of_kernels"] > TOO_MUCH), reverse=True)
     if not above:
         return f"Of {len(cases)} steps none takes more than {TOO_MUCH} times as long as its kernels.\n"
-    listed = [f"`{label}`, 2^{d.bit_length() - 1} numbers, {ranks} ranks: {ratio:.2f} (processor time {processor:.2f})"
+    listed = [f"`{label}`, {size(d)} numbers, {ranks} ranks: {ratio:.2f} (processor time {processor:.2f})"
               for ratio, processor, label, d, ranks in above]
     return f"Of {len(cases)} steps {len(above)} take more than {TOO_MUCH} times as long as their kernels:\n\n- " + \
         "\n- ".join(listed) + "\n"

@@ -71,9 +71,10 @@ void take_numbers(bit_reader& source, Array&& numbers) {
         auto const bytes = std::as_writable_bytes(std::span(numbers));
         if (auto const before = source; bytes.size() <= source.left() / 8) {
             source.take_bytes_to(bytes);
-            bool finite = true;
-            for (T const v : numbers) finite &= (std::bit_cast<bits>(v) & exponent) != exponent;
-            if (finite) return;
+            // One more in its last place carries an exponent of ones into the sign, whatever the processor can compare.
+            bits carried = 0;
+            for (T const v : numbers) carried |= (std::bit_cast<bits>(v) & exponent) + (exponent & -exponent);
+            if (carried >> (8 * sizeof(T) - 1) == 0) return;
             source = before;  // one by one, to find the place
         }
     }
