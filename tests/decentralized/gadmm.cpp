@@ -59,7 +59,7 @@ TEST_CASE("DET6 is the data that the specification describes") {
     CHECK(w.f[0].data().labels[0] == doctest::Approx(0.3602956144842313).epsilon(1e-12));
 }
 
-TEST_CASE("T1.2: DET6, first values and iterations for each rho") {
+TEST_CASE("T1.2: DET6, first values and iterations for each rho" * doctest::test_suite("slow")) {
     auto const w = six_workers();
     double const values[3] = {6.217786727771109, 7.1072511293819565, 7.382011186799381};
     double const first[4] = {-0.092084346615, 0.143668444448, 0.273202715211, 0.071756066812};

@@ -148,7 +148,8 @@ TEST_CASE("CHOCO: with the default gamma ranks agree on every graph, far faster 
     }
 }
 
-TEST_CASE("CHOCO: by default it comes near the optimum on every graph, far nearer than with what is proved") {
+TEST_CASE("CHOCO: by default it comes near the optimum on every graph, far nearer than with what is proved" *
+          doctest::test_suite("slow")) {
     auto const w = six_workers();
     problem p;
     for (auto const& each : w.f) {

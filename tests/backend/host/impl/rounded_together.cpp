@@ -17,7 +17,8 @@ double carried(std::uint64_t some, std::uint16_t window) { return some >> 63 != 
 // What is cut off is put where it is carried, or just not, and often beside a whole number: there the last bit of a
 // quotient decides.
 TEST_CASE(
-    "a product in place of a quotient changes no code, nor where the grid begins elsewhere and codes have no sign") {
+    "a product in place of a quotient changes no code, nor where the grid begins elsewhere and codes have no sign" *
+    doctest::test_suite("slow")) {
     both::beside_reference<host> pair;
     key const from{11};
     // Of the i-th value, where it is on a grid of so many levels in steps.
