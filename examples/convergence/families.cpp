@@ -24,7 +24,7 @@ std::vector<family> const& families() {
         {"ef21", "contractive compression of differences", ef21_lines},
         {"cat", "the level chosen for the cost of the message", cat_lines},
         {"vr_diana", "DIANA with rows drawn and variance reduced", vr_diana_lines},
-        {"blocks", "the 99 % family", block_lines},
+        {"blocks", "the 99 % family", joined<block_lines, block_step_lines>},
         {"gd_sec", "coordinates that moved little stay unsent", gd_sec_lines},
         {"lag", "gradients that changed little stay unsent", lag_lines},
         {"collectives", "sums sent in part, with error feedback of what is left out", collective_lines},

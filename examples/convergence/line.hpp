@@ -62,6 +62,7 @@ std::vector<line> ef21_lines(options const&);
 std::vector<line> cat_lines(options const&);
 std::vector<line> vr_diana_lines(options const&);
 std::vector<line> block_lines(options const&);
+std::vector<line> block_step_lines(options const&);
 std::vector<line> gd_sec_lines(options const&);
 std::vector<line> lag_lines(options const&);
 std::vector<line> collective_lines(options const&);
