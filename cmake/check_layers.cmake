@@ -73,7 +73,7 @@ set(standard
     "string_view: string_view"
     "thread: this_thread thread"
     "tuple: apply tie tuple tuple_element_t tuple_size_v"
-    "type_traits: bool_constant conditional_t false_type integral_constant invoke_result_t is_arithmetic_v is_const_v is_empty_v is_enum_v is_integral_v is_lvalue_reference_v is_member_object_pointer_v is_pointer_v is_same_v is_signed_v is_trivially_copyable_v is_unsigned_v make_signed_t remove_const_t remove_cv_t remove_cvref_t remove_pointer_t remove_reference_t true_type type_identity type_identity_t"
+    "type_traits: bool_constant conditional_t false_type integral_constant invoke_result_t is_arithmetic_v is_const_v is_empty_v is_enum_v is_integral_v is_lvalue_reference_v is_member_object_pointer_v is_pointer_v is_same_v is_signed_v is_trivially_copyable_v is_unsigned_v make_signed_t make_unsigned_t remove_const_t remove_cv_t remove_cvref_t remove_pointer_t remove_reference_t true_type type_identity type_identity_t"
     "unordered_map: unordered_map"
     "utility: as_const declval exchange forward index_sequence make_index_sequence move pair swap"
     "variant: holds_alternative monostate variant visit"

@@ -54,6 +54,9 @@ TEST_CASE_TEMPLATE("buckets are the definition's", T, float, double) {
 TEST_CASE_TEMPLATE("matrices are the definition's", T, float, double) {
     with_each_set([] { kernel_laws::matrices<chosen, T>(); });
 }
+TEST_CASE("words are the definition's") {
+    with_each_set([] { kernel_laws::words<chosen>(); });
+}
 TEST_CASE("samples are the definition's") {
     with_each_set([] { kernel_laws::samples<chosen>(laconic::detail::worth_a_bitmap); });
 }
@@ -73,6 +76,12 @@ void messages_are_added_as_by_the_host(auto const& c) {
             auto const n = laconic::compress(c, x, laconic::key{3}, dispatched(chosen::kernels));
             std::vector<T> sum(d, T(0.3));
             add_message(on, std::span(sum), T(0.7), n);
+            CHECK(both::same_bits(sum, wanted));
+            auto const encoded = laconic::compressor_laws::written(n);
+            laconic::wire::bit_reader source(encoded);
+            auto theirs = n;
+            sum.assign(d, T(0.3));
+            laconic::wire::read_and_add(on, source, theirs, c, T(0.7), std::span(sum));
             CHECK(both::same_bits(sum, wanted));
         });
     }

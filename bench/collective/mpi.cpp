@@ -257,7 +257,7 @@ class measurement {
         // Alone as the others: until all that is to be added is there.
         auto const talk = [&](auto& comm) {
             comm.all_gather(detail::written<float>(sink, o_.d(), encoding, on_, sent));
-            detail::each_message(on_, comm, blank, encoding, theirs, [](int, M const&) {});
+            for (int r = 0; r < comm.size(); ++r) detail::read_from(on_, comm, r, blank, encoding, theirs);
         };
         auto const talk_and_add = [&] {
             collective.send(on_, comm_, {}, sent, none);

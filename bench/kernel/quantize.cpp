@@ -13,10 +13,7 @@
 #include <vector>
 
 #include "kernel.hpp"
-#include "laconic/compress/natural.hpp"
-#include "laconic/compress/quantize.hpp"
-#include "laconic/compress/short_float.hpp"
-#include "laconic/compress/signs.hpp"
+#include "laconic/compress/compressors.hpp"
 #include "laconic/wire/message.hpp"
 
 namespace kernel_bench {
@@ -57,9 +54,8 @@ void add_encoding(std::string const& name, C const& c, std::size_t d) {
                 y = std::vector<T>(x.size())]() mutable {
             c.blank(on, y.size(), key{1}, m);
             wire::bit_reader source(encoded);
-            read(on, source, m, c);
+            read_and_add(on, source, m, c, T(0.5), std::span(y));
             source.finish();
-            add_message(on, std::span(y), T(0.5), m);
         };
     });
 }
@@ -148,6 +144,18 @@ void add_quantize() {
     add_quantizer("scaled_sign", scaled_sign{});
     add_quantizer("fp16", fp16{});
     add_quantizer("bf16", bf16{});
+    // The rest of what the parser lists, a sparsifier of each kind of message.
+    add_encoding<float>("identity", identity{}, in_memory);
+    add_encoding<float>("vote", vote{}, in_memory);
+    add_encoding<float>("two_means", two_means{bucket}, in_memory);
+    add_encoding<float>("damped_quantize_4_bits", damped_quantize{7, bucket}, in_memory);
+    add_encoding<float>("uniform_4_bits_nearest", uniform<rounding::nearest>{4, bucket}, in_memory);
+    add_encoding<float>("fp16_random", fp16::random{}, in_memory);
+    add_encoding<float>("bf16_random", bf16::random{}, in_memory);
+    add_encoding<float>("float8_e4m3", float8_e4m3{}, in_memory);
+    add_encoding<float>("float8_e5m2", float8_e5m2{}, in_memory);
+    add_encoding<float>("top_k_1_percent", top_k{0.01}, in_memory);
+    add_encoding<float>("rand_k_1_percent", rand_k{0.01}, in_memory);
 
     add_rounding<float>("quantize_8_bits_whole", quantize{127}, input::gauss, in_memory);
     add_rounding<float>("uniform_2_bits", uniform{2, bucket}, input::gauss, in_memory);

@@ -86,6 +86,10 @@
     K(add_levels, add_terms, void, (out<T> y, T w, terms_on_grid<T, std::int8_t> m), (y, w, m)) \
     K(add_more_levels, add_terms, void, (out<T> y, T w, terms_on_grid<T, std::int16_t> m), (y, w, m))
 #define LACONIC_OTHER_KERNELS(K) \
+    K(unpack_bytes, unpack_codes, bool, (in<std::byte> bytes, code_words words, out<std::uint8_t> codes), \
+      (bytes, words, codes)) \
+    K(unpack_shorts, unpack_codes, bool, (in<std::byte> bytes, code_words words, out<std::uint16_t> codes), \
+      (bytes, words, codes)) \
     K(sum_of_squares_in_floats, sum_of_squares_in_floats, double, (in<float> x), (x)) \
     K(sample, sample, void, (key from, std::size_t d, std::size_t k, places at), (from, d, k, at)) \
     K(sample_each, sample_each, void, (key from, std::size_t d, double p, places at), (from, d, p, at))
@@ -166,9 +170,10 @@ struct entry<R(P...)> {
 };
 
 /// The host, with the kernels above compiled in the library laconic::compiled: for what its project is compiled for
-/// ("baseline"), AVX2 with FMA ("avx2"), AVX-512 ("avx512") and a Zen 4 ("zen4"). Which of them run is decided when the object is made;
-/// results are the same bits. For programs that shall run on every x86-64: one that is compiled for its own processor
-/// has these forms by `host`. Elsewhere there is "baseline" alone. A kernel costs the call of a function more.
+/// ("baseline"), AVX2 with FMA ("avx2"), AVX-512 ("avx512") and a Zen 4 ("zen4"). Which of them run is decided when the
+/// object is made; results are the same bits. For programs that shall run on every x86-64: one that is compiled for its
+/// own processor has these forms by `host`. Elsewhere there is "baseline" alone. A kernel costs the call of a function
+/// more.
 class dispatched : public host {
   public:
     /// The kernels that the environment variable LACONIC_KERNELS names, or else those for the largest instruction set

@@ -23,7 +23,8 @@ template <class Codes = codes>
 Codes read(std::vector<std::byte> const& encoded, std::size_t n, int levels) {
     bit_reader source(encoded);
     Codes c(n);
-    read_codes(source, c, levels);
+    host on;
+    read_codes(on, source, std::span(c), levels);
     source.finish();
     return c;
 }
@@ -101,7 +102,8 @@ TEST_CASE("many ternary codes, wherever they begin, are their groups one by one"
             bit_reader source(expected_bytes);
             source.take(before);
             codes back(n);
-            read_codes(source, back, 1);
+            host on;
+            read_codes(on, source, std::span(back), 1);
             CHECK(back == c);
             byte_codes const narrow(c.begin(), c.end());
             sink.clear();
@@ -111,7 +113,7 @@ TEST_CASE("many ternary codes, wherever they begin, are their groups one by one"
             bit_reader again(expected_bytes);
             again.take(before);
             byte_codes narrow_back(n);
-            read_codes(again, narrow_back, 1);
+            read_codes(on, again, std::span(narrow_back), 1);
             CHECK(narrow_back == narrow);
         }
 }

@@ -5,50 +5,59 @@
 #include "support/bits.hpp"
 #include "support/everything.hpp"
 
-constexpr auto any = [](auto) { return true; };
+template <class Code>
+void all_are_read_back(unsigned width, int offset) {
+    kernels::code_words const words{width, offset};
+    host on;
+    for (std::size_t const n : {0u, 1u, 7u, 8u, 63u, 64u, 65u, 200u, 511u, 512u, 520u, 1027u, 4096u, 4103u})
+        for (unsigned const before : {0u, 1u, 7u, 8u, 61u}) {
+            std::vector<Code> codes(n), read(n);
+            for (std::size_t j = 0; j < n; ++j)
+                codes[j] = static_cast<Code>(static_cast<int>(key{width}.below(j, std::uint64_t{1} << width)) - offset);
+            bit_writer together, one_by_one;
+            ledger books;
+            for (auto* const w : {&together, &one_by_one}) w->put(before > 0, before);
+            put_codes(together, codes, words);
+            put_codes(books, codes, words);
+            for (auto const c : codes)
+                one_by_one.put(static_cast<std::make_unsigned_t<Code>>(static_cast<int>(c) + offset), width);
+            for (auto* const w : {&together, &one_by_one}) w->put(5, 3);
+            auto const encoded = by_hand::bytes_of(together);
+            REQUIRE(encoded == by_hand::bytes_of(one_by_one));
+            CHECK(books.unpadded() == n * width);
+            bit_reader source(encoded);
+            source.take(before);
+            take_codes(on, source, std::span(read), words, "");
+            CHECK(read == codes);
+            CHECK(source.take(3) == 5);
+        }
+}
 
 TEST_CASE("codes of every width, count and place are the bits of one by one, and are read back") {
-    for (unsigned width = 1; width <= 16; ++width)
-        for (std::size_t const n : {0, 1, 7, 8, 63, 64, 65, 200, 511, 512, 520, 1027})
-            for (unsigned const before : {0u, 1u, 7u, 8u, 61u}) {
-                std::vector<std::int32_t> codes(n), read(n);
-                for (std::size_t j = 0; j < n; ++j)
-                    codes[j] = static_cast<std::int32_t>(key{width}.below(j, std::uint64_t{1} << width)) - 5;
-                bit_writer together, one_by_one;
-                ledger books;
-                for (auto* const w : {&together, &one_by_one}) w->put(before > 0, before);
-                auto const word_of = [](std::int32_t c) { return static_cast<std::uint64_t>(c + 5); };
-                put_codes(together, codes, width, word_of);
-                put_codes(books, codes, width, word_of);
-                for (auto const c : codes) one_by_one.put(word_of(c), width);
-                for (auto* const w : {&together, &one_by_one}) w->put(5, 3);
-                auto const encoded = by_hand::bytes_of(together);
-                REQUIRE(encoded == by_hand::bytes_of(one_by_one));
-                CHECK(books.unpadded() == n * width);
-                bit_reader source(encoded);
-                source.take(before);
-                take_codes(source, read, width, any, "", [](auto word) { return int{word} - 5; });
-                CHECK(read == codes);
-                CHECK(source.take(3) == 5);
-            }
+    for (unsigned width = 1; width <= 16; ++width) {
+        all_are_read_back<std::uint16_t>(width, 0);
+        all_are_read_back<std::int16_t>(width, 1 << (width - 1));
+        if (width > 8) continue;
+        all_are_read_back<std::uint8_t>(width, 0);
+        all_are_read_back<std::int8_t>(width, 1 << (width - 1));
+    }
 }
 
 TEST_CASE("the first wrong code is refused where it stands, and a message that is too short where it ends") {
+    host on;
     for (unsigned const width : {3u, 8u, 9u})
-        for (std::size_t const at : {0, 1, 63, 64, 511, 512, 600, 1029}) {
-            std::vector<std::uint16_t> codes(1030, 2), read(1030);
+        for (std::size_t const at : {0u, 1u, 63u, 64u, 511u, 512u, 600u, 1029u, 4095u, 4096u, 4104u}) {
+            std::vector<std::uint16_t> codes(4105, 2), read(4105);
             codes[at] = 7;
             bit_writer sink;
             sink.put(1, 1);
-            put_codes(sink, codes, width, [](auto c) { return c; });
+            put_codes(sink, codes, {width});
             auto const encoded = by_hand::bytes_of(sink);
             bit_reader source(encoded);
             source.take(1);
             auto const place = "at bit " + std::to_string(1 + width * (at + 1)) + " of a message: too large";
-            CHECK_THROWS_WITH_AS(
-                take_codes(
-                    source, read, width, [](auto word) { return word < 7; }, "too large", [](auto w) { return w; }),
-                place.c_str(), wire_error);
+            CHECK_THROWS_WITH_AS(take_codes(on, source, std::span(read), {width, 0, 7, 6}, "too large"), place.c_str(),
+                                 wire_error);
             // As one by one: the error is that of the code that is cut, among those put together too.
             for (std::size_t const left : {std::size_t{1}, encoded.size() / 2, encoded.size() - 2}) {
                 auto const most = std::span(encoded).first(left);
@@ -61,8 +70,7 @@ TEST_CASE("the first wrong code is refused where it stands, and a message that i
                 } catch (wire_error const& e) {
                     why = e.what();
                 }
-                CHECK_THROWS_WITH_AS(take_codes(cut, read, width, any, "", [](auto w) { return w; }), why.c_str(),
-                                     wire_error);
+                CHECK_THROWS_WITH_AS(take_codes(on, cut, std::span(read), {width}, ""), why.c_str(), wire_error);
             }
         }
 }

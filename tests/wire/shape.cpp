@@ -2,6 +2,7 @@
 // Shapes are read stage by stage with the range of each parameter, 32 stages at most.
 #include "laconic/wire/shape.hpp"
 
+#include "named.hpp"
 #include "support/bits.hpp"
 #include "support/everything.hpp"
 
@@ -89,4 +90,42 @@ TEST_CASE("32 stages, and no more") {
     CHECK(shape_of<float>(words).size() == deepest_stage);
     words.insert(words.begin(), {{16, 8}, {1, 8}});
     CHECK_THROWS_WITH_AS(shape_of<float>(words), doctest::Contains("more than 32 stages"), wire_error);
+}
+
+// In blocks of codes, whatever the buckets are beside these, and wherever the message begins.
+TEST_CASE_TEMPLATE("a message that is read and added is one that is added after it is read", T, float, double) {
+    constexpr std::size_t d = 10001;
+    std::vector<T> x(d);
+    for (std::size_t i = 0; i < d; ++i) x[i] = static_cast<T>(std::tan(3 * (key{1}.uniform(i) - 0.5)));
+    host on;
+    for (auto const* const text :
+         {"fp16", "float8_e4m3", "natural", "quantize(levels=1)", "quantize(levels=7, bucket=512)",
+          "quantize(levels=2, bucket=999)", "quantize(levels=300, bucket=7)", "quantize(levels=127)",
+          "uniform(bits=4, bucket=5000)", "uniform(bits=3, bucket=1)", "natural_dithering(levels=9, bucket=600)",
+          "scaled_sign", "top_k(0.1)"}) {
+        CAPTURE(text);
+        auto const c = parse_compressor<T, host>(text);
+        any_message<T, host> m;
+        c(on, std::span<T const>(x), key{2}, m);
+        std::vector<T> wanted(d, T(0.3)), sum(d, T(0.3));
+        add_message(on, std::span(wanted), T(0.7), m);
+        for (unsigned const before : {0u, 3u}) {
+            bit_writer sink;
+            sink.put(0, before);
+            write(sink, m);
+            auto const encoded = by_hand::bytes_of(sink);
+            any_message<T, host> theirs;
+            auto const add = [&](std::span<std::byte const> bytes) {
+                bit_reader source(bytes);
+                source.take(before);
+                sum.assign(d, T(0.3));
+                c.blank(on, d, key{2}, theirs);
+                read_and_add(on, source, theirs, c, T(0.7), std::span(sum));
+                source.finish();
+            };
+            add(encoded);
+            CHECK(sum == wanted);
+            CHECK_THROWS_AS(add(std::span(encoded).first(encoded.size() / 2)), wire_error);
+        }
+    }
 }

@@ -171,6 +171,7 @@ struct compressor_face : face {
     /// The compressor inside for a layer of this shape; null where it is the same for all.
     virtual compressor_face* shaped(std::size_t d, std::size_t rows) const = 0;
     virtual void read_message(B& on, wire::bit_reader& source, any_message<T, B>& m) const = 0;
+    virtual void read_and_add(B& on, wire::bit_reader& source, any_message<T, B>& m, T w, std::span<T> out) const = 0;
     /// Whether the compressor inside has the constant.
     virtual bool unbiased() const = 0;
     virtual bool contractive() const = 0;
@@ -223,6 +224,9 @@ struct compressor_model : model<compressor_face<T, B>, Holder> {
     }
     void read_message(B& on, wire::bit_reader& source, any_message<T, B>& m) const override {
         if constexpr (OnHost<B>) read(on, source, own_message(m), *this->inside);
+    }
+    void read_and_add(B& on, wire::bit_reader& source, any_message<T, B>& m, T w, std::span<T> out) const override {
+        if constexpr (OnHost<B>) wire::read_and_add(on, source, own_message(m), *this->inside, w, out);
     }
     bool unbiased() const override {
         if constexpr (is_face) return this->inside->unbiased();

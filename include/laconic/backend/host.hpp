@@ -9,3 +9,4 @@
 #include "laconic/backend/host/round_to_short.hpp"
 #include "laconic/backend/host/sample.hpp"
 #include "laconic/backend/host/select.hpp"
+#include "laconic/backend/host/unpack.hpp"

@@ -72,20 +72,22 @@ struct quantized {
                detail::make_pieces(steps.size(), n, bucket);
     }
     terms_by<any_codes> terms() const& {
-        bool const are_bytes = levels <= most_in_byte;
-        return {{steps.data(), {codes.data(), are_bytes ? nullptr : wide_codes.data()}, bucket}, dimension()};
+        auto const* const wide = levels <= most_in_byte ? nullptr : wide_codes.data();
+        return {{steps.data(), {codes.data(), wide}, bucket}, dimension()};
     }
     void terms() const&& = delete;
+    /// The terms of n numbers with such codes, from number `first` on, where a bucket begins or which is all in one.
+    template <class Code>
+    terms_by<Code const*> terms_of(std::size_t first, Code const* some, std::size_t n) const {
+        return {{steps.data() + first / bucket, some, bucket}, n};
+    }
     bool operator==(quantized const&) const = default;
 };
 
 /// Chooses the width of the codes once, not for each of them.
 template <class B, Scalar S, Scalar T, class Held>
 void add_message(B& on, std::span<S> out, S w, quantized<T, Held> const& m) {
-    m.with_codes(m, [&](auto const& codes) {
-        using terms = typename quantized<T, Held>::template terms_by<decltype(codes.data())>;
-        add_terms(on, out, w, terms{{m.steps.data(), codes.data(), m.bucket}, codes.size()});
-    });
+    m.with_codes(m, [&](auto const& codes) { add_terms(on, out, w, m.terms_of(0, codes.data(), codes.size())); });
 }
 
 /// Numbers on halvings of a norm, in buckets of equal length (the last may be shorter): number j is 0 where codes_j is
@@ -134,8 +136,11 @@ struct dithered {
     }
     std::size_t dimension() const { return codes.size(); }
     bool fits(std::size_t n) const { return codes.size() == n && detail::make_pieces(norms.size(), n, bucket); }
-    terms_type terms() const& { return {{norms.data(), codes.data(), levels, bucket}, codes.size()}; }
+    terms_type terms() const& { return terms_of(0, codes.data(), codes.size()); }
     void terms() const&& = delete;
+    terms_type terms_of(std::size_t first, std::int16_t const* some, std::size_t n) const {  // as of quantized
+        return {{norms.data() + first / bucket, some, levels, bucket}, n};
+    }
     bool operator==(dithered const&) const = default;
 };
 
@@ -184,8 +189,11 @@ struct stepped {
     bool fits(std::size_t n) const {
         return codes.size() == n && least.size() == steps.size() && detail::make_pieces(steps.size(), n, bucket);
     }
-    terms_type terms() const& { return {{least.data(), steps.data(), codes.data(), bucket}, codes.size()}; }
+    terms_type terms() const& { return terms_of(0, codes.data(), codes.size()); }
     void terms() const&& = delete;
+    terms_type terms_of(std::size_t first, std::uint8_t const* some, std::size_t n) const {  // as of quantized
+        return {{least.data() + first / bucket, steps.data() + first / bucket, some, bucket}, n};
+    }
     bool operator==(stepped const&) const = default;
 };
 
@@ -206,7 +214,6 @@ struct signs {
         T scale;
         std::uint64_t word;
         constexpr T operator()(std::size_t j) const {
-            // The sign is put in by its bit, which compilers vectorize.
             using bits = detail::bits_of<T>;
             auto const sign = static_cast<bits>(word >> j & 1) << (8 * sizeof(T) - 1);
             return std::bit_cast<T>(std::bit_cast<bits>(scale) ^ sign);
@@ -254,7 +261,6 @@ struct means {
     typename B::template array<T> below, above;
     typename B::template array<std::uint64_t> words;
 
-    // Within one word of signs and one bucket.
     struct in_word {
         T below, above;
         std::uint64_t word;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <tuple>
 
+#include "laconic/backend/code_words.hpp"
 #include "laconic/message/message.hpp"
 
 /// Messages of numbers that share nothing: in full, as powers of two, in a short format, as the product of two factors.
@@ -42,10 +43,9 @@ struct power_of_two {
     static constexpr unsigned width = sizeof(T) == 4 ? 9 : 12;
     template <Scalar T>
     static constexpr unsigned exponents = (1u << (width<T> - 1)) - 1;
+    /// Those that are finite.
     template <Scalar T>
-    static constexpr bool is_finite(unsigned code) {
-        return (code & exponents<T>) < exponents<T>;
-    }
+    static constexpr kernels::code_words words{width<T>, 0, exponents<T>, exponents<T> - 1};
     template <Scalar T>
     static constexpr T value(unsigned code) {
         detail::bits_of<T> const sign = code >> (width<T> - 1), exponent = code & exponents<T>;
@@ -60,9 +60,7 @@ struct short_number {
     template <Scalar T>
     static constexpr auto width = static_cast<unsigned>(layout.width());
     template <Scalar T>
-    static constexpr bool is_finite(std::uint16_t code) {
-        return layout.is_finite(code);
-    }
+    static constexpr kernels::code_words words{width<T>, 0, layout.sign() - 1u, layout.largest()};
     template <Scalar T>
     static constexpr T value(std::uint16_t code) {
         return kernels::short_value<T>(layout, code);
@@ -77,6 +75,7 @@ struct coded {
     template <class Other>
     using for_backend = coded<Format, T, Other>;
     static constexpr unsigned code_width = Format::template width<T>;
+    static constexpr kernels::code_words words = Format::template words<T>;
     typename B::template array<std::uint16_t> codes;
 
     struct decoded {
@@ -88,8 +87,10 @@ struct coded {
     static auto fields(auto& m) { return std::tie(m.codes); }
     void resize(std::size_t n) { codes.resize(n); }
     std::size_t dimension() const { return codes.size(); }
-    terms_type terms() const& { return {{codes.data()}, codes.size()}; }
+    terms_type terms() const& { return terms_of(0, codes.data(), codes.size()); }
     void terms() const&& = delete;
+    /// The terms of n numbers with these codes.
+    static terms_type terms_of(std::size_t, std::uint16_t const* some, std::size_t n) { return {{some}, n}; }
     bool operator==(coded const&) const = default;
 };
 template <Scalar T, class B>

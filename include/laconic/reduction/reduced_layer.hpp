@@ -107,17 +107,16 @@ class reduced_layer final : public step_layer {
     void read(std::uint64_t round, int rank, wire::bit_reader& source) override {
         T const share = T(1) / static_cast<T>(comm().size());
         if (goes_in_full_) return full_means_.read_and_add(source, on(), rank, full_blank(), share, mean());
-        if constexpr (estimate_is_list) {
-            auto const& theirs = means_.read(source, on(), rank, blank(round));
-            if (lists_ && append_terms(on(), terms_, theirs)) return;
-            if (std::exchange(lists_, false)) {  // too many terms, or no list
+        if constexpr (estimate_is_list)
+            if (lists_) {
+                auto const& theirs = means_.read(source, on(), rank, blank(round));
+                if (append_terms(on(), terms_, theirs)) return;
+                lists_ = false;  // too many terms, or no list
                 fill(on(), mean(), T(0));
                 add_terms(on(), mean(), share, terms_.terms());
+                return add_message(on(), mean(), share, theirs);
             }
-            add_message(on(), mean(), share, theirs);
-        } else {
-            means_.read_and_add(source, on(), rank, blank(round), share, mean());
-        }
+        means_.read_and_add(source, on(), rank, blank(round), share, mean());
     }
     void send(std::uint64_t round, int lane) override {
         if constexpr (!full_is_payload)

@@ -144,11 +144,11 @@ class gathered : public plain_transport {
         messages.require_readable();
         if constexpr (!CarriesMessages<C, M, B>)
             if (add_in_parts(on, messages, blank, mean)) return;
-        auto const add = adding_mean(on, comm.size(), mean);
         if constexpr (CarriesMessages<C, M, B>)
-            arrays_.receive(on, comm, messages, blank, dimension_, add);
+            arrays_.receive(on, comm, messages, blank, dimension_,
+                            [&](int, auto const& m) { add_message(on, mean, T(1) / static_cast<T>(comm.size()), m); });
         else
-            each_message(on, messages, blank, encoding_, theirs_, add);
+            add_mean(on, messages, blank, encoding_, theirs_, mean);
     }
 
     /// For several messages in one payload: this rank's is written to `sink`.
@@ -169,7 +169,7 @@ class gathered : public plain_transport {
     /// Reads what write() wrote of rank r's message from `source`, and adds it to `out` with this weight; blank as in
     /// receive(). Throws wire_error.
     void read_and_add(wire::bit_reader& source, B& on, int r, auto blank, T weight, std::span<T> out) {
-        add_message(on, out, weight, read(source, on, r, blank));
+        encoding_.read_and_add(source, blank, r, on, theirs_, weight, out);
     }
     /// Reads such a message, which is valid until the next one is read.
     M const& read(wire::bit_reader& source, B& on, int r, auto blank) {

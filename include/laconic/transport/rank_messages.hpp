@@ -56,19 +56,14 @@ void read_from(B& on, C& comm, int r, Blank blank, wire::by_host<M, B>& encoding
     read_bytes_from(comm, r, [&](wire::bit_reader& source) { encoding.read_message(source, blank, r, on, m); });
 }
 
-/// use(r, m) for what every rank sent in the last collective call, read into `theirs`, in the order of ranks.
-template <class B, Communicator C, class M, class Blank, class Use>
-void each_message(B& on, C& comm, Blank blank, wire::by_host<M, B>& encoding, M& theirs, Use use) {
-    for (int r = 0; r < comm.size(); ++r) {
-        read_from(on, comm, r, blank, encoding, theirs);
-        use(r, std::as_const(theirs));
-    }
-}
-
-/// The function use(r, m) for each_message() that adds m / ranks to `out`.
-template <class B, Scalar T>
-auto adding_mean(B& on, int ranks, std::span<T> out) {
-    return [&on, out, share = T(1) / static_cast<T>(ranks)](int, auto const& m) { add_message(on, out, share, m); };
+/// out += the mean of what every rank sent in the last collective call, read into `theirs`, in the order of ranks.
+template <class B, Communicator C, class M, class Blank, Scalar T>
+void add_mean(B& on, C& comm, Blank blank, wire::by_host<M, B>& encoding, M& theirs, std::span<T> out) {
+    T const share = T(1) / static_cast<T>(comm.size());
+    for (int r = 0; r < comm.size(); ++r)
+        read_bytes_from(comm, r, [&](wire::bit_reader& source) {
+            encoding.read_and_add(source, blank, r, on, theirs, share, out);
+        });
 }
 
 /// Four bytes behind a message or an error frame that all ranks gather, by which they see that they take different

@@ -88,7 +88,7 @@ class served_mean : public plain_transport {
                                       auto const& feedback, std::span<T> mean) {
         try {
             fill(on, mean, T(0));
-            detail::each_message(on, comm, blank, messages_, theirs_, detail::adding_mean(on, comm.size(), mean));
+            detail::add_mean(on, comm, blank, messages_, theirs_, mean);
             detail::make_answer(feedback, how_, on, now, mean, mean_of_messages_, answer_);
             return detail::written<T>(sink_, dimension_, answers_, on, answer_).bytes;
         } catch (wire_error const&) {

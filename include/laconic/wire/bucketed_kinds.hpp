@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <tuple>
 
 #include "laconic/message/bucketed.hpp"
@@ -34,9 +35,20 @@ struct bucketed_kind : leaf_kind<K> {
         sink.charge(message_part::values);
         K::put_rest(sink, m);
     }
-    static void take(auto&, auto& source, auto& m) {
+    static void take(auto& on, auto& source, auto& m) {
+        take_buckets(source, m);
+        K::take_rest(on, source, m);
+    }
+    template <class M, Scalar T>
+    static void take_and_add(auto& on, auto& source, M& m, T w, std::span<T> out) requires requires {
+        K::add_rest(on, source, m, w, out);
+    }
+    {
+        take_buckets(source, m);
+        K::add_rest(on, source, m, w, out);
+    }
+    static void take_buckets(auto& source, auto& m) {
         for (std::size_t b = 0; b < std::get<0>(K::of_buckets(m)).size(); ++b) K::take_bucket(source, m, b);
-        K::take_rest(source, m);
     }
     static double as_paper(auto const& m) {
         auto const in_full = [](auto const&... each) { return (bits_in_full(each) + ...); };
@@ -62,8 +74,11 @@ struct quantized_kind : bucketed_kind<quantized_kind> {
     static void put_rest(auto& sink, auto const& m) {
         m.with_codes(m, [&](auto const& codes) { write_codes(sink, codes, m.levels); });
     }
-    static void take_rest(auto& source, auto& m) {
-        m.with_codes(m, [&](auto& codes) { read_codes(source, codes, m.levels); });
+    static void take_rest(auto& on, auto& source, auto& m) {
+        m.with_codes(m, [&](auto& codes) { read_codes(on, source, std::span(codes), m.levels); });
+    }
+    static void add_rest(auto& on, auto& source, auto& m, auto w, auto out) {
+        m.with_codes(m, [&](auto& codes) { add_levels(on, source, m, std::span(codes), w, out); });
     }
     static reading_bounds per_number(auto const& m) {
         return {1, m.with_codes(m, [](auto const& codes) { return sizeof(codes[0]); }) + sizeof(m.steps[0])};
@@ -88,7 +103,10 @@ struct dithered_kind : bucketed_kind<dithered_kind> {
         m.norms[b] = take_magnitude<typename M::value_type>(source, "norm");
     }
     static void put_rest(auto& sink, auto const& m) { write_codes(sink, m.codes, m.levels); }
-    static void take_rest(auto& source, auto& m) { read_codes(source, m.codes, m.levels); }
+    static void take_rest(auto& on, auto& source, auto& m) { read_codes(on, source, std::span(m.codes), m.levels); }
+    static void add_rest(auto& on, auto& source, auto& m, auto w, auto out) {
+        add_levels(on, source, m, std::span(m.codes), w, out);
+    }
     static reading_bounds per_number(auto const& m) { return {1, sizeof(m.codes[0]) + sizeof(m.norms[0])}; }
     /// A sign and one of levels + 1 levels.
     static double paper_width(auto const& m) { return 1 + std::log2(m.levels + 1.0); }
@@ -114,10 +132,11 @@ struct stepped_kind : bucketed_kind<stepped_kind> {
         if (!std::isfinite(messages::stepped_value(m.least[b], m.steps[b], (1 << m.width) - 1)))
             source.refuse("a grid that is not finite");
     }
-    static void put_rest(auto& sink, auto const& m) { put_codes(sink, m.codes, static_cast<unsigned>(m.width)); }
-    static void take_rest(auto& source, auto& m) {
-        take_codes(
-            source, m.codes, static_cast<unsigned>(m.width), [](unsigned) { return true; }, "");
+    static kernels::code_words words(auto const& m) { return {static_cast<unsigned>(m.width)}; }
+    static void put_rest(auto& sink, auto const& m) { put_codes(sink, m.codes, words(m)); }
+    static void take_rest(auto& on, auto& source, auto& m) { take_codes(on, source, std::span(m.codes), words(m), ""); }
+    static void add_rest(auto& on, auto& source, auto& m, auto w, auto out) {
+        add_codes<std::uint8_t>(on, source, m, m.bucket, words(m), "", w, out);
     }
     static reading_bounds per_number(auto const& m) {
         return {static_cast<std::uint64_t>(m.width), 1 + 2 * sizeof(m.steps[0])};
@@ -133,7 +152,7 @@ struct signed_kind : bucketed_kind<K> {
     static void put_rest(auto& sink, auto const& m) {
         for (std::size_t w = 0; w < m.words.size(); ++w) sink.put(m.words[w], signs_in(w, m));
     }
-    static void take_rest(auto& source, auto& m) {
+    static void take_rest(auto&, auto& source, auto& m) {
         for (std::size_t w = 0; w < m.words.size(); ++w) m.words[w] = source.take(signs_in(w, m));
     }
     static reading_bounds per_number(auto const& m) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -34,6 +35,17 @@ class by_host {
             blank(on, r, m);
             read(host_, source, copy_, blank(host_, r, copy_));
             copy_message(host_, std::as_const(copy_), on, m);
+        }
+    }
+
+    /// The same, and adds w times the message to out; see wire::read_and_add().
+    template <Scalar T>
+    void read_and_add(auto& source, auto blank, int r, B& on, M& m, T w, std::span<T> out) {
+        if constexpr (OnHost<B>) {
+            wire::read_and_add(on, source, m, blank(on, r, m), w, out);
+        } else {
+            read_message(source, blank, r, on, m);
+            add_message(on, out, w, std::as_const(m));
         }
     }
 

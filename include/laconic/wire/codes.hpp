@@ -20,6 +20,7 @@
 namespace laconic::detail {
 
 inline constexpr std::size_t trits_in_group = 5;
+inline constexpr char const* outside_grid = "a level outside the grid";
 
 // The five codes of each word of a whole group.
 inline constexpr auto codes_of_trits = [] {
@@ -69,7 +70,7 @@ void write_trits(W& sink, Codes const& codes) {
         word += values * static_cast<std::uint64_t>(c[j] + 1);
     if (values > 1) sink.put(word, width_of(values));
 }
-void read_trits(wire::bit_reader& source, auto& codes) {
+void read_trits(wire::bit_reader& source, auto codes) {
     using code = std::remove_cvref_t<decltype(codes[0])>;
     std::size_t first = 0;
     for (; first + 8 * trits_in_group <= codes.size() && source.left() >= 64; first += 8 * trits_in_group) {
@@ -101,20 +102,32 @@ void read_trits(wire::bit_reader& source, auto& codes) {
 
 namespace laconic::wire {
 
+/// The words of codes -levels .. levels, of more than one level.
+constexpr kernels::code_words words_of_levels(int levels) {
+    auto const most = 2 * static_cast<unsigned>(levels);
+    return {detail::width_of(most + 1), levels, 0xffff, most};
+}
+
 /// Writes codes in -levels .. levels.
 void write_codes(BitSink auto& sink, auto const& codes, int levels) {
     if (levels == 1) return detail::write_trits(sink, codes);
-    put_codes(sink, codes, detail::width_of(2 * static_cast<std::uint64_t>(levels) + 1),
-              [levels](int code) { return static_cast<std::uint64_t>(code + levels); });
+    put_codes(sink, codes, words_of_levels(levels));
 }
 
 /// Fills codes, whose size is the number of codes; throws wire_error where one is outside -levels .. levels.
-void read_codes(bit_reader& source, auto& codes, int levels) {
+template <OnHost B, class Code>
+void read_codes(B& on, bit_reader& source, std::span<Code> codes, int levels) {
     if (levels == 1) return detail::read_trits(source, codes);
-    take_codes(
-        source, codes, detail::width_of(2 * static_cast<std::uint64_t>(levels) + 1),
-        [most = 2 * levels](int word) { return word <= most; }, "a level outside the grid",
-        [levels](int word) { return word - levels; });
+    take_codes(on, source, codes, words_of_levels(levels), detail::outside_grid);
+}
+/// Reads the codes of the message m, for which `codes` has room, and adds w times its numbers to out, some codes at a
+/// time; so where it throws, some are added. Ternary codes are read before.
+template <OnHost B, class M, class Code, Scalar T>
+void add_levels(B& on, bit_reader& source, M const& m, std::span<Code> codes, T w, std::span<T> out) {
+    if (m.levels > 1)
+        return add_codes<Code>(on, source, m, m.bucket, words_of_levels(m.levels), detail::outside_grid, w, out);
+    detail::read_trits(source, codes);
+    add_terms(on, out, w, m.terms_of(0, codes.data(), codes.size()));
 }
 
 }  // namespace laconic::wire

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 #include "laconic/wire/fixed_width.hpp"
 #include "laconic/wire/shape.hpp"
@@ -36,13 +37,13 @@ struct coded_kind : leaf_kind<coded_kind<Format, Number>> {
     template <Scalar T, class B>
     using message = messages::coded<Format, T, B>;
 
-    static void put(auto& sink, auto const& m) { put_codes(sink, m.codes, m.code_width); }
-    template <class M>
-    static void take(auto&, auto& source, M& m) {
-        auto const is_finite = [](std::uint16_t code) {
-            return Format::template is_finite<typename M::value_type>(code);
-        };
-        take_codes(source, m.codes, m.code_width, is_finite, "a number that is not finite");
+    static constexpr char const* wrong = "a number that is not finite";
+
+    static void put(auto& sink, auto const& m) { put_codes(sink, m.codes, m.words); }
+    static void take(auto& on, auto& source, auto& m) { take_codes(on, source, std::span(m.codes), m.words, wrong); }
+    template <class M, Scalar T>
+    static void take_and_add(auto& on, auto& source, M& m, T w, std::span<T> out) {
+        add_codes<std::uint16_t>(on, source, m, detail::codes_together, m.words, wrong, w, out);
     }
     static reading_bounds per_number(auto const& m) { return {m.code_width, sizeof(std::uint16_t)}; }
     static double as_paper(auto const& m) { return m.code_width * static_cast<double>(m.codes.size()); }

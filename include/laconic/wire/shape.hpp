@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -196,6 +197,20 @@ void read(B& on, bit_reader& source, M& m, [[maybe_unused]] C const& c) {
         kind_of<M>.take(on, source, m, c);
     else
         read(on, source, m);
+}
+
+/// Reads m so and adds w times its numbers to out, some at a time where its kind has take_and_add(on, source, m, w,
+/// out): then m has no codes, and where it throws, those before are added.
+template <class B, class M, class C, Scalar T>
+void read_and_add(B& on, bit_reader& source, M& m, C const& c, T w, std::span<T> out) {
+    if constexpr (requires { c.read_and_add(on, source, m, w, out); }) {
+        c.read_and_add(on, source, m, w, out);
+    } else if constexpr (requires { kind_of<M>.take_and_add(on, source, m, w, out); }) {
+        kind_of<M>.take_and_add(on, source, m, w, out);
+    } else {
+        read(on, source, m, c);
+        add_message(on, out, w, m);
+    }
 }
 
 /// The bits that papers count for a message, by a formula. For a message without a formula, such as a user's, it is the

@@ -224,20 +224,23 @@ class bit_reader {
     /// Fills `to` with the next bytes, wherever the last bit ended.
     void take_bytes_to(std::span<std::byte> to) {
         if (to.size() > left() / 8) refuse("it ends ", to.size() - left() / 8, " bytes too early");
-        if (bit_ % 8 == 0) {
-            if (!to.empty()) std::memcpy(to.data(), bytes_.data() + bit_ / 8, to.size());
-            bit_ += 8 * std::uint64_t{to.size()};
-            return;
-        }
-        auto const* const from = bytes_.data() + bit_ / 8;
+        auto const bytes = take_bits(8 * std::uint64_t{to.size()}, to);
+        if (!to.empty() && bytes.data() != to.data()) std::memcpy(to.data(), bytes.data(), to.size());
+    }
+    /// The next `bits` <= left() bits, copied to `room` where they begin no byte of the message; others may follow.
+    std::span<std::byte const> take_bits(std::uint64_t bits, std::span<std::byte> room) {
+        auto const from = bytes_.subspan(detail::as_size(bit_ / 8));
         auto const offset = static_cast<unsigned>(bit_ % 8);
-        std::size_t const words = to.size() / 8;
-        for (std::size_t j = 0; j < words; ++j) {  // the byte behind the eight exists and has the last bits
-            auto const last = std::to_integer<std::uint64_t>(from[8 * j + 8]);
-            detail::store_word(to.data() + 8 * j, detail::load_word(from + 8 * j) >> offset | last << (64 - offset));
+        bit_ += bits;
+        if (offset == 0) return from;
+        std::size_t const bytes = detail::as_size((bits + 7) / 8), words = bytes / 8;
+        for (std::size_t i = 0; i < 8 * words; i += 8) {  // the byte behind the eight has the last bits, if any
+            std::uint64_t const last = i + 8 < from.size() ? std::to_integer<std::uint64_t>(from[i + 8]) : 0;
+            detail::store_word(room.data() + i, detail::load_word(from.data() + i) >> offset | last << (64 - offset));
         }
-        bit_ += 64 * std::uint64_t{words};
-        for (std::byte& b : to.subspan(8 * words)) b = static_cast<std::byte>(take(8));
+        for (std::size_t i = 8 * words; i < bytes; ++i)
+            room[i] = from[i] >> offset | (i + 1 < from.size() ? from[i + 1] << (8 - offset) : std::byte{});
+        return room.first(bytes);
     }
 
     /// The number of bits that are left, padding included, and of those that have been read.
@@ -260,7 +263,6 @@ class bit_reader {
         if (take(static_cast<unsigned>(left())) != 0) refuse("the padding of the last byte is not zero");
     }
 
-    /// Throws wire_error.
     [[noreturn, gnu::cold, gnu::noinline]] void refuse(std::string_view why) const {
         throw wire_error(bit_, std::string(why));
     }

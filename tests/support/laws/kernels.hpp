@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "laconic/backend/code_words.hpp"
 #include "laconic/backend/scales.hpp"
 #include "laconic/backend/short_format.hpp"
 #include "laconic/message/message.hpp"
@@ -312,6 +313,32 @@ void samples(std::size_t few) {
     typename B::template array<coordinate> at;
     sample(pair.on, key{3}, laconic::detail::largest_dimension, 1000, at);
     CHECK(here(pair.on, at) == coordinates(first.begin(), first.end()));
+}
+
+/// Codes of 8 and 16 bits, that all have words and of which some have none.
+template <class B>
+void words() {
+    beside_reference<B> pair;
+    auto const same = [&]<class Code>(Code, unsigned width, std::size_t n) {
+        std::vector<std::byte> bytes((width * n + 7) / 8 + n % 3 * 9);
+        for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(key{n}.below(i, 256));
+        unsigned const last = (1u << width) - 1;
+        for (code_words const f : {code_words{width},
+                                   {width, 3},
+                                   {width, 0, last / 2, last / 2},
+                                   {width, 1, last, last - 1},
+                                   {width, 0, last / 2, 0}})
+            CHECK(pair.same([f](auto& on, auto& from, auto& to) { return unpack_codes(on, in(from), f, out(to)); },
+                            bytes, std::vector<Code>(n)));
+    };
+    for (unsigned width = 1; width <= 16; ++width)
+        for (std::size_t const n :
+             {0u, 1u, 7u, 8u, 9u, 16u, 31u, 32u, 40u, 63u, 64u, 65u, 127u, 128u, 511u, 512u, 520u, 1027u}) {
+            CAPTURE(width);
+            CAPTURE(n);
+            same(std::uint16_t{}, width, n);
+            if (width <= 8) same(std::uint8_t{}, width, n);
+        }
 }
 
 template <class B, class T>

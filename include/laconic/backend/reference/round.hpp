@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "laconic/backend/code_words.hpp"
 #include "laconic/backend/reference/arithmetic.hpp"
 #include "laconic/backend/short_format.hpp"
 
@@ -198,6 +199,11 @@ void damp_steps(reference& on, std::span<T const> x, std::size_t bucket, std::sp
         double const noise = rounding_variance(on, part, steps[b]) / squares_in_units(on, part, steps[b]);
         steps[b] = static_cast<T>(static_cast<double>(steps[b]) / (1 + noise));
     });
+}
+
+template <class Code>
+bool unpack_codes(reference&, std::span<std::byte const> bytes, code_words words, std::span<Code> codes) {
+    return detail::unpack_one_by_one(bytes, words, codes);
 }
 
 }  // namespace laconic::kernels

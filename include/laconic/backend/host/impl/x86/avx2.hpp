@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "laconic/backend/code_words.hpp"
 #include "laconic/backend/host/impl/rounded_together.hpp"
 #include "laconic/backend/host/impl/x86/avx.hpp"
 
@@ -122,6 +123,49 @@ template <class A>
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + j), level);
     }
     return all_bits_if(_mm256_testz_si256(open, open) == 0);
+}
+
+// What unpack_codes does, of n words, a multiple of 32, of up to 8 bits in codes of 8 and up to 9 in codes of 16,
+// behind which 16 bytes more can be read. Each word lies in two bytes; these become its lane, from which its bits are
+// shifted.
+template <class A, class Code>
+bool unpack_words(instruction_set::avx2, std::byte const* from, std::size_t n, kernels::code_words f, Code* to) {
+    std::array<std::uint8_t, 16> bytes;
+    std::array<std::uint16_t, 8> factors;
+    for (unsigned j = 0; j < 8; ++j) {
+        unsigned const bit = j * f.width;
+        bytes[2 * j] = static_cast<std::uint8_t>(bit / 8);
+        bytes[2 * j + 1] = static_cast<std::uint8_t>(bit / 8 + 1);
+        factors[j] = static_cast<std::uint16_t>(1u << (7 - bit % 8));
+    }
+    auto const load = [](void const* p) { return _mm_loadu_si128(static_cast<__m128i const*>(p)); };
+    auto const places = _mm256_broadcastsi128_si256(load(bytes.data()));
+    auto const up = _mm256_broadcastsi128_si256(load(factors.data()));
+    auto const low = _mm256_set1_epi16(static_cast<short>((1u << f.width) - 1));
+    auto const words = [&](std::byte const* p) {
+        auto const two = _mm256_inserti128_si256(_mm256_castsi128_si256(load(p)), load(p + f.width), 1);
+        auto const shifted = _mm256_mullo_epi16(_mm256_shuffle_epi8(two, places), up);
+        return _mm256_and_si256(_mm256_srli_epi16(shifted, 7), low);
+    };
+    auto beyond = _mm256_setzero_si256();
+    auto const each = [](unsigned v) {
+        return sizeof(Code) == 1 ? _mm256_set1_epi8(static_cast<char>(v)) : _mm256_set1_epi16(static_cast<short>(v));
+    };
+    auto const mask = each(f.mask), most = each(f.most), offset = each(static_cast<unsigned>(f.offset));
+    for (std::size_t i = 0; i < n; i += 32 / sizeof(Code), from += 4 / sizeof(Code) * f.width) {
+        __m256i all, codes;
+        if constexpr (sizeof(Code) == 1) {
+            all = _mm256_permute4x64_epi64(_mm256_packus_epi16(words(from), words(from + 2 * f.width)), 0xd8);
+            beyond = _mm256_or_si256(beyond, _mm256_subs_epu8(_mm256_and_si256(all, mask), most));
+            codes = _mm256_sub_epi8(all, offset);
+        } else {
+            all = words(from);
+            beyond = _mm256_or_si256(beyond, _mm256_subs_epu16(_mm256_and_si256(all, mask), most));
+            codes = _mm256_sub_epi16(all, offset);
+        }
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), codes);
+    }
+    return _mm256_testz_si256(beyond, beyond) != 0;
 }
 
 }  // namespace laconic::detail

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "laconic/core/contract.hpp"
+
+namespace laconic::kernels {
+
+/// How codes lie in a row of words of `width` bits, 1 .. 16, from the lowest bit of the first byte on: as code +
+/// offset. A word whose bits in `mask` are above `most` stands for no code.
+struct code_words {
+    unsigned width;
+    int offset = 0;
+    unsigned mask = 0xffff, most = 0xffff;
+
+    constexpr bool has(unsigned word) const { return (word & mask) <= most; }
+};
+
+}  // namespace laconic::kernels
+
+namespace laconic::detail {
+
+// Packs the lowest `width` bits of each lane of 8 or 16 bits in a word of 64 side by side, and unpacks them: neighbours
+// are moved together, then pairs of them, and so on.
+template <class Lane>
+class lane_squeezer {
+  public:
+    static constexpr unsigned lane = 8 * sizeof(Lane), lanes = 64 / lane;
+
+    explicit lane_squeezer(unsigned width) : width_(width) {
+        for (unsigned s = 0; s < steps; ++s) {
+            unsigned const apart = lane << s, used = width << s;
+            for (unsigned at = 0; at < 64; at += 2 * apart)
+                low_[s] |= ((std::uint64_t{1} << used) - 1) << at;  // used <= 32
+        }
+    }
+    std::uint64_t squeezed(std::uint64_t word) const {
+        auto const join = [&](unsigned s) {
+            unsigned const apart = lane << s, by = (lane - width_) << s;
+            word = (word & low_[s]) | (word & low_[s] << apart) >> by;
+        };
+        join(0);
+        join(1);
+        if constexpr (steps == 3) join(2);
+        return word;
+    }
+    // Ignores the bits above the `lanes` codes.
+    std::uint64_t spread(std::uint64_t word) const {
+        auto const part = [&](unsigned s) {
+            unsigned const apart = lane << s, by = (lane - width_) << s;
+            word = (word & low_[s]) | (word << by & low_[s] << apart);
+        };
+        if constexpr (steps == 3) part(2);
+        part(1);
+        part(0);
+        return word;
+    }
+
+  private:
+    static constexpr unsigned steps = lane == 8 ? 3 : 2;
+
+    unsigned width_;
+    std::array<std::uint64_t, steps> low_{};
+};
+
+// How many codes are packed, or unpacked, at a time: so few that they stay in the first cache.
+inline constexpr std::size_t words_together = 512;
+
+// The words of n codes, a multiple of 8 up to words_together, which fit lanes of 8 or 16 bits, as bytes; up to 16 bytes
+// behind these are written, too.
+template <class Lane, class Code>
+void pack_words(Code const* codes, std::size_t n, kernels::code_words f, std::byte* bytes) {
+    LACONIC_EXPECTS(n % 8 == 0 && n <= words_together && f.width <= 8 * sizeof(Lane));
+    constexpr std::size_t per_word = lane_squeezer<Lane>::lanes;
+    if constexpr (std::endian::native != std::endian::little) {
+        std::fill_n(bytes, n / 8 * f.width, std::byte{});
+        for (std::size_t bit = 0; bit < n * f.width; ++bit) {
+            auto const word = static_cast<unsigned>(static_cast<int>(codes[bit / f.width]) + f.offset);
+            bytes[bit / 8] |= static_cast<std::byte>((word >> bit % f.width & 1) << bit % 8);
+        }
+    } else {
+        alignas(64) std::array<Lane, words_together> lanes;
+        for (std::size_t j = 0; j < n; ++j) lanes[j] = static_cast<Lane>(static_cast<int>(codes[j]) + f.offset);
+        if (f.width == 8 * sizeof(Lane)) {
+            std::memcpy(bytes, lanes.data(), n * sizeof(Lane));
+            return;
+        }
+        lane_squeezer<Lane> const by(f.width);
+        alignas(64) std::array<std::uint64_t, words_together / per_word> words;
+        std::memcpy(words.data(), lanes.data(), n * sizeof(Lane));
+        for (std::size_t w = 0; w < n / per_word; ++w) words[w] = by.squeezed(words[w]);
+        for (std::size_t g = 0; g < n / 8; ++g, bytes += f.width)  // the next word overwrites the bits above
+            if constexpr (per_word == 8) {
+                std::memcpy(bytes, &words[g], 8);
+            } else {
+                std::uint64_t const low = words[2 * g], high = words[2 * g + 1], all = low | high << 4 * f.width,
+                                    above = high >> (64 - 4 * f.width);
+                std::memcpy(bytes, &all, 8);
+                std::memcpy(bytes + 8, &above, 8);
+            }
+    }
+}
+
+// What unpack_codes does, by its definition.
+template <class Code>
+bool unpack_one_by_one(std::span<std::byte const> bytes, kernels::code_words f, std::span<Code> codes) {
+    bool right = true;
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+        unsigned word = 0;
+        for (std::size_t b = 0, bit = i * f.width; b < f.width; ++b, ++bit)
+            word |= (std::to_integer<unsigned>(bytes[bit / 8]) >> bit % 8 & 1) << b;
+        right = right && f.has(word);
+        codes[i] = static_cast<Code>(static_cast<int>(word) - f.offset);
+    }
+    return right;
+}
+
+}  // namespace laconic::detail
