@@ -234,9 +234,10 @@ void clip_magnitudes(basic_host<A>&, T most, std::span<T> x) {
     for (T& v : x) v = v > most ? most : v < -most ? -most : v;
 }
 
-/// out_i += w v for every term v e_i, bucket by bucket, so that no term looks for its bucket.
+/// out_i += w v for every term v e_i, bucket by bucket, so that no term looks for its bucket. Flat, as a call for each
+/// word of signs would cost half as much again.
 template <class A, Scalar T, detail::InBuckets Terms>
-void add_terms(basic_host<A>& on, std::span<T> out, T w, Terms terms) {
+[[gnu::flatten]] void add_terms(basic_host<A>& on, std::span<T> out, T w, Terms terms) {
     LACONIC_EXPECTS(terms.size() == out.size());
     for (std::size_t first = 0; first < out.size();) {
         auto const part = terms.from(first);
