@@ -34,7 +34,7 @@ LACONIC_C_API char const* laconic_version(void);
 
 typedef enum laconic_status LACONIC_C_INT {
     LACONIC_OK = 0,
-    LACONIC_ERROR = 1,             /* none of those below, such as a sum outside the range of its numbers */
+    LACONIC_ERROR = 1,             /* none of those below, such as a sum beyond numbers of 16 bits */
     LACONIC_ARGUMENT_ERROR = 2,    /* an argument outside its range */
     LACONIC_PARSE_ERROR = 3,       /* a text that cannot be read; the error's text has the valid names */
     LACONIC_THEORY_ERROR = 4,      /* no theorem covers the reduction, and no unproved(...) is around it */
@@ -95,7 +95,7 @@ LACONIC_C_API laconic_status laconic_comm_tcp_connect(laconic_listener const* li
                                                       char const* const* addresses, double deadline_seconds,
                                                       laconic_comm** made);
 /* A communicator over MPI: laconic::mpi, over a duplicate of the one whose Fortran handle this is (MPI_Comm_c2f). All its
- * ranks call it, and free it before MPI_Finalize. LACONIC_ARGUMENT_ERROR where this library was compiled without MPI
+ * ranks call it, and free it together, before MPI_Finalize: the first to do so waits for the others. LACONIC_ARGUMENT_ERROR where this library was compiled without MPI
  * (CMake: LACONIC_MPI=ON), where MPI does not run, and where `version` is not NULL and another than this library's MPI
  * returns by MPI_Get_library_version: the handle is then another MPI's. */
 LACONIC_C_API laconic_status laconic_comm_mpi(int32_t fortran_handle, char const* version, laconic_comm** made);

@@ -296,7 +296,9 @@ laconic_status laconic_comm_mpi([[maybe_unused]] int32_t fortran_handle, [[maybe
         detail::check_mpi(MPI_Get_library_version(own, &length), "MPI_Get_library_version");
         if (version && std::string_view(own) != version)
             throw argument_error({"the library uses the MPI \"", own, "\", the caller \"", version, "\""});
-        return laconic_comm(std::make_shared<mpi::member>(MPI_Comm_f2c(fortran_handle)));
+        // MPI_Comm_f2c ends the program where MPI does not run.
+        return laconic_comm(
+            std::make_shared<mpi::member>(detail::mpi_runs() ? MPI_Comm_f2c(fortran_handle) : MPI_COMM_NULL));
 #else
         throw argument_error("the library was compiled without MPI: set LACONIC_MPI to ON where it is");
 #endif

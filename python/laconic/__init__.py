@@ -53,13 +53,6 @@ def _writable(x, name="the array"):
     return x.ctypes.data, x.size, _number(x.dtype)
 
 
-def _text(what, text):
-    """A text as C takes it."""
-    if not isinstance(text, str) or "\0" in text:
-        raise ArgumentError(f"{what} is {text!r}: it must be a text, without the character 0")
-    return text.encode()
-
-
 def _like(x):
     """The length and type of numbers of x, an array, and its rows as it lies in memory; or these three themselves."""
     if isinstance(x, tuple):
@@ -173,7 +166,7 @@ class Reducer:
         if len(types) > 1 and 1 in types:
             raise ArgumentError("a reducer of float64 and of other numbers: make one for each")
         listed = (_c.Layer * len(layers))(
-            *(_c.Layer(_text("a layer's name", name), size, 0, rows) for name, (size, _, rows) in layers.items())
+            *(_c.Layer(_c.text("a layer's name", name), size, 0, rows) for name, (size, _, rows) in layers.items())
         )
         options = _c.ReducerOptions()
         _c.library.laconic_reducer_options_default(c.byref(options))
@@ -189,10 +182,10 @@ class Reducer:
         options.missing_layer = _choice("missing_layer", missing_layer, ["raise", "zero", "skip"])
         options.skip_zero_layers, options.steps_vary = bool(skip_zero_layers), bool(steps_vary)
         patterns = [in_full] if isinstance(in_full, str) else list(in_full)
-        options.in_full = (c.c_char_p * len(patterns))(*(_text("a pattern of in_full", p) for p in patterns))
+        options.in_full = (c.c_char_p * len(patterns))(*(_c.text("a pattern of in_full", p) for p in patterns))
         options.in_full_count = len(patterns)
         made = c.c_void_p()
-        self._comm.call("reducer_new", _text("the reduction", reduction), self._comm.handle, listed, len(listed),
+        self._comm.call("reducer_new", _c.text("the reduction", reduction), self._comm.handle, listed, len(listed),
                         self._number, c.byref(options), c.byref(made))  # fmt: skip
         self._handle = made
         # The communicator is freed after the reducer: its functions stay as long as this object's finalizer.
@@ -200,25 +193,32 @@ class Reducer:
 
     def __call__(self, arrays, **step):
         """Replaces all layers' arrays, a dict or the one array, by the estimate, in place. ``step``: as start()."""
-        started = set()
         try:
-            for name, x in (arrays if isinstance(arrays, dict) else {"": arrays}).items():
-                self.start(name, x, **step)
-                started.add(name)
-        except BaseException as error:
-            self._fail(started) if isinstance(error, Exception) else self.drop()
+            arrays = arrays if isinstance(arrays, dict) else {"": arrays}
+            given = [(self._place(name), self._numbers(name, x), x) for name, x in arrays.items()]
+            self._step(**step)
+        except Exception:
+            self._fail(step)
+            raise
+        try:
+            for layer, numbers, x in given:
+                self._start(layer, numbers, x, **step)
+        except BaseException:
+            self.drop()  # else the next call would start layers twice
             raise
         self.finish()
 
-    def _fail(self, started):
-        """Ends a step that this rank cannot take: the others, which wait for it, get an error, as no layer has 0 numbers."""
-        for name, l in self._places.items():
-            try:
-                if name not in started:
-                    self._start(l, (None, 0, self._number), None)
-            except Error:
-                pass  # it is started
+    def _fail(self, step):
+        """Ends a step that this rank cannot take, and of which it has started no layer, by layers of other lengths: the
+        others, which wait for it, get an error."""
         try:
+            self._step(**step)
+        except Exception:
+            step = {}  # these were refused
+        none = np.empty(1, np.float64)
+        try:
+            for layer, size in enumerate(self._sizes):
+                self._start(layer, (none.ctypes.data, 0 if size else 1, self._number), none, **step)
             self.finish()
         except Error:
             pass  # the caller gets the reason
@@ -232,19 +232,17 @@ class Reducer:
             weight: of this rank's gradient in the mean; needs ``steps_vary``.
             dense: all layers are sent uncompressed in this step; needs ``steps_vary``.
         """
-        self._start(self._place(name), _writable(x, f"layer {name!r}" if name else "the array"), x, **step)
+        self._start(self._place(name), self._numbers(name, x), x, **step)
 
     def bind(self, name, x):
         """Binds x to a layer for all steps, as missing_layer="zero" needs."""
+        self._comm.call("reducer_bind", self._handle, self._place(name), *self._numbers(name, x))
         self._held[name] = x
-        self._comm.call("reducer_bind", self._handle, self._place(name), *_writable(x))
 
     def finish(self, **step):
         """Replaces the arrays of all started layers by the estimate. If it raises, none has changed."""
-        try:
-            self._comm.call("reducer_finish", self._handle, self._step(**step))
-        finally:
-            self._held = {name: x for name, x in self._held.items() if isinstance(name, str)}
+        self._comm.call("reducer_finish", self._handle, self._step(**step))
+        self._held = {name: x for name, x in self._held.items() if isinstance(name, str)}
         if self._probe_every and (now := self._statistics()).steps % self._probe_every == 0:
             self._watch(_probe(now))
 
@@ -329,9 +327,13 @@ class Reducer:
             raise ArgumentError(f"there is no layer {name!r}: they are {', '.join(map(repr, self._places))}")
         return self._places[name]
 
+    @staticmethod
+    def _numbers(name, x):
+        return _writable(x, f"layer {name!r}" if name else "the array")
+
     def _start(self, layer, numbers, owner, **step):
-        self._held[layer] = owner  # its memory stays until finish()
         self._comm.call("reducer_start", self._handle, layer, *numbers, self._step(**step))
+        self._held[layer] = owner  # its memory stays until finish() succeeds, or the layer's next start
 
     @staticmethod
     def _step(loss_scale=1.0, step_size=None, weight=1.0, dense=False):
@@ -367,17 +369,17 @@ def encode(compressor, x, seed=0, stream=0):
     """The bytes of the array x (float32 or float64) as a compressor such as "top_k(0.01) | natural" encodes it. What it
     draws it draws from (seed, stream): give each message another pair, and decode with the same."""
     x = np.ascontiguousarray(x)
-    compressor = _text("the compressor", compressor)
+    compressor = _c.text("the compressor", compressor)
     return _c.made_bytes("encode", compressor, x.ctypes.data, x.size, _number(x.dtype), seed, stream)
 
 
 def decode(compressor, encoded, x, seed=0, stream=0):
     """x <- the array that encode() encoded, of x's length and type. WireError for damaged bytes; then x is as it was."""
     encoded = bytes(encoded)
-    _c.call("decode", _text("the compressor", compressor), encoded, len(encoded), *_writable(x), seed, stream)
+    _c.call("decode", _c.text("the compressor", compressor), encoded, len(encoded), *_writable(x), seed, stream)
 
 
 def names(what):
     """The "reductions", "compressors" or "collectives" that texts may name: a dict of their forms and descriptions."""
-    lines = _c.made_bytes("list", what.encode()).decode().splitlines()
+    lines = _c.made_bytes("list", _c.text("what to list", what)).decode().splitlines()
     return dict(line.split("\t", 1) for line in lines)

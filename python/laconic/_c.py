@@ -210,6 +210,13 @@ def bytes_from(handle):
         library.laconic_bytes_free(handle)
 
 
+def text(what, given):
+    """A text as C takes it."""
+    if not isinstance(given, str) or "\0" in given:
+        raise ArgumentError(f"{what} is {given!r}: it must be a text, without the character 0")
+    return given.encode()
+
+
 def made_bytes(name, *arguments):
     """The bytes that a function makes whose last argument is where it writes their handle."""
     return bytes_from(made(name, *arguments))

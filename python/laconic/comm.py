@@ -58,16 +58,17 @@ class Comm:
         return [everything[end - n : end] for n, end in zip(sizes, ends)]
 
     def call(self, name, *arguments):
-        """Calls a function that communicates: where the communicator raised, that is the error's cause."""
-        self.raised = None
+        """Calls a function that communicates: where the communicator raised, that is the error's cause, also if it raised
+        in an earlier call of a step, which ends in this one."""
         try:
             _c.call(name, *arguments)
         except _c.CommError as error:
-            if self.raised is None:
+            raised, self.raised = self.raised, None
+            if raised is None:
                 raise
-            if not isinstance(self.raised, Exception):
-                raise self.raised  # such as KeyboardInterrupt
-            raise _c.CommError(f"{error}: {self.raised}") from self.raised
+            if not isinstance(raised, Exception):
+                raise raised  # such as KeyboardInterrupt
+            raise _c.CommError(f"{error}: {raised}") from raised
 
 
 class Tcp(Comm):
@@ -84,7 +85,7 @@ class Tcp(Comm):
     """
 
     def __init__(self, rank, size, meet, deadline=1800.0):
-        self._hold(rank, int(size), _c.made("comm_tcp", rank, size, meet.encode(), deadline))
+        self._hold(rank, int(size), _c.made("comm_tcp", rank, size, _c.text("the address", meet), deadline))
 
 
 class Listener:
@@ -92,13 +93,13 @@ class Listener:
     an address by which the others reach it, such as "10.0.0.1:0" (0: a port that is free), ``address`` what it became."""
 
     def __init__(self, own):
-        self._handle = _c.made("listener_new", own.encode())
+        self._handle = _c.made("listener_new", _c.text("the address", own))
         weakref.finalize(self, _c.library.laconic_listener_free, self._handle)
         self.address = _c.library.laconic_listener_address(self._handle).decode()
 
     def connect(self, rank, addresses, deadline=1800.0):
         """The Tcp of the ranks that listen at these addresses, in their order. All of them call it."""
-        all_of_them = (c.c_char_p * len(addresses))(*(a.encode() for a in addresses))
+        all_of_them = (c.c_char_p * len(addresses))(*(_c.text("an address", a) for a in addresses))
         comm = Tcp.__new__(Tcp)
         made = _c.made("comm_tcp_connect", self._handle, rank, len(addresses), all_of_them, deadline)
         comm._hold(rank, len(addresses), made)
@@ -108,7 +109,8 @@ class Listener:
 class Mpi(Comm):
     """A communicator over mpi4py's ``comm`` for collectives that need messages in pairs, such as ``two_shot``, which no
     gather carries. The library itself calls MPI: it has to be installed by ``LACONIC_MPI=ON pip install ./python``, for the
-    MPI that mpi4py has; an ArgumentError says where that is not so. All ranks of ``comm`` make it."""
+    MPI that mpi4py has; an ArgumentError says where that is not so. All ranks of ``comm`` make it, and let it go together: the first waits for the
+    others."""
 
     def __init__(self, comm):
         from mpi4py import MPI
