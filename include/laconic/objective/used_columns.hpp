@@ -37,7 +37,7 @@ class used_columns {
     /// that it was made of. A thread's first call allocates two numbers for each column.
     void add_rows(shared_rows<T> const& rows, std::span<T const> x, std::span<T> g, auto&& weight) const {
         thread_local std::vector<std::array<T, 2>> room;
-        room.resize(used_.size());
+        if (room.size() < used_.size()) room.resize(used_.size());
         auto* const pairs = room.data();  // of x and of g
         for (std::size_t i = 0; i < used_.size(); ++i) pairs[i] = {x[used_[i]], g[used_[i]]};
         auto const* place = places_.data();

@@ -200,12 +200,13 @@ void read(B& on, bit_reader& source, M& m, [[maybe_unused]] C const& c) {
 }
 
 /// Reads m so and adds w times its numbers to out, some at a time where its kind has take_and_add(on, source, m, w,
-/// out): then m has no codes, and where it throws, those before are added.
+/// out) and c no way of its own to read: then m has no codes, and where it throws, those before are added.
 template <class B, class M, class C, Scalar T>
 void read_and_add(B& on, bit_reader& source, M& m, C const& c, T w, std::span<T> out) {
     if constexpr (requires { c.read_and_add(on, source, m, w, out); }) {
         c.read_and_add(on, source, m, w, out);
-    } else if constexpr (requires { kind_of<M>.take_and_add(on, source, m, w, out); }) {
+    } else if constexpr (requires { kind_of<M>.take_and_add(on, source, m, w, out); } &&
+                         !requires { c.read_message(on, source, m); }) {
         kind_of<M>.take_and_add(on, source, m, w, out);
     } else {
         read(on, source, m, c);

@@ -57,7 +57,7 @@ namespace laconic::kernels {
 template <class A, class Code>
 bool unpack_codes(basic_host<A>&, std::span<std::byte const> bytes, code_words f, std::span<Code> codes) {
     using namespace laconic::detail;
-    LACONIC_EXPECTS(f.width <= 8 * sizeof(Code) && 8 * bytes.size() >= f.width * codes.size());
+    LACONIC_EXPECTS(f.width <= 8 * sizeof(Code) && bytes.size() >= (f.width * codes.size() + 7) / 8);
     std::size_t i = 0;
     bool right = true;
     if constexpr (std::endian::native == std::endian::little) {
