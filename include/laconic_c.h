@@ -94,11 +94,12 @@ LACONIC_C_API void laconic_listener_free(laconic_listener* listener);
 LACONIC_C_API laconic_status laconic_comm_tcp_connect(laconic_listener const* listener, int32_t rank, int32_t size,
                                                       char const* const* addresses, double deadline_seconds,
                                                       laconic_comm** made);
-/* A communicator over MPI: laconic::mpi, over a duplicate of the one whose Fortran handle this is (MPI_Comm_c2f). All its
- * ranks call it, and free it together, before MPI_Finalize: the first to do so waits for the others. LACONIC_ARGUMENT_ERROR where this library was compiled without MPI
- * (CMake: LACONIC_MPI=ON), where MPI does not run, and where `version` is not NULL and another than this library's MPI
- * returns by MPI_Get_library_version: the handle is then another MPI's. */
-LACONIC_C_API laconic_status laconic_comm_mpi(int32_t fortran_handle, char const* version, laconic_comm** made);
+/* A communicator over MPI: laconic::mpi, over a duplicate of the one whose Fortran handle this is (MPI_Comm_c2f). All
+ * its ranks call it, and free it together, before MPI_Finalize: the first to do so waits for the others.
+ * LACONIC_ARGUMENT_ERROR where this library was compiled without MPI (CMake: LACONIC_MPI=ON), where MPI does not run, and
+ * where `caller` is not NULL and another than this library's MPI returns by MPI_Get_library_version: the handle is then
+ * another MPI's. */
+LACONIC_C_API laconic_status laconic_comm_mpi(int32_t fortran_handle, char const* caller, laconic_comm** made);
 /* Sends n bytes to all ranks, any number from each: `all` has those of all, one behind another, and sizes[r], of as
  * many elements as there are ranks, the number of those of rank r. Not while a step of a reducer is in progress. */
 LACONIC_C_API laconic_status laconic_comm_all_gather(laconic_comm* comm, void const* mine, size_t n,

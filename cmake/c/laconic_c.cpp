@@ -287,15 +287,15 @@ laconic_status laconic_comm_tcp_connect(laconic_listener const* listener, int32_
         return laconic_comm(std::make_shared<tcp>(listener->inside, rank, all, settings_of(deadline_seconds)));
     });
 }
-laconic_status laconic_comm_mpi([[maybe_unused]] int32_t fortran_handle, [[maybe_unused]] char const* version,
+laconic_status laconic_comm_mpi([[maybe_unused]] int32_t fortran_handle, [[maybe_unused]] char const* caller,
                                 laconic_comm** made) {
     return guarded(made, "made", [&]() -> laconic_comm {
 #if LACONIC_C_OVER_MPI
         char own[MPI_MAX_LIBRARY_VERSION_STRING];
         int length = 0;
         detail::check_mpi(MPI_Get_library_version(own, &length), "MPI_Get_library_version");
-        if (version && std::string_view(own) != version)
-            throw argument_error({"the library uses the MPI \"", own, "\", the caller \"", version, "\""});
+        if (caller && std::string_view(own) != caller)
+            throw argument_error({"the library uses the MPI \"", own, "\", the caller \"", caller, "\""});
         // MPI_Comm_f2c ends the program where MPI does not run.
         return laconic_comm(
             std::make_shared<mpi::member>(detail::mpi_runs() ? MPI_Comm_f2c(fortran_handle) : MPI_COMM_NULL));
