@@ -206,10 +206,9 @@ auto summed_once(auto& comm, auto const& x, auto const& how, auto call) {
 /// returned, as a sparse_vector whose indices ascend and whose values are not 0. `how` is a collective that applies the
 /// whole sum; by default the ranks choose the quickest for their numbers of terms. A collective call, over any
 /// communicator that the collective takes. Throws the same on all ranks, and then x is as it was: agreement_error for
-/// ranks that disagree on the length, the numbers or `how`; non_finite_error for a NaN or an infinity, in the sum,
-/// too; argument_error for indices outside the dimension; error for a sum outside the range of integers, or of numbers
-/// of 16 bits; and what engines throw. Cost: the collective's, two small collective calls, a copy of x; integers travel
-/// as double, 64 bits as two.
+/// ranks that disagree on the length, the numbers or `how`; non_finite_error for a NaN or an infinity, in the sum, too;
+/// argument_error for an index outside the dimension; error for a sum beyond integers or numbers of 16 bits; and
+/// engines' errors. Cost: the collective's, two small calls, a copy of x; integers travel as double, 64 bits as two.
 template <Communicator C, class X, class How = automatic>
 auto sum(C& comm, X&& x, How const& how = {}) {
     if constexpr (detail::can_be_summed<X>())
