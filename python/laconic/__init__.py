@@ -260,6 +260,7 @@ class Reducer:
     def drop(self):
         """Drops a step that was started; every rank must."""
         self._comm.call("reducer_drop", self._handle)
+        self._comm.raised = None  # what a communicator raised in this step is no later error's cause
 
     def state(self):
         """This rank's state, as bytes, on which the next steps depend."""

@@ -108,9 +108,9 @@ class Listener:
 
 class Mpi(Comm):
     """A communicator over mpi4py's ``comm`` for collectives that need messages in pairs, such as ``two_shot``, which no
-    gather carries. The library itself calls MPI: it has to be installed by ``LACONIC_MPI=ON pip install ./python``, for the
-    MPI that mpi4py has; an ArgumentError says where that is not so. All ranks of ``comm`` make it, and let it go together: the first waits for the
-    others."""
+    gather carries. The library itself calls MPI: it has to be installed by ``LACONIC_MPI=ON pip install ./python``, for
+    the MPI that mpi4py has; an ArgumentError says where that is not so. All ranks of ``comm`` make it, and let it go
+    together: the first waits for the others."""
 
     def __init__(self, comm):
         from mpi4py import MPI

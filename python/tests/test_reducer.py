@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """laconic over numpy arrays. Ranks are threads: the library computes and waits without Python's lock."""
 
+import contextlib
 import sys
 import threading
 import unittest
@@ -300,6 +301,19 @@ class ReducerTest(unittest.TestCase):
         works[0] = False
         with self.assertRaises(KeyboardInterrupt):
             reduce(layers)
+        self.assertIsNone(reduce._comm.raised)
+
+        works[0] = True
+        comm = laconic.Comm(0, 1, start, finish)
+        reduce = laconic.Reducer("plain(identity)", comm, layers, share_below=0)
+        for _ in range(2):
+            reduce(layers)
+        works[0] = False
+        reduce.start("a", layers["a"])
+        self.assertIsInstance(comm.raised, KeyboardInterrupt)
+        with contextlib.suppress(laconic.CommError, KeyboardInterrupt):
+            reduce.drop()
+        self.assertIsNone(comm.raised)
 
     def test_over_tcp_a_reducer_computes_the_same_and_bytes_of_any_length_are_gathered(self):
         def steps(comm):
