@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps are those by hand, go on from a saved state, and keep their bounds; Step takes a user's own functions.
-// Also tests adam.hpp.
 #include "laconic/optim/step.hpp"
 
 #include "support/everything.hpp"
-#include "support/states.hpp"
+#include "support/steps.hpp"
 
 using vec = std::vector<double>;
 
@@ -24,28 +23,10 @@ static_assert(Step<only_float, float> && !Step<only_float, double> && !Step<int>
 static_assert(Step<proximal<momentum<>, elastic_net>>);
 static_assert(Step<gradient_step> && Step<gradient_step, float> && Step<decreasing_step> && Step<momentum<>>);
 static_assert(Step<momentum<float>, float> && Step<accelerated_step<float>, float>);
-static_assert(Step<dual_averaging_step<float>, float> && Step<adam<float>, float> && Step<rmsprop<float>, float>);
-static_assert(detail::HasRateFunction<adam<>>);
+static_assert(Step<dual_averaging_step<float>, float>);
 
 vec copied(std::span<double const> x) { return {x.begin(), x.end()}; }
 
-// A step goes on bit for bit from what another has saved.
-template <class T = double, class S>
-void goes_on(S one) {
-    CAPTURE(to_string(one));
-    host on;
-    S other = one;
-    std::vector<T> x{1, 2}, d;
-    auto const move = [&](S& step, std::vector<T>& at, int k) {
-        d = {T(k) + T(.5), T(-1.5)};
-        step(on, std::span(at), std::span(d));
-    };
-    for (int k = 0; k < 3; ++k) move(one, x, k);
-    restore_from(one, other);
-    auto y = x;
-    for (int k = 0; k < 3; ++k) move(one, x, k), move(other, y, k);
-    CHECK(x == y);
-}
 // It is the gradient step with this rate.
 void is_the_gradient_step(auto step, double rate) {
     host on;
@@ -58,34 +39,35 @@ void is_the_gradient_step(auto step, double rate) {
 }
 
 TEST_CASE("what steps remember is saved, and their numbers are their own") {
-    goes_on(momentum<>(.5, .25));
-    goes_on(decreasing_step(1, 1));
-    goes_on<float>(accelerated_step<float>(.5, .5, 2));
-    goes_on(dual_averaging_step<>(.5));
-    goes_on(adam<>(.1));
-    goes_on(rmsprop<>(.5));
+    steps::goes_on(momentum<>(.5, .25));
+    steps::goes_on<float>(momentum<float>({.rate = .5, .beta = .25, .dampening = .5}));
+    steps::goes_on(decreasing_step(1, 1));
+    steps::goes_on<float>(accelerated_step<float>(.5, .5, 2));
+    steps::goes_on(dual_averaging_step<>(.5));
     is_the_gradient_step(momentum<float>(.1, 0), .1);
     is_the_gradient_step(decreasing_step(8, 0), .125);
     CHECK(to_string(momentum<>(.5, .25)) == "momentum(0.5, 0.25)");
+    CHECK(to_string(momentum<float>({.rate = .1, .beta = .5, .weight_decay = .25, .nesterov = true})) ==
+          "momentum(0.1, 0.5, weight_decay=0.25, nesterov=yes)");
     CHECK(to_string(decreasing_step(2, 2)) == "decreasing_step(2, 2)");
     CHECK(to_string(accelerated_step<>(.1, 1, 2)) == "accelerated_step(0.1, mu=1, growth=2)");
     CHECK(to_string(dual_averaging_step<>(.5)) == "dual_averaging_step(0.5)");
-    CHECK(to_string(adam<>(.1)) == "adam(0.1, beta1=0.9, beta2=0.999, epsilon=1e-08)");
-    CHECK(to_string(rmsprop<>{}) == "rmsprop(0.001, 0.9, 1e-10)");
-    CHECK(rmsprop<>{0.25}.rate() == 0.25);
 }
 
 TEST_CASE("numbers that make no step are refused") {
+    auto const refused = [](momentum_options const& how, char const* why) {
+        CHECK_THROWS_WITH_AS(momentum<>{how}, why, argument_error);
+    };
+    CHECK_THROWS_WITH_AS(momentum<>(.1, 1), "momentum: beta = 1 is outside [0, 1)", argument_error);
+    refused({.dampening = 1.5}, "momentum: dampening = 1.5 is outside 0 .. 1");
+    refused({.weight_decay = -1}, "momentum: weight_decay = -1 is outside 0 .. 1e+300");
+    refused({.dampening = .5, .nesterov = true}, "momentum: Nesterov's form needs a beta above 0 and no dampening");
+    refused({.beta = 0, .nesterov = true}, "momentum: Nesterov's form needs a beta above 0 and no dampening");
     CHECK_THROWS_AS(accelerated_step<>(0, 1), argument_error);
     CHECK_THROWS_AS(accelerated_step<>(1, 0), argument_error);
     CHECK_THROWS_AS(accelerated_step<>(.1, 1, .5), argument_error);
     CHECK_THROWS_AS(accelerated_step<>(2, 1), argument_error);  // q above 1
     CHECK_THROWS_AS(accelerated_step<>(NAN, 1), argument_error);
-    CHECK_THROWS_AS(adam<>(.1, 1), argument_error);
-    CHECK_THROWS_AS(adam<>(.1, .9, -.1), argument_error);
-    CHECK_THROWS_AS(adam<>(.1, .9, .99, 0), argument_error);
-    for (double const decay : {-0.1, 1., std::nan("")}) CHECK_THROWS_AS(rmsprop<>(1, decay), argument_error);
-    for (double const epsilon : {0., -1., std::nan("")}) CHECK_THROWS_AS(rmsprop<>(1, 0.9, epsilon), argument_error);
 }
 
 TEST_CASE("a step of the user's moves the iterate, and a proximal operator follows it") {
@@ -154,6 +136,39 @@ TEST_CASE("momentum: three steps by hand") {
     step(on, std::span(x), std::span(d));  // v = (1.25, -2.5)
     CHECK(x == vec{-5.125, 18.25});
     CHECK(vec(step.velocity().begin(), step.velocity().end()) == vec{1.25, -2.5});
+}
+
+TEST_CASE("momentum: PyTorch's dampening, weight decay and Nesterov's form come to its numbers") {
+    std::vector<double> const ones(8, 1);
+    auto const is = [&](momentum_options const& how, std::initializer_list<steps::known> all) {
+        steps::comes_to(momentum<>(how), steps::bowls_gradient, ones, all);
+    };
+    is({.rate = .1, .nesterov = true}, {{1, .888671875, .749140625, 6.08099905415},
+                                        {10, .0786756200668, -.920640149204, 3.45017268353},
+                                        {100, .330352080416, -.408288943007, 2.57865208227}});
+    is({.rate = .7, .weight_decay = .01, .nesterov = true}, {{1, .207403125, -.769315625, 3.35667835127},
+                                                             {10, .322314068908, -.407219699816, 2.52655413114},
+                                                             {100, .326624293785, -.404023746702, 2.52588059344}});
+    is({.rate = .1, .dampening = .5}, {{1, .94140625, .86796875, 6.93774644852},
+                                       {10, .108283999106, -.941810244037, 3.75009290812},
+                                       {100, .328651235381, -.415392649912, 2.58191623694}});
+}
+
+TEST_CASE("momentum: along a constant d each form comes to steps of limit_rate") {
+    host on;
+    for (momentum_options const how : {momentum_options{.rate = .5, .beta = .75},
+                                       {.rate = .5, .beta = .75, .dampening = .25},
+                                       {.rate = .5, .beta = .75, .nesterov = true}}) {
+        momentum<> step(how);
+        CAPTURE(to_string(step));
+        vec x{0}, d(1);
+        double before = 0;
+        for (int k = 0; k < 200; ++k) {
+            before = x[0], d[0] = 1;
+            step(on, std::span(x), std::span(d));
+        }
+        CHECK(before - x[0] == doctest::Approx(step.limit_rate()).epsilon(1e-12));
+    }
 }
 
 TEST_CASE("momentum: on a badly conditioned bowl it is quicker than the gradient step") {
@@ -252,57 +267,6 @@ TEST_CASE("of |x|, which is not smooth, the mean is within R G sqrt(2 / T) of th
         if (t > 1000) last_worst = std::max(last_worst, std::abs(x[0]));
     }
     CHECK(last_worst > .01);  // the iterates go on stepping over it
-}
-
-TEST_CASE("adam: two steps by hand") {
-    host on;
-    adam<> step(.5, .5, .75, 1);
-    vec x{0, 1}, d{4, -2};
-    step(on, std::span(x), std::span(d));
-    // m = (2, -1), v = (4, 1); corrected they are (4, -2) and (16, 4).
-    CHECK(x[0] == doctest::Approx(-.5 * 4 / (4 + 1)));
-    CHECK(x[1] == doctest::Approx(1 + .5 * 2 / (2 + 1)));
-    d = {0, 2};
-    auto const before = x;
-    step(on, std::span(x), std::span(d));
-    // m = (1, 0.5), v = (3, 1.75); the corrections are 3/4 and 7/16.
-    CHECK(x[0] - before[0] == doctest::Approx(-.5 * (1 / .75) / (std::sqrt(3 * 16 / 7.) + 1)));
-    CHECK(x[1] - before[1] == doctest::Approx(-.5 * (.5 / .75) / (std::sqrt(1.75 * 16 / 7.) + 1)));
-    CHECK(step.mean()[1] == .5);
-    CHECK(step.square()[0] == 3);
-}
-
-TEST_CASE("adam: the first step moves each coordinate by about the rate, whatever the scale of the gradient") {
-    host on;
-    adam<float> step(.01);
-    std::vector<float> x{1, 1, 1}, d{1e-3f, -1e4f, 0};
-    step(on, std::span(x), std::span(d));
-    CHECK(x[0] == doctest::Approx(.99));
-    CHECK(x[1] == doctest::Approx(1.01));
-    CHECK(x[2] == 1);
-}
-
-TEST_CASE("rmsprop: two steps by hand") {
-    host on;
-    rmsprop<> step(0.5, 0.75, 1e-10);
-    vec x{0, 8, 1}, d{2, -1, 0};
-    step(on, std::span(x), std::span(d));  // s = (1.75, 1, 0.75)
-    CHECK(x[0] == doctest::Approx(-1 / std::sqrt(1.75)).epsilon(1e-9));
-    CHECK(x[1] == doctest::Approx(8.5).epsilon(1e-9));
-    CHECK(x[2] == 1);
-    CHECK(vec(step.squares().begin(), step.squares().end()) == vec{1.75, 1, 0.75});
-    d = {0, 3, 0};
-    step(on, std::span(x), std::span(d));  // s = (1.3125, 3, 0.5625)
-    CHECK(x[0] == doctest::Approx(-1 / std::sqrt(1.75)).epsilon(1e-9));
-    CHECK(x[1] == doctest::Approx(8.5 - 1.5 / std::sqrt(3.)).epsilon(1e-9));
-}
-
-TEST_CASE("rmsprop: epsilon stands below the root") {
-    host on;
-    rmsprop<> step(1, 0, 3);
-    vec x{0}, d{1};
-    step(on, std::span(x), std::span(d));
-    CHECK(x[0] == -0.5);
 }
 
 static_assert(Prox<elastic_net> && Prox<elastic_net, float>);

@@ -1,66 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
+#include "laconic/backend/host.hpp"
 #include "laconic/optim/step.hpp"
 
 namespace laconic {
 
-/// Adam (Kingma, Ba, ICLR 2015, algorithm 1), with m = v = 0 at the start, in the t-th step, counted from 1:
+/// The numbers of `adam`; the defaults are PyTorch's. AdamW is {.weight_decay = 0.01, .decoupled = true}, AMSGrad is
+/// {.amsgrad = true}, and the server's step of FedAdam {.beta2 = 0.99, .epsilon = 1e-3, .bias_correction = false}.
+struct adam_options {
+    double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0;
+    bool decoupled = false;  ///< the weight decay does not pass through the moments
+    bool amsgrad = false;
+    bool bias_correction = true;
+
+    static constexpr void description(auto&& describe) {
+        describe("adam", "each coordinate by the mean of d, over the root of the mean of d^2", "Kingma, Ba, ICLR 2015",
+                 field("rate", &adam_options::rate).between(0, 1e300).written(),
+                 field("beta1", &adam_options::beta1).between(0, 1).by_name(),
+                 field("beta2", &adam_options::beta2).between(0, 1).by_name(),
+                 field("epsilon", &adam_options::epsilon).between(0, 1e300).by_name(),
+                 field("weight_decay", &adam_options::weight_decay).between(0, 1e300).by_name(),
+                 field("decoupled", &adam_options::decoupled).by_name(),
+                 field("amsgrad", &adam_options::amsgrad).by_name(),
+                 field("bias_correction", &adam_options::bias_correction).by_name());
+    }
+};
+
+/// Adam (Kingma, Ba, ICLR 2015, algorithm 1), each coordinate by itself; with m = v = 0 at the start, in the t-th step,
+/// counted from 1:
 ///     m <- beta1 m + (1 - beta1) d,   v <- beta2 v + (1 - beta2) d^2,
-///     x <- x - rate (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon), each coordinate by itself.
-/// On backends whose arrays the host reaches.
+///     x <- x - rate (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon).
+/// - amsgrad (Reddi, Kale, Kumar, ICLR 2018): the largest v so far takes the place of v in x. The bias is corrected, as
+///   PyTorch does; the paper does not.
+/// - weight_decay: first d <- d + weight_decay x; or, decoupled (AdamW, Loshchilov, Hutter, ICLR 2019), which leaves m
+///   and v alone, x <- (1 - rate weight_decay) x.
+/// - without bias_correction, t = infinity above: FedAdam's step on the mean of the ranks' moves (Reddi et al., ICLR
+///   2021), whose v is 0 at the start here.
+/// On backends whose arrays the host reaches. State: m, v, with amsgrad the largest v, and t.
 template <Scalar T = double, class B = host>
 class adam {
     static_assert(OnHost<B>, "Adam runs on the host");
 
   public:
-    /// Throws argument_error unless beta1 and beta2 are in [0, 1) and epsilon is above 0.
-    explicit adam(double rate = 1e-3, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-8)
-        : rate_(rate), beta1_(beta1), beta2_(beta2), epsilon_(epsilon) {
-        if (!(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1 && epsilon > 0))
-            throw argument_error(
-                {"adam: beta1 = ", beta1, ", beta2 = ", beta2, ", epsilon = ", epsilon, " are out of range"});
+    explicit adam(double rate) : adam(adam_options{.rate = rate}) {}
+    /// Throws argument_error unless beta1 and beta2 are in [0, 1), epsilon is above 0, the others are at least 0, and
+    /// all are finite.
+    explicit adam(adam_options how = {}) : how_(how) {
+        detail::require_factor("adam", "beta1", how.beta1);
+        detail::require_factor("adam", "beta2", how.beta2);
+        detail::require_above_0("adam", "epsilon", how.epsilon);
+        detail::check_fields(how);
     }
 
     void operator()(B&, std::span<T> x, std::span<T> d) {
         mean_.resize(x.size());
         square_.resize(x.size());
-        double const t = static_cast<double>(++taken_);
-        double const first = 1 - std::pow(beta1_, t), second = 1 - std::pow(beta2_, t);
+        if (how_.amsgrad) largest_.resize(x.size());
+        double const t = static_cast<double>(++taken_), beta1 = how_.beta1, beta2 = how_.beta2;
+        double const first = how_.bias_correction ? 1 - std::pow(beta1, t) : 1;
+        double const second = how_.bias_correction ? 1 - std::pow(beta2, t) : 1;
+        double const kept = how_.decoupled ? 1 - how_.rate * how_.weight_decay : 1;
+        double const added = how_.decoupled ? 0 : how_.weight_decay;
+        using detail::product;  // rounded before it is added: the same bits for every processor
         for (std::size_t j = 0; j < x.size(); ++j) {
-            double const g = static_cast<double>(d[j]);
-            double const m = beta1_ * static_cast<double>(mean_[j]) + (1 - beta1_) * g;
-            double const v = beta2_ * static_cast<double>(square_[j]) + (1 - beta2_) * g * g;
+            double const at = static_cast<double>(x[j]), g = static_cast<double>(d[j]) + product(added, at);
+            double const m = product(beta1, static_cast<double>(mean_[j])) + product(1 - beta1, g);
+            double const v = product(beta2, static_cast<double>(square_[j])) + product((1 - beta2) * g, g);
             mean_[j] = static_cast<T>(m);
             square_[j] = static_cast<T>(v);
-            x[j] -= static_cast<T>(rate_ * (m / first) / (std::sqrt(v / second) + epsilon_));
+            double of_root = v;
+            if (how_.amsgrad) {
+                of_root = std::max(static_cast<double>(largest_[j]), v);
+                largest_[j] = static_cast<T>(of_root);
+            }
+            x[j] = static_cast<T>(product(kept, at)) -
+                   static_cast<T>(how_.rate * (m / first) / (std::sqrt(of_root / second) + how_.epsilon));
         }
     }
 
-    double rate() const { return rate_; }
+    double rate() const { return how_.rate; }
     /// m and v; empty before the first step.
     std::span<T const> mean() const { return mean_; }
     std::span<T const> square() const { return square_; }
 
     void state(auto& archive) {
         archive(taken_);
-        archive.vectors(mean_, square_);
+        if (how_.amsgrad)
+            archive.vectors(mean_, square_, largest_);
+        else
+            archive.vectors(mean_, square_);
     }
-    friend std::string to_string(adam const& s) {
-        return detail::concat(
-            {"adam(", s.rate_, ", beta1=", s.beta1_, ", beta2=", s.beta2_, ", epsilon=", s.epsilon_, ")"});
-    }
+    friend std::string to_string(adam const& s) { return to_string(s.how_); }
 
   private:
-    double rate_, beta1_, beta2_, epsilon_;
+    adam_options how_;
     std::uint64_t taken_ = 0;
-    typename B::template array<T> mean_, square_;
+    typename B::template array<T> mean_, square_, largest_;
 };
 
 /// RMSProp (Tieleman, Hinton 2012): s <- decay s + (1 - decay) d^2, x <- x - rate d / sqrt(s + epsilon), number by

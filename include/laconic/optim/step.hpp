@@ -8,6 +8,7 @@
 #include <string>
 
 #include "laconic/backend/host.hpp"
+#include "laconic/core/description.hpp"
 
 namespace laconic {
 
@@ -30,6 +31,18 @@ template <class S>
 concept HasRateFunction = requires(S const& step) {
     { step.rate() } -> std::convertible_to<double>;
 };
+
+// Throw argument_error for a number of a step that is out of its range.
+[[gnu::cold, gnu::noinline]] inline void refuse_number(char const* step, char const* name, double value,
+                                                       char const* range) {
+    throw argument_error({step, ": ", name, " = ", value, " is outside ", range});
+}
+inline void require_factor(char const* step, char const* name, double value) {
+    if (!(value >= 0 && value < 1)) refuse_number(step, name, value, "[0, 1)");
+}
+inline void require_above_0(char const* step, char const* name, double value) {
+    if (!(value > 0 && std::isfinite(value))) refuse_number(step, name, value, "(0, oo)");
+}
 
 }  // namespace detail
 
@@ -68,34 +81,62 @@ class decreasing_step {
     std::uint64_t taken_ = 0;
 };
 
-/// Heavy ball: v <- beta v + d, x <- x - rate v, with v = 0 at the start and beta in [0, 1).
+/// The numbers of `momentum`, named as PyTorch's SGD names them, save for beta, its momentum.
+struct momentum_options {
+    double rate = 1e-3, beta = 0.9, dampening = 0, weight_decay = 0;
+    bool nesterov = false;
+
+    static constexpr void description(auto&& describe) {
+        describe("momentum", "v <- beta v + d, x <- x - rate v; or Nesterov's form",
+                 "Polyak 1964; Sutskever et al., ICML 2013", field("rate", &momentum_options::rate).needed(),
+                 field("beta", &momentum_options::beta).written(),
+                 field("dampening", &momentum_options::dampening).between(0, 1).by_name(),
+                 field("weight_decay", &momentum_options::weight_decay).between(0, 1e300).by_name(),
+                 field("nesterov", &momentum_options::nesterov).by_name());
+    }
+};
+
+/// Heavy ball (Polyak 1964): v <- beta v + d, x <- x - rate v, with v = 0 at the start. With the other options it is
+/// PyTorch's SGD, whose v is d in the first step, without dampening:
+///     d <- d + weight_decay x,    v <- beta v + (1 - dampening) d,
+///     x <- x - rate v,    or with nesterov  x <- x - rate (d + beta v) (Sutskever et al., ICML 2013).
+/// So Nesterov's first step is rate (1 + beta) d. For Nesterov's method of a theorem, which has a mu, see
+/// accelerated_step.
 template <Scalar T = double, class B = host>
 class momentum {
   public:
     /// Throws argument_error unless beta is in [0, 1).
-    momentum(double rate, double beta) : rate_(static_cast<T>(rate)), beta_(static_cast<T>(beta)) {
-        if (!(beta >= 0 && beta < 1)) throw argument_error({"momentum: beta = ", beta, " is outside [0, 1)"});
+    momentum(double rate, double beta) : momentum({.rate = rate, .beta = beta}) {}
+    /// Throws argument_error, too, for a dampening outside [0, 1] or a weight decay below 0, and unless nesterov has a
+    /// beta above 0 and no dampening.
+    explicit momentum(momentum_options how) : how_(how) {
+        detail::require_factor("momentum", "beta", how.beta);
+        detail::check_fields(how);
+        if (how.nesterov && !(how.beta > 0 && how.dampening == 0))
+            throw argument_error("momentum: Nesterov's form needs a beta above 0 and no dampening");
     }
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
+        T const rate = static_cast<T>(how_.rate), beta = static_cast<T>(how_.beta);
+        T const fresh = velocity_.empty() ? T(1) : static_cast<T>(1 - how_.dampening);
         velocity_.resize(x.size());
         std::span<T> const v(velocity_);
-        multiply(on, beta_, v);
-        add_scaled(on, T(1), std::span<T const>(d), v);
-        add_scaled(on, -rate_, std::span<T const>(v), x);
+        if (how_.weight_decay != 0) add_scaled(on, static_cast<T>(how_.weight_decay), std::span<T const>(x), d);
+        multiply(on, beta, v);
+        add_scaled(on, fresh, std::span<T const>(d), v);
+        if (how_.nesterov) add_scaled(on, beta, std::span<T const>(v), d);
+        add_scaled(on, -rate, std::span<T const>(how_.nesterov ? d : v), x);
     }
 
-    double rate() const { return double{rate_}; }
-    /// The step size in the limit along a constant d: rate / (1 - beta).
-    double limit_rate() const { return double{rate_} / (1 - double{beta_}); }
+    double rate() const { return double{static_cast<T>(how_.rate)}; }
+    /// The step size in the limit along a constant d: rate (1 - dampening) / (1 - beta).
+    double limit_rate() const { return rate() * (1 - how_.dampening) / (1 - double{static_cast<T>(how_.beta)}); }
     std::span<T const> velocity() const { return velocity_; }
     void state(auto& archive) { archive.vectors(velocity_); }
-    friend std::string to_string(momentum const& s) {
-        return detail::concat({"momentum(", double{s.rate_}, ", ", double{s.beta_}, ")"});
-    }
+    friend std::string to_string(momentum const& s) { return to_string(s.how_); }
 
   private:
-    T rate_, beta_;
+    momentum_options how_;
     typename B::template array<T> velocity_;
 };
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "laconic/backend/host.hpp"
+#include "laconic/optim/step.hpp"
+
+namespace laconic {
+
+/// The numbers of `lion`. Its rate is a third to a tenth of AdamW's, and its weight decay as much larger.
+struct lion_options {
+    double rate = 1e-4, beta1 = 0.9, beta2 = 0.99, weight_decay = 0;
+
+    static constexpr void description(auto&& describe) {
+        describe("lion", "each coordinate by the sign of a mean of d", "Chen et al., NeurIPS 2023",
+                 field("rate", &lion_options::rate).between(0, 1e300).written(),
+                 field("beta1", &lion_options::beta1).between(0, 1).by_name(),
+                 field("beta2", &lion_options::beta2).between(0, 1).by_name(),
+                 field("weight_decay", &lion_options::weight_decay).between(0, 1e300).by_name());
+    }
+};
+
+/// Lion (Chen et al., NeurIPS 2023), each coordinate by itself, with m = 0 at the start:
+///     x <- (1 - rate weight_decay) x - rate sign(beta1 m + (1 - beta1) d),    m <- beta2 m + (1 - beta2) d,
+/// where the sign is of the m before, and sign(0) = 0; of NaN it is NaN. On backends whose arrays the host reaches.
+template <Scalar T = double, class B = host>
+requires OnHost<B>
+class lion {
+  public:
+    explicit lion(double rate) : lion(lion_options{.rate = rate}) {}
+    /// Throws argument_error unless beta1 and beta2 are in [0, 1), and the others are at least 0 and finite.
+    explicit lion(lion_options how = {}) : how_(how) {
+        detail::require_factor("lion", "beta1", how.beta1);
+        detail::require_factor("lion", "beta2", how.beta2);
+        detail::check_fields(how);
+    }
+
+    void operator()(B&, std::span<T> x, std::span<T> d) {
+        mean_.resize(x.size());
+        double const kept = 1 - how_.rate * how_.weight_decay;
+        using detail::product;  // rounded before it is added: the same bits for every processor
+        for (std::size_t j = 0; j < x.size(); ++j) {
+            double const m = static_cast<double>(mean_[j]), g = static_cast<double>(d[j]);
+            double const u = product(how_.beta1, m) + product(1 - how_.beta1, g);
+            double const sign = u > 0 ? 1 : u < 0 ? -1 : u;
+            mean_[j] = static_cast<T>(product(how_.beta2, m) + product(1 - how_.beta2, g));
+            x[j] = static_cast<T>(product(kept, static_cast<double>(x[j])) - product(how_.rate, sign));
+        }
+    }
+
+    double rate() const { return how_.rate; }
+    /// m; empty before the first step.
+    std::span<T const> mean() const { return mean_; }
+    void state(auto& archive) { archive.vectors(mean_); }
+    friend std::string to_string(lion const& s) { return to_string(s.how_); }
+
+  private:
+    lion_options how_;
+    typename B::template array<T> mean_;
+};
+
+}  // namespace laconic

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of single coordinates are those by hand and PyTorch's, and go on from a saved state.
+// Also tests lion.hpp.
+#include "laconic/optim/adam.hpp"
+
+#include "support/everything.hpp"
+#include "support/steps.hpp"
+
+using vec = std::vector<double>;
+
+static_assert(Step<adam<float>, float> && Step<rmsprop<float>, float> && Step<lion<float>, float>);
+static_assert(detail::HasRateFunction<adam<>> && detail::HasRateFunction<lion<>>);
+
+TEST_CASE("what steps remember is saved, and their numbers are their own") {
+    steps::goes_on(adam<>(.1));
+    steps::goes_on<float>(adam<float>({.rate = .1, .beta2 = .5, .amsgrad = true}));
+    steps::goes_on(rmsprop<>(.5));
+    steps::goes_on(lion<>(lion_options{.rate = .5, .weight_decay = .1}));
+    CHECK(to_string(adam<>(.1)) == "adam(0.1)");
+    CHECK(to_string(adam<>({.beta1 = .5, .weight_decay = .01, .decoupled = true, .bias_correction = false})) ==
+          "adam(0.001, beta1=0.5, weight_decay=0.01, decoupled=yes, bias_correction=no)");
+    CHECK(to_string(rmsprop<>{}) == "rmsprop(0.001, 0.9, 1e-10)");
+    CHECK(to_string(lion<>()) == "lion(1e-04)");
+    CHECK(rmsprop<>{0.25}.rate() == 0.25);
+    CHECK(adam<>(.25).rate() == .25);
+    CHECK(lion<>(.25).rate() == .25);
+}
+
+TEST_CASE("numbers that make no step are refused") {
+    auto const refused = [](adam_options const& how, char const* why) {
+        CHECK_THROWS_WITH_AS(adam<>{how}, why, argument_error);
+    };
+    refused({.beta1 = 1}, "adam: beta1 = 1 is outside [0, 1)");
+    refused({.beta2 = -.1}, "adam: beta2 = -0.1 is outside [0, 1)");
+    refused({.epsilon = 0}, "adam: epsilon = 0 is outside (0, oo)");
+    refused({.rate = -1}, "adam: rate = -1 is outside 0 .. 1e+300");
+    refused({.weight_decay = NAN}, "adam: weight_decay = nan is outside 0 .. 1e+300");
+    auto const no_lion = [](lion_options const& how, char const* why) {
+        CHECK_THROWS_WITH_AS(lion<>{how}, why, argument_error);
+    };
+    no_lion({.beta1 = 1}, "lion: beta1 = 1 is outside [0, 1)");
+    no_lion({.beta2 = NAN}, "lion: beta2 = nan is outside [0, 1)");
+    no_lion({.weight_decay = -1}, "lion: weight_decay = -1 is outside 0 .. 1e+300");
+    for (double const decay : {-0.1, 1., std::nan("")}) CHECK_THROWS_AS(rmsprop<>(1, decay), argument_error);
+    for (double const epsilon : {0., -1., std::nan("")}) CHECK_THROWS_AS(rmsprop<>(1, 0.9, epsilon), argument_error);
+}
+
+TEST_CASE("Adam, AdamW, AMSGrad and Lion come to PyTorch's numbers, and FedAdam to its own") {
+    vec const ones(8, 1);
+    auto const is = [&](auto const& step, std::initializer_list<steps::known> all) {
+        steps::comes_to(step, steps::bowls_gradient, ones, all);
+    };
+    is(adam<>(.1), {{1, .900000001707, .900000000757, 6.8800000099},
+                    {10, .167864686798, .0420021261499, 2.13517956438},
+                    {100, .330368459068, -.405987353178, 2.5802390018}});
+    is(adam<>({.rate = .1, .weight_decay = .01}), {{1, .900000001678, .900000000752, 6.88000000831},
+                                                   {10, .165986815984, .0422121986178, 2.06826789328},
+                                                   {100, .326375235687, -.40191854125, 2.52860913822}});
+    is(adam<>({.rate = .1, .weight_decay = .01, .decoupled = true}),
+       {{1, .899000001707, .899000000757, 6.86520800989},
+        {10, .164767405546, .0369496875414, 2.12783971629},
+        {100, .330122059596, -.40519146371, 2.57718972709}});
+    is(adam<>({.rate = .1, .amsgrad = true}), {{1, .900000001707, .900000000757, 6.8800000099},
+                                               {10, .167886815122, .0420021261499, 2.1351955142},
+                                               {100, .330089001227, -.405525510257, 2.57995138597}});
+    is(adam<>({.rate = .1, .beta2 = .95}),
+       {{10, .150342105806, .0291866875121, 2.1124933678}, {100, .328713675082, -.408906897843, 2.57652366835}});
+    is(adam<>({.rate = .1, .beta2 = .95, .amsgrad = true}), {{1, .900000001707, .900000000757, 6.8800000099},
+                                                             {10, .16571021027, .0297810006242, 2.12813516464},
+                                                             {100, .330020526743, -.405452638795, 2.57281298141}});
+    is(adam<>({.rate = .1, .beta2 = .99, .epsilon = 1e-3, .bias_correction = false}),
+       {{1, .901678028317, .900751703077, 6.88999894856},
+        {10, -.0302362345408, -.571198194741, 2.78753155409},
+        {100, .331744354898, -.403097453688, 2.57928979223}});
+    is(lion<>({.rate = .01, .weight_decay = .1}), {{1, .989, .989, 7.864928},
+                                                   {10, .890493682307, .890493682307, 6.73807260104},
+                                                   {100, -.0272863817492, -.0472863817492, 2.13885192341}});
+}
+
+TEST_CASE("gradients of zero move nothing but by the weight decay, and NaN does not get lost") {
+    host on;
+    auto const moved = [&](auto step, double gradient) {
+        vec x{1}, d{gradient};
+        step(on, std::span(x), std::span(d));
+        return x[0];
+    };
+    CHECK(moved(adam<>(.5), 0) == 1);
+    CHECK(moved(adam<>({.rate = .5, .amsgrad = true, .bias_correction = false}), 0) == 1);
+    CHECK(moved(adam<>({.rate = .5, .weight_decay = .5, .decoupled = true}), 0) == .75);
+    CHECK(moved(lion<>(.5), 0) == 1);
+    CHECK(moved(lion<>({.rate = .5, .weight_decay = .5}), 0) == .75);
+    CHECK(moved(lion<>(.5), 1e-300) == .5);
+    CHECK(std::isnan(moved(adam<>(.5), NAN)));
+    CHECK(std::isnan(moved(lion<>(.5), NAN)));
+}
+
+TEST_CASE("adam: two steps by hand") {
+    host on;
+    adam<> step({.rate = .5, .beta1 = .5, .beta2 = .75, .epsilon = 1});
+    vec x{0, 1}, d{4, -2};
+    step(on, std::span(x), std::span(d));
+    // m = (2, -1), v = (4, 1); corrected they are (4, -2) and (16, 4).
+    CHECK(x[0] == doctest::Approx(-.5 * 4 / (4 + 1)));
+    CHECK(x[1] == doctest::Approx(1 + .5 * 2 / (2 + 1)));
+    d = {0, 2};
+    auto const before = x;
+    step(on, std::span(x), std::span(d));
+    // m = (1, 0.5), v = (3, 1.75); the corrections are 3/4 and 7/16.
+    CHECK(x[0] - before[0] == doctest::Approx(-.5 * (1 / .75) / (std::sqrt(3 * 16 / 7.) + 1)));
+    CHECK(x[1] - before[1] == doctest::Approx(-.5 * (.5 / .75) / (std::sqrt(1.75 * 16 / 7.) + 1)));
+    CHECK(step.mean()[1] == .5);
+    CHECK(step.square()[0] == 3);
+}
+
+TEST_CASE("adam: the first step moves each coordinate by about the rate, whatever the scale of the gradient") {
+    host on;
+    adam<float> step(.01);
+    std::vector<float> x{1, 1, 1}, d{1e-3f, -1e4f, 0};
+    step(on, std::span(x), std::span(d));
+    CHECK(x[0] == doctest::Approx(.99));
+    CHECK(x[1] == doctest::Approx(1.01));
+    CHECK(x[2] == 1);
+}
+
+TEST_CASE("rmsprop: two steps by hand") {
+    host on;
+    rmsprop<> step(0.5, 0.75, 1e-10);
+    vec x{0, 8, 1}, d{2, -1, 0};
+    step(on, std::span(x), std::span(d));  // s = (1.75, 1, 0.75)
+    CHECK(x[0] == doctest::Approx(-1 / std::sqrt(1.75)).epsilon(1e-9));
+    CHECK(x[1] == doctest::Approx(8.5).epsilon(1e-9));
+    CHECK(x[2] == 1);
+    CHECK(vec(step.squares().begin(), step.squares().end()) == vec{1.75, 1, 0.75});
+    d = {0, 3, 0};
+    step(on, std::span(x), std::span(d));  // s = (1.3125, 3, 0.5625)
+    CHECK(x[0] == doctest::Approx(-1 / std::sqrt(1.75)).epsilon(1e-9));
+    CHECK(x[1] == doctest::Approx(8.5 - 1.5 / std::sqrt(3.)).epsilon(1e-9));
+}
+
+TEST_CASE("rmsprop: epsilon stands below the root") {
+    host on;
+    rmsprop<> step(1, 0, 3);
+    vec x{0}, d{1};
+    step(on, std::span(x), std::span(d));
+    CHECK(x[0] == -0.5);
+}
