@@ -4,6 +4,7 @@
 /// Every header that needs neither MPI nor a GPU nor POSIX, except for compiled.hpp, which needs a library.
 #include "laconic/adapt/warm_start.hpp"
 #include "laconic/backend/reference.hpp"
+#include "laconic/backend/threaded.hpp"
 #include "laconic/check_compressor.hpp"
 #include "laconic/collective/consensus.hpp"
 #include "laconic/comm/engine_of.hpp"

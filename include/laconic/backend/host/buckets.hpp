@@ -12,8 +12,8 @@
 #include "laconic/backend/host/round.hpp"
 
 /// Values to short codes, with numbers of their own for each bucket of `bucket` >= 1 consecutive values; the last may
-/// be shorter. Value i draws chance i of the key. The bools are whether all is finite that each comment names; where
-/// it is not, what was written is of no use. A bucket that fits the first cache is read from memory once.
+/// be shorter. Value i draws chance first + i of the key. The bools are whether all is finite that each comment names;
+/// where it is not, what was written is of no use. A bucket that fits the first cache is read from memory once.
 namespace laconic::kernels {
 
 /// Unbiased rounding to the grid least + {0, .., most} x step: codes_i is (x_i - least) / step plus a chance in [0, 1),
@@ -80,16 +80,16 @@ void round_to_nearest_in_range(basic_host<A>&, std::span<T const> x, T least, T 
 /// the norm is, and the codes are those of round_to_levels. Finite: norms, and what the highest level stands for.
 template <class A, Scalar T, LevelCode Code>
 bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels,
-                             key from, std::span<T> steps, std::span<Code> codes) {
+                             key from, std::span<T> steps, std::span<Code> codes, std::uint64_t first = 0) {
     LACONIC_EXPECTS(codes.size() == x.size() && detail::make_pieces(steps.size(), x.size(), bucket));
     bool finite = true;
-    random_windows<A> draws(from, 0, x.size());
-    detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
-        auto const out = codes.subspan(first, part.size());
+    random_windows<A> draws(from, first, first + x.size());
+    detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t at, std::span<T const> part) {
+        auto const out = codes.subspan(at, part.size());
         detail::fetch_next_page(part.data(), part.size_bytes());
         T const step = steps[b] = grid_step(norm_of(on, p, part), levels), top = step * static_cast<T>(levels);
         if (top > 0 && top <= std::numeric_limits<T>::max())  // one branch: two cost a twentieth of all
-            round_to_levels(draws, part, step, levels, first, out);
+            round_to_levels(draws, part, step, levels, first + at, out);
         else {
             std::fill(out.begin(), out.end(), Code{0});
             finite = finite && top == 0;
@@ -101,14 +101,14 @@ bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_
 /// Each bucket on halvings of its norm, norms_b = |bucket|_p, by round_to_halvings. Finite: norms.
 template <class A, Scalar T>
 bool round_buckets_to_halvings(basic_host<A>& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels,
-                               key from, std::span<T> norms, std::span<std::int16_t> codes) {
+                               key from, std::span<T> norms, std::span<std::int16_t> codes, std::uint64_t first = 0) {
     LACONIC_EXPECTS(codes.size() == x.size() && detail::make_pieces(norms.size(), x.size(), bucket));
-    random_windows<A> draws(from, 0, x.size());
-    return detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
+    random_windows<A> draws(from, first, first + x.size());
+    return detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t at, std::span<T const> part) {
         detail::fetch_next_page(part.data(), part.size_bytes());
         norms[b] = norm_of(on, p, part);
         bool const finite = std::isfinite(norms[b]);
-        if (finite) round_to_halvings(draws, part, norms[b], levels, first, codes.subspan(first, part.size()));
+        if (finite) round_to_halvings(draws, part, norms[b], levels, first + at, codes.subspan(at, part.size()));
         return finite;
     });
 }
@@ -117,26 +117,26 @@ bool round_buckets_to_halvings(basic_host<A>& on, std::span<T const> x, std::siz
 /// round_to_nearest_in_range. Finite: values, steps, and the end of the grid.
 template <class A, Scalar T>
 bool round_buckets_to_range(basic_host<A>& on, std::span<T const> x, std::size_t bucket, rounding how, int most,
-                            key from, std::span<T> least, std::span<T> steps, std::span<std::uint8_t> codes) {
+                            key from, std::span<T> least, std::span<T> steps, std::span<std::uint8_t> codes,
+                            std::uint64_t first = 0) {
     LACONIC_EXPECTS(codes.size() == x.size() && detail::make_pieces(least.size(), x.size(), bucket) &&
                     steps.size() == least.size());
-    random_windows<A> draws(from, 0, x.size());
-    return detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
-        auto const out = codes.subspan(first, part.size());
+    random_windows<A> draws(from, first, first + x.size());
+    return detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t at, std::span<T const> part) {
+        auto const out = codes.subspan(at, part.size());
         auto const range = least_and_largest(on, part);
         least[b] = range.first;
         steps[b] = closing_step(range.second - range.first, most);  // NaN where a value is not finite
         if (!std::isfinite(steps[b]) || !std::isfinite(std::fma(T(most), steps[b], least[b]))) return false;
         if (how == rounding::random)
-            round_to_range(draws, part, least[b], steps[b], most, first, out);
+            round_to_range(draws, part, least[b], steps[b], most, first + at, out);
         else
             round_to_nearest_in_range(on, part, least[b], steps[b], most, out);
         return true;
     });
 }
 
-/// The words of pack_signs, and each bucket's mean magnitude. Finite: means. Where buckets are not whole words of 64
-/// signs, x is read twice.
+/// The words of pack_signs, and each bucket's mean magnitude. Finite: means. x is read twice unless bucket % 64 is 0.
 template <class A, Scalar T>
 bool pack_signs_and_means(basic_host<A>& on, std::span<T const> x, std::size_t bucket, std::span<T> means,
                           std::span<std::uint64_t> words) {

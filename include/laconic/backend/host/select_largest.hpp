@@ -218,6 +218,24 @@ bool write_and_collect(auto delta, std::span<T> out, collector<A, T>& above) {
     return finite.all();
 }
 
+// The same of out <- a g - h + b e as it is made; false, perhaps without a call, where not all of it is finite.
+template <class A, Scalar T, class Use>
+bool with_kth_largest_of_sum(kernels::basic_host<A>& on, kernels::compensation<T> const& sum, std::size_t k, Use use) {
+    std::size_t const d = sum.g.size();
+    auto const of_all = [&] { return with_kth_largest(on, std::span<T const>(sum.out), k, use), true; };
+    if (!guess_is_worth_a_pass(k, d)) return kernels::compensate(on, sum) && of_all();
+    auto const room = on.template scratch<T>(scratch_for::numbers, room_for(d));
+    auto const number = [&](std::size_t i) {  // about so: the sample is a guess
+        return sum.a * sum.g[i] - (sum.h.empty() ? T(0) : sum.h[i]) + (sum.e.empty() ? T(0) : sum.b * sum.e[i]);
+    };
+    auto const guess = guess_bracket<A>(d, number, k, first_spread, room);
+    if (!std::isfinite(guess.low)) return kernels::compensate(on, sum) && of_all();
+    collector<A, T> above(d, guess.low, are_few(k, d), room);
+    auto const collect = [&](auto delta) { return write_and_collect(delta, sum.out, above); };
+    return with_delta(sum.a, sum.g, sum.h, sum.b, sum.e, collect) &&
+           (use_candidates<A>(above.found(), k, d, room, use) || of_all());
+}
+
 }  // namespace laconic::detail
 
 namespace laconic::kernels {
@@ -235,36 +253,18 @@ void select_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, std:
     });
 }
 
-/// out <- a g - h + b e, as compensate() makes it, and the k coordinates of it that select_largest() selects; true
-/// where all of out is finite, or else the coordinates are arbitrary. Where k is at most an eighth of a long vector:
-/// one pass, and a selection among what is above a guess. out is no other argument's memory. A long one is written past
-/// the caches: 1 + 1, and one more read for each of h and e that is not empty.
+/// out <- a g - h + b e, as by compensate(), and what select_largest() selects of it; false where not all is finite:
+/// then the coordinates are arbitrary. For k up to an eighth of a long vector: one pass, which writes past the caches
+/// (1 + 1, and 1 for each of h and e that is there), and a selection among a few. out is no other argument's memory.
 template <class A, Scalar T>
 bool compensate_and_select_largest(basic_host<A>& on, T a, std::span<T const> g, std::span<T const> h, T b,
                                    std::span<T const> e, std::span<T> out, std::size_t k, std::vector<coordinate>& at) {
     LACONIC_EXPECTS(out.size() == g.size() && k <= g.size() && g.size() <= detail::largest_dimension);
-    auto const in_two_passes = [&] {
-        if (!compensate(on, a, g, h, b, e, out)) return false;
-        select_largest(on, std::span<T const>(out), k, at);
-        return true;
-    };
-    std::size_t const d = g.size();
-    if (k == 0 || !detail::guess_is_worth_a_pass(k, d)) return in_two_passes();
-    auto const room = on.template scratch<T>(detail::scratch_for::numbers, detail::room_for(d));
-    auto const number = [&](std::size_t i) {  // about so: the sample is a guess
-        return a * g[i] - (h.empty() ? T(0) : h[i]) + (e.empty() ? T(0) : b * e[i]);
-    };
-    auto const guess = detail::guess_bracket<A>(d, number, k, detail::first_spread, room);
-    if (!std::isfinite(guess.low)) return in_two_passes();
-    detail::collector<A, T> above(d, guess.low, detail::are_few(k, d), room);
-    bool const finite =
-        detail::with_delta(a, g, h, b, e, [&](auto delta) { return detail::write_and_collect(delta, out, above); });
-    if (!finite) return false;
+    if (k == 0) return at.clear(), compensate(on, a, g, h, b, e, out);
     auto const take = [&](std::span<T const> values, auto name, detail::cutoff<T> t) {
         detail::take_from<A>(values, t, k, name, at);
     };
-    if (!detail::use_candidates<A>(above.found(), k, d, room, take)) select_largest(on, std::span<T const>(out), k, at);
-    return true;
+    return detail::with_kth_largest_of_sum(on, kernels::compensation<T>{a, g, h, b, e, out}, k, take);
 }
 
 }  // namespace laconic::kernels
