@@ -72,19 +72,32 @@ void take_codes(B& on, bit_reader& source, std::span<Code> codes, kernels::code_
 }
 
 /// Reads such codes of the message m, which has made room for them, and adds w times its numbers to out, some at a
-/// time: so where it throws, those before are added. m.terms_of(first, codes, n) are the terms of n numbers from number
+/// time: so where it throws, some are added. m.terms_of(first, codes, n) are the terms of n numbers from number
 /// `first` on, which is the first of its bucket or has as many in its bucket.
 template <class Code, OnHost B, class M, Scalar T>
 void add_codes(B& on, bit_reader& source, M const& m, std::size_t bucket, kernels::code_words words, char const* wrong,
                T w, std::span<T> out) {
     constexpr std::size_t most = detail::codes_together;
-    std::array<Code, most> room;
-    for (std::size_t first = 0, n; first < out.size(); first += n) {
-        n = bucket <= most ? most / bucket * bucket : std::min(most, bucket - first % bucket);
-        n = std::min(n, out.size() - first);
-        take_codes(on, source, std::span(room).first(n), words, wrong);
-        add_terms(on, out.subspan(first, n), w, m.terms_of(first, room.data(), n));
-    }
+    auto const add = [&](auto& own, bit_reader& from, std::size_t first, std::size_t end) {
+        std::array<Code, most> room;
+        for (std::size_t n; first < end; first += n) {
+            n = bucket <= most ? most / bucket * bucket : std::min(most, bucket - first % bucket);
+            n = std::min(n, end - first);
+            take_codes(own, from, std::span(room).first(n), words, wrong);
+            add_terms(own, out.subspan(first, n), w, m.terms_of(first, room.data(), n));
+        }
+    };
+    auto const bits = std::uint64_t{words.width} * out.size();
+    if constexpr (requires { on.splits(out.size()); })  // several threads, each of which reads a part
+        if (on.splits(out.size()) && bits <= source.left()) {
+            in_parts(on, out.size(), bucket <= most ? 64 * bucket : 64, [&](auto& own, auto part) {
+                auto from = source;
+                from.skip(words.width * std::uint64_t{part.first});
+                add(own, from, part.first, part.first + part.count);
+            });
+            return source.skip(bits);
+        }
+    add(on, source, 0, out.size());
 }
 
 }  // namespace laconic::wire

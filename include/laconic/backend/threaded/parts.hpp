@@ -120,6 +120,12 @@ double sum_in_parts(kernels::threaded<B>& on, std::size_t d, F const& of_stretch
 
 }  // namespace laconic::detail
 
+namespace laconic::kernels {
+
+using detail::in_parts;  // found by the backend's type
+
+}  // namespace laconic::kernels
+
 namespace laconic {
 
 using kernels::threaded;
