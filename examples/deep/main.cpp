@@ -58,9 +58,9 @@ result train(named_method const& m, std::vector<any_objective<float>> const& sha
                      auto x = start;
                      std::vector<trace_point> trace;
                      descend(m.recursion, shares[static_cast<std::size_t>(comm.rank())], x, comm,
-                             {.rounds = p.rounds,
+                             {.rounds = p.rounds / m.local,
                               .seed = seed,
-                              .check_every = std::max<std::uint64_t>(1, p.rounds),
+                              .check_every = std::max<std::uint64_t>(1, p.rounds / m.local),
                               .trace = &trace});
                      if (comm.rank() > 0) return;
                      r.accuracy = test.accuracy(std::span<float const>(x));

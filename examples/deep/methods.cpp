@@ -14,8 +14,10 @@
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/compress/parts.hpp"
 #include "laconic/compress/quantize.hpp"
+#include "laconic/compress/short_float.hpp"
 #include "laconic/compress/signs.hpp"
 #include "laconic/compress/top_k.hpp"
+#include "laconic/estimate/local_rounds.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/optim/step.hpp"
@@ -97,6 +99,20 @@ method deep_gradient_compression(plan const& p, double rate) {
                                    .with_over(server{}));
 }
 
+/// Local rounds: so many steps of each worker with a momentum of 0.9, whose size falls within all of them, and then an
+/// outer step along the mean of the workers' moves.
+template <class C, class S>
+method after_local_steps(plan const& p, double rate, std::uint64_t local, C compressor, double decay, S outer) {
+    using inner = falling<momentum<float>>;
+    return erased<float, host>(recursion<C, memory<float>, S, fixed_level, local_rounds<inner, float>, server>{
+        std::move(compressor),
+        memory<float>(0, decay),
+        std::move(outer),
+        {},
+        local_rounds<inner, float>({.steps = local, .batch = p.batch},
+                                   falling_from(p, rate, momentum<float>(1, 0.9)))});
+}
+
 }  // namespace
 
 std::vector<named_method> compositions(plan const& p, network const& f, std::optional<double> given) {
@@ -123,6 +139,18 @@ std::vector<named_method> compositions(plan const& p, network const& f, std::opt
     add("ef-sign", 0.05, [&](double rate) { return with_momentum_inside(p, rate, units, true); });
     add("qsgd 4 bit", 0.05, [&](double rate) { return with_momentum(p, rate, quantize{7, 512}, nothing); });
     add("powersgd 2", 0.05, [&](double rate) { return with_momentum(p, rate, matrices, errors, warm_start<float>{}); });
+    add("dense bf16", 0.05, [&](double rate) { return with_momentum(p, rate, bf16::random{}, nothing); });
+    auto const add_local = [&](std::string name, std::uint64_t local, auto const& compressor, double decay,
+                               auto const& outer) {
+        add(std::move(name), 0.05,
+            [&](double rate) { return after_local_steps(p, rate, local, compressor, decay, outer); });
+        all.back().local = local;
+    };
+    momentum<float> const nesterov({.rate = 0.7, .beta = 0.9, .nesterov = true});
+    add_local("local 30", 30, identity{}, 0, gradient_step{1});
+    add_local("diloco 30", 30, identity{}, 0, nesterov);
+    add_local("diloco 100", 100, identity{}, 0, nesterov);
+    add_local("sparse 30", 30, top_k{1. / 64} | damped_quantize{7, 128}, 0.95, gradient_step{1});
     return all;
 }
 

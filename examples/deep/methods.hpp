@@ -26,11 +26,12 @@ struct named_method {
     std::string name;
     double rate;  // the length of the first step
     method recursion;
+    std::uint64_t local = 1;  // steps of each worker in a round
 };
 
 /// Each method with the step that is given, or with its own: of 0.02, 0.05, 0.1 and, where that was the best, 0.2, for
 /// gTop-k, which has no momentum, of 0.2, 0.5 and 1, the one that was most accurate with --validate --seeds 1
-/// (docs/results/deep.md has what they reached).
+/// (docs/results/deep.md has what they reached). Those with local steps take dense's step for them.
 std::vector<named_method> compositions(plan const& p, network const& f, std::optional<double> given);
 
 }  // namespace deep

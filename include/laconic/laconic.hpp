@@ -9,6 +9,7 @@
 #include "laconic/optim/dion2.hpp"
 #include "laconic/optim/layered_step.hpp"
 #include "laconic/optim/lion.hpp"
+#include "laconic/outer_reducer.hpp"
 #include "laconic/reduce.hpp"
 #include "laconic/run.hpp"
 #include "laconic/transport/in_background.hpp"

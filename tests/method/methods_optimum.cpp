@@ -51,6 +51,7 @@ TEST_CASE("methods that reach the optimum, of workers that differ or that agree"
         {"heavy_ball(diana(rand_k(2)), beta=0.5)", differing, 8000, 1e-20},
         {"marina(rand_k(3))", wide, 6000, 1e-18},
         {"proxskip", differing, 2000, 1e-20},
+        {"scaffold(step=0.1/L)", differing, 2000, 1e-20},
         {"isega(tau=0.1, block=1)", apart, 1500, 1e-20},
         {"lag_wk(xi=0.05, D=10)", differing, 4000, 1e-18},
         {"isaga(tau=1, block=1)", sums, 6000, 1e-20},

@@ -144,12 +144,14 @@ template <class E>
 clipped(E, double, clip_at) -> clipped<E>;
 
 /// A running mean of this rank's gradients, v <- beta v + (1 - beta) g from v = 0 on, of which Signum sends the sign
-/// (Bernstein et al., ICML 2018). g is the estimate of another estimator. Throws argument_error for beta outside [0,
+/// (Bernstein et al., ICML 2018); or, from the first gradient on, with v = g in the first round (EF21-SGDM, Fatkhullin,
+/// Tyurin, Richtarik, NeurIPS 2023). g is the estimate of another estimator. Throws argument_error for beta outside [0,
 /// 1).
 template <class E = mini_batch, Scalar T = double, class B = host>
 class local_momentum {
   public:
-    explicit local_momentum(double beta = 0.9, E of = {}) : beta_(beta), of_(std::move(of)) {
+    explicit local_momentum(double beta = 0.9, E of = {}, bool from_first = false)
+        : beta_(beta), from_first_(from_first), of_(std::move(of)) {
         if (!(beta >= 0 && beta < 1)) throw argument_error({"local_momentum: beta = ", beta, " is outside [0, 1)"});
     }
 
@@ -157,7 +159,7 @@ class local_momentum {
     requires Estimator<E, F, T, B> std::optional<double>
     operator()(B& on, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {
         auto const value = of_(on, f, now, x, g);
-        multiply(on, static_cast<T>(1 - beta_), g);
+        if (!(from_first_ && mean_.empty())) multiply(on, static_cast<T>(1 - beta_), g);
         if (!mean_.empty()) add_scaled(on, static_cast<T>(beta_), std::span<T const>(mean_), g);
         kernels::assign(on, std::span<T const>(g), next_);
         return value;
@@ -175,11 +177,13 @@ class local_momentum {
         archive(of_);
     }
     friend std::string to_string(local_momentum const& e) {
-        return detail::concat({"local_momentum(", e.beta_, ") of ", to_string(e.of_)});
+        return detail::concat({"local_momentum(", e.beta_, (e.from_first_ ? ", from the first gradient" : ""), ") of ",
+                               to_string(e.of_)});
     }
 
   private:
     double beta_;
+    bool from_first_;
     E of_;
     typename B::template array<T> mean_, next_;
 };

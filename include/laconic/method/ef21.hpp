@@ -78,4 +78,35 @@ struct ef21 {
 template <class C>
 ef21(C, overrides = {}, bool = false) -> ef21<C>;
 
+/// EF21-SGDM (Fatkhullin, Tyurin, Richtarik, NeurIPS 2023): EF21 whose gradients are each rank's running mean,
+/// v_i <- (1 - eta) v_i + eta g_i, from v_i = g_i in the first round on. With mini-batches, whose noise EF21 keeps
+/// adding up, no batch has to be large. eta = 1 is ef21. No theorem here gives the step.
+template <class C>
+struct ef21_sgdm {
+    static_assert(detail::require_compressor<C>());
+
+    C compressor;
+    double eta = 0.1;
+    overrides given{};
+
+    template <Scalar T, class B>
+    recursion<C, memory<T, B>, gradient_step, fixed_level, local_momentum<mini_batch, T, B>> compose(
+        problem const& p) const {
+        detail::theory const of(*this, p);
+        if (!(eta > 0)) throw argument_error({"ef21_sgdm: eta = ", eta, " is not above 0"});
+        double const step = of.own_step("no theorem here gives its step");
+        return {
+            compressor, {1, 0}, gradient_step{step}, {}, local_momentum<mini_batch, T, B>(1 - eta, given.batch, true)};
+    }
+    bool operator==(ef21_sgdm const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("ef21_sgdm", "g a running mean of mini-batch gradients, C contractive, alpha 1",
+                 "Fatkhullin, Tyurin, Richtarik, NeurIPS 2023", detail::compressor_field,
+                 field("eta", &ef21_sgdm::eta).between(0, 1).written_by_name(), detail::step_field,
+                 detail::batch_field);
+    }
+};
+template <class C>
+ef21_sgdm(C, double = 0.1, overrides = {}) -> ef21_sgdm<C>;
+
 }  // namespace laconic

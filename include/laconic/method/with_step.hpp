@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "laconic/estimate/local_rounds.hpp"
 #include "laconic/recursion.hpp"
 
 /// Recursions, and methods, with another step of the same size.
@@ -43,6 +44,8 @@ auto with_prox(recursion<C, F, momentum<T, B>, L, E, X> const& r, P prox) {
 // Local steps would each need R, too.
 template <class C, class F, class L, Scalar T, class B, class X, class P>
 auto with_prox(recursion<C, F, gradient_step, L, local_steps<T, B>, X> const& r, P prox) = delete;
+template <class C, class F, class O, class L, class S, Scalar T, class B, class X, class P>
+auto with_prox(recursion<C, F, O, L, local_rounds<S, T, B>, X> const& r, P prox) = delete;
 
 /// A method with momentum, v <- beta v + its estimate, x <- x - step v (Polyak 1964; DIANA's momentum, Mishchenko et
 /// al., arXiv:1901.09269, algorithm 1): for every method that moves along its estimate by a step of one length. The

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "laconic/estimate/local_rounds.hpp"
+#include "laconic/method/overrides.hpp"
+#include "laconic/optim/adam.hpp"
+#include "laconic/recursion.hpp"
+
+/// Methods that communicate once in H local steps: g_i = x - y_i, where y_i is the rank's model after them.
+namespace laconic {
+
+/// Local SGD, or FedAvg of ranks with equal weights (McMahan et al., AISTATS 2017; Stich, ICLR 2019): x becomes the
+/// mean of the ranks' models after H gradient steps each. With pull > 0 it is FedProx (Li et al., MLSys 2020), whose
+/// local gradients pull towards x; as heavy_ball{local_sgd{...}, beta} it is SlowMo with alpha = 1 (Wang, Tantia,
+/// Ballas, Rabbat, ICLR 2020). Of ranks that differ it does not reach the optimum unless H = 1 (local_rounds has the
+/// fixed point). No theorem here gives the step.
+struct local_sgd {
+    std::uint64_t local = 5;  ///< H
+    double pull = 0;          ///< mu of FedProx
+    overrides given{};
+
+    template <Scalar T, class B>
+    recursion<identity, memory<T, B>, gradient_step, fixed_level, local_rounds<gradient_step, T, B>> compose(
+        problem const& p) const {
+        double const step = detail::theory(*this, p).own_step("no theorem here gives its local step");
+        return {identity{},
+                {},
+                gradient_step{1},
+                {},
+                local_rounds<gradient_step, T, B>({.steps = local, .pull = pull, .batch = given.batch},
+                                                  gradient_step{step})};
+    }
+    bool operator==(local_sgd const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("local_sgd", "g = x less the local model after H gradient steps, C identity, alpha 0",
+                 "McMahan et al., AISTATS 2017; Stich, ICLR 2019; Li et al., MLSys 2020",
+                 field("local", &local_sgd::local).between(1, 1000000).by_name(),
+                 field("pull", &local_sgd::pull).between(0, 1e300).by_name(), detail::step_field, detail::batch_field);
+    }
+};
+
+/// SCAFFOLD with all ranks in each round, by its option II and a global step of 1 (Karimireddy et al., ICML 2020): H
+/// local steps a round, along gradients that are corrected, so that the fixed point is the optimum of ranks that
+/// differ, too, as proxskip's is with a random H. No theorem here gives the step: that of the paper is at most 1 / (81
+/// H L), and steps of the order of 1 / (H L) usually work.
+struct scaffold {
+    std::uint64_t local = 5;  ///< H
+    overrides given{};
+
+    template <Scalar T, class B>
+    recursion<identity, memory<T, B>, gradient_step, fixed_level, local_rounds<gradient_step, T, B>> compose(
+        problem const& p) const {
+        double const step = detail::theory(*this, p).own_step("no theorem here gives its local step");
+        return {identity{},
+                {},
+                gradient_step{1},
+                {},
+                local_rounds<gradient_step, T, B>({.steps = local, .corrected_for = step, .batch = given.batch},
+                                                  gradient_step{step})};
+    }
+    bool operator==(scaffold const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("scaffold", "g = x less the local model after H corrected gradient steps, C identity, alpha 0",
+                 "Karimireddy et al., ICML 2020", field("local", &scaffold::local).between(1, 1000000).by_name(),
+                 detail::step_field, detail::batch_field);
+    }
+};
+
+/// DiLoCo (Douillard et al., 2023): H local steps of AdamW, whose state stays with its rank, and Nesterov's momentum,
+/// in PyTorch's form, on the mean of x - y_i. Its messages may be compressed; with a decay in (0, 1] what a message
+/// leaves out is added, times decay, to the next one (SparseLoCo, Sarfi et al., arXiv:2508.15706, has top-k, decay
+/// 0.95, rate 1 and momentum 0). `step` is AdamW's learning rate. No theorem covers it.
+template <class C = identity>
+struct diloco {
+    static_assert(detail::require_compressor<C>());
+
+    C compressor{};
+    std::uint64_t local = 30;    ///< H
+    double rate = 0.7;           ///< of the outer step
+    double beta = 0.9;           ///< its momentum; 0: none
+    double decay = 0;            ///< of the residual
+    double weight_decay = 0.01;  ///< AdamW's
+    overrides given{};
+
+    template <Scalar T, class B>
+    recursion<C, memory<T, B>, momentum<T, B>, fixed_level, local_rounds<adam<T, B>, T, B>> compose(
+        problem const& p) const {
+        double const step = detail::theory(*this, p).own_step("no theorem gives its local step");
+        return {compressor,
+                {0, decay},
+                momentum<T, B>({.rate = rate, .beta = beta, .nesterov = beta > 0}),
+                {},
+                local_rounds<adam<T, B>, T, B>(
+                    {.steps = local, .batch = given.batch},
+                    adam<T, B>({.rate = step, .weight_decay = weight_decay, .decoupled = true}))};
+    }
+    bool operator==(diloco const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("diloco",
+                 "g = x less the local model after H steps of AdamW, alpha 0, Nesterov's momentum on the mean",
+                 "Douillard et al., arXiv:2311.08105", detail::compressor_field,
+                 field("local", &diloco::local).between(1, 1000000).by_name(),
+                 field("rate", &diloco::rate).between(0, 1e300).by_name(),
+                 field("beta", &diloco::beta).between(0, 1).by_name(),
+                 field("decay", &diloco::decay).between(0, 1).by_name(),
+                 field("weight_decay", &diloco::weight_decay).between(0, 1e300).by_name(), detail::step_field,
+                 detail::batch_field);
+    }
+};
+template <class C>
+diloco(C) -> diloco<C>;
+
+}  // namespace laconic

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rounds of local steps come to known answers, a round that fails changes nothing, and states go on bit for bit.
+#include "laconic/outer_reducer.hpp"
+
+#include "laconic/comm/fibers.hpp"
+#include "support/bowls.hpp"
+#include "support/error_of.hpp"
+#include "support/everything.hpp"
+
+using vec = std::vector<double>;
+
+// H gradient steps of this rank on its own bowl, for the coordinates from `first` on.
+void descend_locally(int rank, std::span<double> y, int h, std::size_t first = 0) {
+    for (; h > 0; --h)
+        for (std::size_t j = 0; j < y.size(); ++j) y[j] -= .1 * bowls::gradient(rank, first + j, y[j]);
+}
+// After so many rounds of five such steps each, the model is this one on all ranks.
+struct known {
+    int round;
+    bowls::answer model;
+};
+template <class S>
+void comes_to(S const& step, std::initializer_list<known> all, bool weighted = false) {
+    fibers::run(bowls::ranks, [&](fibers::member& comm) {
+        vec y(bowls::d, 1);
+        outer_reducer outer(plain{}, comm, y, step, {.steps_vary = weighted});
+        int round = 0;
+        for (auto const& [until, model] : all) {
+            for (; round < until; ++round) {
+                descend_locally(comm.rank(), y, 5);
+                outer(y, step_options{.weight = weighted ? comm.rank() + 1. : 1.});
+            }
+            CAPTURE(round);
+            bowls::check(y, model);
+            CHECK(std::ranges::equal(y, outer.agreed()));
+        }
+    });
+}
+
+TEST_CASE("local SGD, FedAvg and SlowMo come to known answers") {
+    comes_to(gradient_step{}, {{1, {.727051263809, .466731830139, 4.34428192296}},
+                               {10, {.253281004357, -.396053851128, 2.33683175127}},
+                               {50, {.244763429472, -.408120572797, 2.34016372202}}});
+    comes_to(gradient_step{},
+             {{1, {.945415144958, .768430414917, 4.29809218293}},
+              {10, {.865931958251, .366669012496, 2.03413725499}},
+              {50, {.865180608377, .359457723532, 2.01536810988}}},
+             true);
+    comes_to(momentum<>(1, .7), {{1, {.727051263809, .466731830139, 4.34428192296}},
+                                 {10, {.369044537254, -.189440610547, 2.40390858578}},
+                                 {50, {.244832401757, -.408143234795, 2.34007843763}}});
+}
+
+// Streaming DiLoCo: two parts, each every 6 local steps, sent `tau` steps before it is received, of which `keep` stays.
+struct known_stream {
+    int step;
+    bowls::answer agreed;
+    std::optional<bowls::answer> of_rank_0{};
+};
+void streams(int tau, double keep, std::initializer_list<known_stream> all) {
+    constexpr int parts = 2, period = 3;
+    fibers::run(bowls::ranks, [&](fibers::member& comm) {
+        vec y(bowls::d, 1);
+        std::span<double> const both[parts] = {std::span(y).first(4), std::span(y).last(4)};
+        auto const make = [&](auto part) {
+            return outer_reducer(plain{}, comm, part, momentum<>({.rate = .7, .beta = .9, .nesterov = true}));
+        };
+        auto first = make(both[0]), second = make(both[1]);
+        int step = 0;
+        for (auto const& k : all) {
+            while (step < k.step) {
+                int const within = step % period + 1, p = step / period % parts;
+                auto& outer = p == 0 ? first : second;
+                ++step;
+                descend_locally(comm.rank(), y, 1);
+                if (within == period - tau) outer.start(0, both[p]);
+                if (within == period) outer.finish(keep);
+            }
+            CAPTURE(step);
+            vec x(first.agreed().begin(), first.agreed().end());
+            x.insert(x.end(), second.agreed().begin(), second.agreed().end());
+            bowls::check(x, k.agreed);
+            if (comm.rank() == 0 && k.of_rank_0) bowls::check(y, *k.of_rank_0);
+        }
+    });
+}
+
+TEST_CASE("DiLoCo, FedAdam and Streaming DiLoCo come to known answers") {
+    comes_to(momentum<>({.rate = .7, .beta = .9, .nesterov = true}),
+             {{1, {.636978180866, .290753334085, 3.54355488173}},
+              {10, {.338952998464, -.229567995652, 2.39281375073}},
+              {50, {.244764938586, -.408152317491, 2.34018026552}}});
+    comes_to(adam<>({.rate = .1, .beta2 = .99, .epsilon = 1e-3, .bias_correction = false}),
+             {{1, {.903534209106, .901840711559, 6.88920098668}},
+              {10, {-.151008693716, -.563380215606, 2.85764367439}},
+              {50, {.274817619805, -.502240633147, 2.44460431657}}});
+    streams(1, .5,
+            {{12, {.464812474539, -.312868735131, 2.4195453358}, {{-.224537970748, -.602418808491, 6.58653821533}}},
+             {60, {.129058075079, -.410523122331, 2.064481212}, {{-.718953055624, -.781013151993, 7.27223024168}}}});
+    streams(
+        0, 0,
+        {{12, {.374946758944, -.50067625302, 2.39551522349}}, {60, {.315860184012, -.253109919558, 2.32005867663}}});
+}
+
+TEST_CASE("DiLoCo with AdamW on the ranks comes to known answers, with weights, too") {
+    auto const comes = [](bool weighted, std::initializer_list<known> all) {
+        fibers::run(bowls::ranks, [&](fibers::member& comm) {
+            vec y(bowls::d, 1), g(bowls::d);
+            host on;
+            adam<> inner({.rate = .05, .beta1 = .9, .beta2 = .95, .weight_decay = .1, .decoupled = true});
+            outer_reducer outer(plain{}, comm, y, momentum<>({.rate = .7, .beta = .9, .nesterov = true}),
+                                {.steps_vary = weighted});
+            int round = 0;
+            for (auto const& [until, model] : all) {
+                for (; round < until; ++round) {
+                    for (int h = 0; h < 5; ++h) {
+                        bowls::gradient(comm.rank(), y, g);
+                        inner(on, std::span(y), std::span(g));
+                    }
+                    outer(y, step_options{.weight = weighted ? comm.rank() + 1. : 1.});
+                }
+                bowls::check(y, model);
+            }
+        });
+    };
+    comes(false, {{1, {.803769873703, .802657568805, 5.74760639267}},
+                  {10, {-.565467176992, -2.10049512552, 6.12150725624}},
+                  {50, {-.060077275896, -1.60288966573, 2.82502633052}}});
+    comes(true, {{10, {.672122993045, -.747676808599, 3.17837490506}}});
+}
+
+// The gradient of rank i's bowl of 4 x 4 matrices, A (W - T_i) entry by entry.
+void matrix_gradient(int rank, std::span<double const> w, std::span<double> g) {
+    for (int r = 0; r < 4; ++r)
+        for (int c = 0; c < 4; ++c) {
+            double const a = 1 + (r + c) % 3 / 2., t = ((3 * r + 5 * c) % 7 - 3) / 2. + (r + 1) * (c + 1) / 16.;
+            auto const at = std::size_t(4 * r + c);
+            g[at] = a * (w[at] - t - (rank - 1.5) * ((r + 2 * c) % 3 - 1) / 4.);
+        }
+}
+
+TEST_CASE("MuLoCo, with Muon on the ranks, comes to known answers") {
+    fibers::run(bowls::ranks, [](fibers::member& comm) {
+        vec y(16), g(16);
+        host on;
+        muon<> inner({.rows = 4,
+                      .rate = .02,
+                      .beta = .9,
+                      .weight_decay = 0,
+                      .nesterov = false,
+                      .scale = matrix_scale::spectral});
+        outer_reducer outer(plain{}, comm, y, momentum<>({.rate = .7, .beta = .9, .nesterov = true}));
+        for (int round = 1; round <= 10; ++round) {
+            for (int h = 0; h < 5; ++h) {
+                matrix_gradient(comm.rank(), y, g);
+                inner(on, std::span(y), std::span(g));
+            }
+            outer(y);
+            if (round == 1) bowls::check(y, {-.0398014235105, -.022849681767, .0593249047008});
+        }
+        bowls::check(y, {-1.27107877844, .791596602749, 22.9485443853});
+    });
+}
+
+TEST_CASE("all ranks start from rank 0's model, in layers, too, and agree on one after each round") {
+    fibers::run(3, [](fibers::member& comm) {
+        std::vector<float> a(5, float(comm.rank())), b(7, float(comm.rank() + 10));
+        outer_reducer outer(plain{}, comm, layers_of({5, 7}));
+        CHECK_THROWS_WITH_AS(outer.start(0, a),
+                             "layer 0 of this outer_reducer has no model yet: call begin(0, model) on all ranks",
+                             argument_error);
+        outer.begin(0, a), outer.begin(1, b);
+        CHECK((a == std::vector(5, 0.0f) && b == std::vector(7, 10.0f)));
+        for (float& v : a) v += float(comm.rank());
+        outer.start(1, b), outer.start(0, a);
+        b[0] = 55;  // after start() the model may change
+        outer.finish();
+        CHECK((a == std::vector(5, 1.0f) && b == std::vector(7, 10.0f)));
+        CHECK((std::ranges::equal(outer.agreed(0), a) && std::ranges::equal(outer.agreed(1), b)));
+        CHECK(outer.rounds() == 1);
+        CHECK_THROWS_WITH_AS(outer(a),
+                             "this outer_reducer has 2 layers: call start(layer, model) for each of them, and then "
+                             "finish()",
+                             argument_error);
+        CHECK_THROWS_WITH_AS(outer.start(2, a), "there is no layer 2: this outer_reducer has 2", argument_error);
+        CHECK_THROWS_WITH_AS(outer.start(0, b), "layer 0 of this outer_reducer has 5 numbers, and the model 7",
+                             shape_error);
+    });
+}
+
+TEST_CASE("a round that fails is an error on all ranks and changes nothing, and the next one succeeds") {
+    fibers::run(3, [](fibers::member& comm) {
+        vec y(6, 1);
+        outer_reducer outer(error_feedback{top_k{2}}, comm, y, momentum<>(.5, .9), {.seed = 0});
+        auto const local = [&] {
+            for (std::size_t j = 0; j < y.size(); ++j) y[j] += .125 * comm.rank() + double(j);
+        };
+        local(), outer(y);
+        auto const before = outer.save();
+        local();
+        auto const own = y;
+        if (comm.rank() == 1) y[3] = NAN;
+        auto const at = y;
+        auto const error = error_of<non_finite_error>([&] { outer(y); });
+        CHECK(error == "rank 1, round 1: the gradient is not finite at coordinate 3");
+        CHECK(std::memcmp(y.data(), at.data(), sizeof(double) * y.size()) == 0);
+        CHECK(outer.save() == before);
+        y = own;
+        outer(y);
+        CHECK(outer.rounds() == 2);
+        CHECK(std::ranges::equal(y, outer.agreed()));
+    });
+}
+
+TEST_CASE("what an outer_reducer cannot do is refused") {
+    fibers::run(2, [](fibers::member& comm) {
+        vec y(4);
+        using outer_type = outer_reducer<plain<>, fibers::member, gradient_step, double>;
+        CHECK_THROWS_AS(outer_type(plain{}, comm, y, {}, {.non_finite = on_non_finite::propagate}), argument_error);
+        CHECK_THROWS_AS(outer_type(plain{}, comm, y, {}, {.missing_layer = on_missing_layer::zero}), argument_error);
+        CHECK_THROWS_AS(outer_type(plain{}, comm, y, {}, {.skip_zero_layers = true}), argument_error);
+        outer_type outer(plain{}, comm, y);
+        outer.start(0, y);
+        for (double const keep : {-.1, 1., double(NAN)}) CHECK_THROWS_AS(outer.finish(keep), argument_error);
+        CHECK_THROWS_AS(outer.save(), argument_error);
+        outer.finish();
+        CHECK(outer.rounds() == 1);
+    });
+}
+
+TEST_CASE("a saved state goes on bit for bit, and over other ranks with the mean residual") {
+    constexpr std::size_t d = 9;
+    using outer_type = outer_reducer<error_feedback<top_k<>>, fibers::member, momentum<>, double>;
+    auto const local = [](int rank, int round, std::span<double> y) {
+        for (std::size_t j = 0; j < y.size(); ++j)
+            y[j] += key{7}.child(std::uint64_t(rank)).child(std::uint64_t(round)).uniform(j) - .3;
+    };
+    std::vector<std::vector<std::byte>> states(3);
+    std::vector<vec> later(3), residuals(3);
+    auto const run = [&](outer_type& outer, int rank, vec& y, int from, int to) {
+        for (int k = from; k < to; ++k) local(rank, k, y), outer(y);
+    };
+    fibers::run(3, [&](fibers::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        vec y(d, 1);
+        outer_type outer(error_feedback{top_k{2}}, comm, y, momentum<>(.5, .9), {.seed = 3});
+        run(outer, comm.rank(), y, 0, 4);
+        states[r] = outer.save();
+        auto const e = outer.reduction().residual(0);
+        residuals[r].assign(e.begin(), e.end());
+        run(outer, comm.rank(), y, 4, 7);
+        later[r] = y;
+    });
+    fibers::run(3, [&](fibers::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        vec y(d, -5);
+        outer_type outer(error_feedback{top_k{2}}, comm, y, momentum<>(.5, .9), {.seed = 3});
+        run(outer, comm.rank(), y, 20, 22);
+        auto const before = outer.save();
+        auto damaged = states[r];
+        damaged[damaged.size() / 2] ^= std::byte{1};
+        CHECK_THROWS_AS(outer.restore(damaged), wire_error);
+        damaged.resize(11);
+        CHECK_THROWS_AS(outer.restore(damaged), wire_error);
+        CHECK_THROWS_AS(outer.restore(outer.reduction().save()), shape_error);
+        CHECK(outer.save() == before);
+        outer.restore(states[r]);
+        y.assign(outer.agreed().begin(), outer.agreed().end());
+        run(outer, comm.rank(), y, 4, 7);
+        CHECK(y == later[r]);
+        outer.restore(states);
+        y.assign(outer.agreed().begin(), outer.agreed().end());
+        run(outer, comm.rank(), y, 4, 7);
+        CHECK(y == later[r]);
+    });
+    fibers::run(2, [&](fibers::member& comm) {
+        vec y(d);
+        outer_type outer(error_feedback{top_k{2}}, comm, y, momentum<>(.5, .9), {.seed = 3});
+        outer.restore(states);
+        for (std::size_t j = 0; j < d; ++j)
+            CHECK(outer.reduction().residual(0)[j] ==
+                  doctest::Approx((residuals[0][j] + residuals[1][j] + residuals[2][j]) / 3));
+        y.assign(outer.agreed().begin(), outer.agreed().end());
+        run(outer, comm.rank(), y, 4, 5);
+        CHECK(std::ranges::equal(y, outer.agreed()));
+    });
+}
+
+TEST_CASE("after a lost rank the others go on with rebind, from one model and one momentum") {
+    using outer_type = outer_reducer<plain<>, threads::member, momentum<>, double>;
+    std::vector<std::unique_ptr<outer_type>> kept(3);
+    std::vector<vec> y(3, vec(5, 1));
+    auto const local = [&](std::size_t r) {
+        for (double& v : y[r]) v -= .25 * double(r + 1);
+    };
+    CHECK_THROWS_AS(threads::run(3,
+                                 [&](threads::member& comm) {
+                                     auto const r = std::size_t(comm.rank());
+                                     kept[r] = std::make_unique<outer_type>(plain{}, comm, y[r], momentum<>(.5, .9));
+                                     for (int k = 0; k < 3; ++k) {
+                                         local(r);
+                                         if (k == 2 && r == 1) throw std::runtime_error("lost");
+                                         (*kept[r])(y[r]);
+                                     }
+                                 }),
+                    std::runtime_error);
+    threads::run(2, [&](threads::member& comm) {
+        auto const r = std::size_t(2 * comm.rank());
+        auto& outer = *kept[r];
+        outer.rebind(comm);
+        y[r].assign(outer.agreed().begin(), outer.agreed().end());
+        for (int k = 0; k < 2; ++k) local(r), outer(y[r]);
+        CHECK(outer.rounds() == 4);
+    });
+    CHECK(y[0] == y[2]);
+    CHECK(std::ranges::equal(kept[0]->step().velocity(), kept[2]->step().velocity()));
+}
