@@ -23,12 +23,13 @@ from laconic._c import (
     TheoryError, WireError,
 )  # fmt: skip
 from laconic.comm import Comm, Listener, Mpi, Tcp, as_comm
+from laconic.rounds import LocalRounds, Momentum
 
 __version__ = _c.version
 __all__ = [
-    "AgreementError", "ArgumentError", "Comm", "CommError", "CompressionError", "Error", "Listener", "Mpi",
-    "NonFiniteError", "ParseError", "Reducer", "ShapeError", "Statistics", "Tcp", "TheoryError", "WireError", "decode",
-    "encode", "mean", "as_comm", "names", "reduce_scatter", "sum",
+    "AgreementError", "ArgumentError", "Comm", "CommError", "CompressionError", "Error", "Listener",
+    "LocalRounds", "Momentum", "Mpi", "NonFiniteError", "ParseError", "Reducer", "ShapeError", "Statistics", "Tcp",
+    "TheoryError", "WireError", "decode", "encode", "mean", "as_comm", "names", "reduce_scatter", "sum",
 ]  # fmt: skip
 
 _numbers = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3}  # the last is that of ml_dtypes
@@ -193,6 +194,10 @@ class Reducer:
 
     def __call__(self, arrays, **step):
         """Replaces all layers' arrays, a dict or the one array, by the estimate, in place. ``step``: as start()."""
+        self._start_all(arrays, **step)
+        self.finish()
+
+    def _start_all(self, arrays, **step):
         try:
             arrays = arrays if isinstance(arrays, dict) else {"": arrays}
             given = [(self._place(name), self._numbers(name, x), x) for name, x in arrays.items()]
@@ -206,7 +211,6 @@ class Reducer:
         except BaseException:
             self.drop()  # else the next call would start layers twice
             raise
-        self.finish()
 
     def _fail(self, step):
         """Ends a step that this rank cannot take, and of which it has started no layer, by layers of other lengths: the

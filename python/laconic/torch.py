@@ -4,10 +4,12 @@
     model = DistributedDataParallel(model)
     laconic.torch.register(model, "error_feedback(top_k(0.1) | quantize(7, bucket=128))", exclude=["*.bias"])
 
-and the loop stays as it is. ``Attached`` does the same without DistributedDataParallel.
+and the loop stays as it is. ``Attached`` does the same without DistributedDataParallel. ``LocalRounds`` is for ranks that
+communicate after every so many steps (DiLoCo, FedAvg).
 """
 
 import contextlib
+import copy
 import os
 import socket
 
@@ -260,3 +262,102 @@ class Attached(_Steps):
         """Takes the hooks off the module and the optimizer."""
         for handle in self._handles:
             handle.remove()
+
+
+class _Optimizer:
+    """An optimizer of torch.optim as an outer step."""
+
+    def __init__(self, of):
+        self.of = of
+
+    def __call__(self, x, d):
+        for name, tensor in x.items():
+            tensor.grad = d[name]
+        self.of.step()
+
+    def state(self):
+        return copy.deepcopy(self.of.state_dict())
+
+    def restore(self, state):
+        self.of.load_state_dict(state)
+
+
+class LocalRounds(laconic.LocalRounds):
+    """One call after each step of the local optimizer, in a loop whose ranks communicate after every so many of them:
+    local SGD, FedAvg, SlowMo, DiLoCo. The words and the formula are laconic.LocalRounds'.
+
+        inner = torch.optim.AdamW(model.parameters())
+        rounds = laconic.torch.LocalRounds(
+            model.parameters(), "plain", every=30,
+            outer=lambda x: torch.optim.SGD(x, lr=0.7, momentum=0.9, nesterov=True))   # DiLoCo
+        for batch in data:
+            inner.zero_grad()
+            loss(model, batch).backward()
+            inner.step()
+            rounds.step()
+
+    Args:
+        parameters: the model's, or pairs of name and parameter as named_parameters() yields them, which ``in_full``
+            needs; without names the layers are "0", "1", .. . Those that require no gradient are left as they are.
+        reduction: such as "error_feedback(top_k(0.01) | quantize(7, bucket=128))".
+        comm: a communicator, such as comm_of(group, engine="tcp"); None: comm_of(), all ranks of torch.distributed.
+        outer: a function that makes the outer optimizer of a list of tensors, which are x, and whose ``grad`` is d.
+            None: SGD with a rate of 1, which makes x the mean of the models.
+        options: ``every``, ``keep``, ``delay``, ``first`` and those of the Reducer, as laconic.LocalRounds has them.
+
+    ``rounds.outer`` is the outer optimizer, such as for a schedule. All ranks make one, with the same arguments.
+    """
+
+    def __init__(self, parameters, reduction, comm=None, *, outer=None, **options):
+        named = [p if isinstance(p, tuple) else (str(i), p) for i, p in enumerate(parameters)]
+        self._named = {name: p for name, p in named if p.requires_grad}
+        super().__init__(reduction, comm_of() if comm is None else comm, self._tensors(), **options)
+        self.outer = (outer or (lambda x: torch.optim.SGD(x, lr=1.0)))(list(self._x.values()))
+        self._outer = _Optimizer(self.outer)
+
+    def _tensors(self):
+        return {name: p.detach() for name, p in self._named.items()}
+
+    def step(self, weight=1.0):
+        """To be called after each local step. Returns True where it has ended a round: the model is x then.
+        ``weight``: of this local step, as laconic.LocalRounds.step() has it."""
+        return super().step(self._tensors(), weight)
+
+    def reset(self, model=None):
+        """The model <- x: after a round that failed, or where x was restored without it."""
+        super().reset(self._tensors())
+
+    def agreed(self):
+        """A context in which the model is x, the one to evaluate; afterwards it is what it was."""
+        return super().agreed(self._tensors())
+
+    def state_dict(self):
+        """This rank's state, of tensors and numbers: save one a rank. Not while a round is in progress. The model and
+        the local optimizer have their own."""
+        state = self.state()
+        return {**state, "reducer": torch.frombuffer(bytearray(state["reducer"]), dtype=torch.uint8)}
+
+    def load_state_dict(self, state):
+        """Restores this rank's state_dict(), or, from a list of all saved ranks', in their order, on any number of
+        ranks. The model stays as it is. All ranks call it."""
+        states = [state] if isinstance(state, dict) else list(state)
+        self.restore([{**of, "reducer": bytes(of["reducer"].numpy())} for of in states])
+
+    @staticmethod
+    def _check(name, y):
+        if y.device.type != "cpu":
+            raise laconic.ArgumentError(f"parameter {name} on {y.device}: laconic.torch reduces tensors of the CPU")
+
+    @classmethod
+    def _wide(cls, name, y):
+        cls._check(name, y)
+        wide = torch.float64 if _spec(y)[1] == 1 else torch.float32
+        return y.to(wide, copy=True, memory_format=torch.contiguous_format)
+
+    @staticmethod
+    def _as(x, other):
+        return x.to(other.dtype)
+
+    @staticmethod
+    def _numpy(x):
+        return x.numpy()

@@ -306,6 +306,24 @@ class TorchTest(unittest.TestCase):
             torch.nn.functional.cross_entropy(model(x), y).backward()
         attached.remove()
 
+    def test_rounds_of_local_steps(self):
+        for comm in (None, laconic.torch.comm_of(engine="tcp")):
+            model = model_of()
+            with torch.no_grad():
+                for p in model.parameters():
+                    p += dist.get_rank()  # which becomes that of rank 0
+            rounds = laconic.torch.LocalRounds(model.parameters(), "error_feedback(top_k(0.1))", comm, every=3)
+            self.assertTrue(torch.equal(weights_of(model), weights_of(model_of())))
+            optimizer = torch.optim.AdamW(model.parameters())
+            for step in range(6):
+                x, y = batch(step)
+                optimizer.zero_grad()
+                torch.nn.functional.cross_entropy(model(x), y).backward()
+                optimizer.step()
+                self.assertEqual(rounds.step(), step in (2, 5))
+            self.same_on_all_ranks(weights_of(model))
+            self.assertLess(rounds.reducer.statistics.bytes_sent, rounds.reducer.statistics.bytes_in_full / 4)
+
     def test_errors_reach_the_loop(self):
         ddp = DistributedDataParallel(model_of())
         with self.assertRaisesRegex(laconic.ParseError, "did you mean top_k"):
