@@ -56,15 +56,15 @@ class LocalRounds:
 
     Args:
         reduction, comm: as Reducer's.
-        model: a dict of arrays by name, or one array, which becomes rank 0's on all ranks. Of a model of 16 bits x has
-            32, and x - y_i is that of x rounded to 16, where the ranks start.
+        model: a dict of arrays by name, or one array, which becomes rank 0's on all ranks. x of numbers of 16 bits has
+            32; in x - y_i it is rounded to 16, as in the models that a round writes.
         every: local steps in a round.
         outer: the outer step, called as outer(x, d) with two dicts of arrays by name, of which it changes x in place;
             its state() and restore(state), if it has any, save what it remembers. None: Momentum(), the mean of the
             models.
         keep: the share of its own model that a rank keeps in a round, in [0, 1). Above 0 only for Streaming DiLoCo
             (Douillard et al., 2025), as then the ranks' models end farther from the optimum.
-        delay: messages leave so many local steps before the round ends, which goes on meanwhile: Streaming DiLoCo.
+        delay: the messages of a round leave so many local steps before it ends, and travel meanwhile (Streaming DiLoCo).
         first: the local steps of the first round; None: ``every``. Parts of a model that take turns have a LocalRounds
             each, with first = every / parts, 2 every / parts, ..
         options: Reducer's, without non_finite, missing_layer and skip_zero_layers.
