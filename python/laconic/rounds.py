@@ -64,7 +64,7 @@ class LocalRounds:
             models.
         keep: the share of its own model that a rank keeps in a round, in [0, 1). Above 0 only for Streaming DiLoCo
             (Douillard et al., 2025), as then the ranks' models end farther from the optimum.
-        delay: the messages of a round leave so many local steps before it ends, and travel meanwhile (Streaming DiLoCo).
+        delay: a round's messages leave so many local steps before it ends, and travel meanwhile (Streaming DiLoCo).
         first: the local steps of the first round; None: ``every``. Parts of a model that take turns have a LocalRounds
             each, with first = every / parts, 2 every / parts, ..
         options: Reducer's, without non_finite, missing_layer and skip_zero_layers.
