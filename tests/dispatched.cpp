@@ -24,6 +24,10 @@ struct chosen : dispatched {
     static inline std::string_view kernels = "baseline";
     chosen() : dispatched(kernels) {}
 };
+// The same on three threads, for long and short vectors.
+struct on_threads : dispatched {
+    on_threads() : dispatched(chosen::kernels, 3) { split_from(1000); }
+};
 
 void with_each_set(auto laws) {
     for (auto const kernels : dispatched::sets()) {
@@ -53,6 +57,15 @@ TEST_CASE_TEMPLATE("buckets are the definition's", T, float, double) {
 }
 TEST_CASE_TEMPLATE("matrices are the definition's", T, float, double) {
     with_each_set([] { kernel_laws::matrices<chosen, T>(); });
+}
+TEST_CASE_TEMPLATE("so are those on several threads", T, float, double) {
+    with_each_set([] {
+        kernel_laws::updates<on_threads, T>();
+        kernel_laws::reductions<on_threads, T>();
+        kernel_laws::selections<on_threads, T>();
+        kernel_laws::short_codes<on_threads, T>();
+        kernel_laws::buckets<on_threads, T>();
+    });
 }
 TEST_CASE("words are the definition's") {
     with_each_set([] { kernel_laws::words<chosen>(); });
@@ -135,4 +148,22 @@ TEST_CASE("LACONIC_KERNELS names the set, the largest without it; other names ar
             .c_str(),
         laconic::argument_error);
     before ? ::setenv("LACONIC_KERNELS", kept.c_str(), 1) : ::unsetenv("LACONIC_KERNELS");
+}
+
+TEST_CASE("LACONIC_THREADS is the number of threads, 1 without it; what is none is refused") {
+    char const* const before = std::getenv("LACONIC_THREADS");
+    std::string const kept = before ? before : "";
+    ::unsetenv("LACONIC_THREADS");
+    CHECK(dispatched().threads() == 1);
+    ::setenv("LACONIC_THREADS", "3", 1);
+    CHECK(dispatched().threads() == 3);
+    for (char const* const wrong : {"0", "-1", "two", "2x", "99999999999"}) {
+        ::setenv("LACONIC_THREADS", wrong, 1);
+        CHECK_THROWS_WITH_AS(
+            dispatched(),
+            (std::string("LACONIC_THREADS, where it is set, is a number of threads from 1 on, not \"") + wrong + "\"")
+                .c_str(),
+            laconic::argument_error);
+    }
+    before ? ::setenv("LACONIC_THREADS", kept.c_str(), 1) : ::unsetenv("LACONIC_THREADS");
 }

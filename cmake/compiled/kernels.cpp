@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels.hpp"
 
+#include <charconv>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "laconic/core/error.hpp"
 
@@ -78,15 +80,27 @@ kernel_set const& set_named(std::string_view name) {
                           "\": LACONIC_KERNELS, where it is set, is one of ", names});
 }
 
+int wanted_threads() {
+    char const* const given = std::getenv("LACONIC_THREADS");
+    std::string_view const text = given != nullptr ? given : "";
+    if (text.empty()) return 1;
+    int threads = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+    if (error != std::errc() || end != text.data() + text.size() || threads < 1)
+        throw argument_error(
+            {"LACONIC_THREADS, where it is set, is a number of threads from 1 on, not \"", text, "\""});
+    return threads;
+}
+
 }  // namespace
 
-dispatched::dispatched() : dispatched(wanted_set()) {}
-dispatched::dispatched(std::string_view kernels)
+dispatched::dispatched() : dispatched(wanted_set(), wanted_threads()) {}
+tabled::tabled(std::string_view kernels)
     : set_(&set_named(kernels)),
       own_(function_at<void*()>(set_->of_float, place::make)(),
            function_at<void(void*)>(set_->of_float, place::destroy)) {}
 
-std::vector<std::string_view> dispatched::sets() {
+std::vector<std::string_view> tabled::sets() {
     std::vector<std::string_view> names;
     for (auto const& set : all_sets()) names.push_back(set.name);
     return names;

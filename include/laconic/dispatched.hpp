@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "laconic/backend/host.hpp"
+#include "laconic/backend/threaded.hpp"
 #include "laconic/message/bucketed.hpp"
 #include "laconic/message/plain.hpp"
 
@@ -31,6 +31,10 @@
     K(select_largest, select_largest, void, (in<T> x, std::size_t k, places at), (x, k, at)) \
     K(compensate_and_select_largest, compensate_and_select_largest, bool, \
       (T a, in<T> g, in<T> h, T b, in<T> e, out<T> y, std::size_t k, places at), (a, g, h, b, e, y, k, at)) \
+    K(take_largest, select_largest, void, (in<T> x, std::size_t k, places at, out<T> v), (x, k, at, v)) \
+    K(compensate_and_take_largest, compensate_and_select_largest, bool, \
+      (T a, in<T> g, in<T> h, T b, in<T> e, out<T> y, std::size_t k, places at, out<T> v), \
+      (a, g, h, b, e, y, k, at, v)) \
     K(select_about, select_about, void, (in<T> x, std::size_t least, std::size_t k, std::size_t most, places at), \
       (x, least, k, most, at)) \
     K(select_above, select_above, void, (in<T> x, T bound, places at), (x, bound, at)) \
@@ -48,17 +52,21 @@
       (in<T> x, short_layout f, key from, std::uint64_t first, out<std::uint16_t> codes), (x, f, from, first, codes)) \
     K(pack_signs, pack_signs, void, (in<T> x, out<std::uint64_t> words), (x, words)) \
     K(round_buckets_to_levels, round_buckets_to_levels, bool, \
-      (in<T> x, std::size_t n, p_norm p, int levels, key from, out<T> steps, out<std::int8_t> codes), \
-      (x, n, p, levels, from, steps, codes)) \
+      (in<T> x, std::size_t n, p_norm p, int levels, key from, out<T> steps, out<std::int8_t> codes, \
+       std::uint64_t first), \
+      (x, n, p, levels, from, steps, codes, first)) \
     K(round_buckets_to_more_levels, round_buckets_to_levels, bool, \
-      (in<T> x, std::size_t n, p_norm p, int levels, key from, out<T> steps, out<std::int16_t> codes), \
-      (x, n, p, levels, from, steps, codes)) \
+      (in<T> x, std::size_t n, p_norm p, int levels, key from, out<T> steps, out<std::int16_t> codes, \
+       std::uint64_t first), \
+      (x, n, p, levels, from, steps, codes, first)) \
     K(round_buckets_to_halvings, round_buckets_to_halvings, bool, \
-      (in<T> x, std::size_t n, p_norm p, int levels, key from, out<T> norms, out<std::int16_t> codes), \
-      (x, n, p, levels, from, norms, codes)) \
+      (in<T> x, std::size_t n, p_norm p, int levels, key from, out<T> norms, out<std::int16_t> codes, \
+       std::uint64_t first), \
+      (x, n, p, levels, from, norms, codes, first)) \
     K(round_buckets_to_range, round_buckets_to_range, bool, \
-      (in<T> x, std::size_t n, rounding how, int most, key from, out<T> least, out<T> steps, out<std::uint8_t> codes), \
-      (x, n, how, most, from, least, steps, codes)) \
+      (in<T> x, std::size_t n, rounding how, int most, key from, out<T> least, out<T> steps, \
+       out<std::uint8_t> codes, std::uint64_t first), \
+      (x, n, how, most, from, least, steps, codes, first)) \
     K(pack_signs_and_means, pack_signs_and_means, bool, \
       (in<T> x, std::size_t n, out<T> means, out<std::uint64_t> words), (x, n, means, words)) \
     K(pack_signs_and_two_means, pack_signs_and_two_means, bool, \
@@ -169,18 +177,11 @@ struct entry<R(P...)> {
     }
 };
 
-/// The host, with the kernels above compiled in the library laconic::compiled: for what its project is compiled for
-/// ("baseline"), AVX2 with FMA ("avx2"), AVX-512 ("avx512") and a Zen 4 ("zen4"). Which of them run is decided when the
-/// object is made; results are the same bits. For programs that shall run on every x86-64: one that is compiled for its
-/// own processor has these forms by `host`. Elsewhere there is "baseline" alone. A kernel costs the call of a function
-/// more.
-class dispatched : public host {
+/// The host on one thread with the kernels of a table.
+class tabled : public host {
   public:
-    /// The kernels that the environment variable LACONIC_KERNELS names, or else those for the largest instruction set
-    /// that this processor has. Throws as the other does.
-    dispatched();
-    /// Those of this name. Throws argument_error, with the names that there are, where it is none of sets().
-    explicit dispatched(std::string_view kernels);
+    /// Throws argument_error, with the names that there are, where it is none of sets().
+    explicit tabled(std::string_view kernels);
 
     std::string_view kernels() const { return set_->name; }
     /// The names of those that this processor can run, the smallest instruction set first.
@@ -198,8 +199,23 @@ class dispatched : public host {
     std::unique_ptr<void, void (*)(void*)> own_;  // the set's own host, with its scratch memory
 };
 
+/// The host, with the kernels above compiled in the library laconic::compiled: for what its project is compiled for
+/// ("baseline"), AVX2 with FMA ("avx2"), AVX-512 ("avx512") and a Zen 4 ("zen4"). Which of them run is decided when the
+/// object is made; results are the same bits. For programs that shall run on every x86-64: one that is compiled for its
+/// own processor has these forms by `host`. Elsewhere there is "baseline" alone. A kernel costs the call of a function
+/// more. On several threads as backend/threaded.hpp has it, except that those add and subtract no whole messages.
+class dispatched : public threaded<tabled> {
+  public:
+    /// The kernels that the environment variable LACONIC_KERNELS names, or else those for the largest instruction set
+    /// that this processor has, on LACONIC_THREADS threads, or 1. Throws as the other does.
+    dispatched();
+    /// Those of this name. Throws argument_error, with the names that there are, where it is none of sets(), and for no
+    /// thread.
+    explicit dispatched(std::string_view kernels, int threads = 1) : threaded(threads, kernels) {}
+};
+
 #define LACONIC_OVERLOAD(T, id, kernel, Result, parameters, arguments)                                 \
-    Result kernel(dispatched& on, LACONIC_UNPACKED parameters) {                                       \
+    Result kernel(tabled& on, LACONIC_UNPACKED parameters) {                                           \
         return on.call<T, Result(LACONIC_UNPACKED parameters)>(place::id, LACONIC_UNPACKED arguments); \
     }
 #define LACONIC_TEMPLATE(...) \
@@ -211,11 +227,6 @@ LACONIC_OTHER_KERNELS(LACONIC_FUNCTION)
 #undef LACONIC_OVERLOAD
 #undef LACONIC_TEMPLATE
 #undef LACONIC_FUNCTION
-
-template <Scalar T>
-double sum_of_squares(dispatched& on, std::span<T const> x, double scale) {
-    return sum_of_squares(on, x, scale, 0.0);
-}
 
 }  // namespace laconic::kernels::by_table
 

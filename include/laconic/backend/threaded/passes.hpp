@@ -78,7 +78,7 @@ void scaled_distances(threaded<B>& on, T a, std::span<T const> x, std::span<T co
 }
 template <class B, Scalar T, class Terms>
 void add_terms(threaded<B>& on, std::span<T> out, T w, Terms terms) {
-    if constexpr (Terms::in_order)
+    if constexpr (Terms::in_order && !requires { on.kernels(); })  // which know whole messages alone
         if (on.splits(out.size()))
             return detail::in_parts(on, out.size(), detail::least_unit, [&](B& own, auto p) {
                 add_terms(own, p.of(out), w, detail::terms_of_part<Terms>{terms, p.first, p.count});
