@@ -73,7 +73,7 @@ void rows(std::size_t d, int threads) {
             float sums[64]{};
             for (std::size_t i = p.first; i + 64 <= p.first + p.count; i += 64)
                 for (std::size_t j = 0; j < 64; ++j) sums[j] += g[i + j];
-            for (float const s : sums) sink[16 * p.number] += s;
+            for (float const s : sums) sink[p.number % 16 * 16] += s;
         });
     });
     run("memory, triad", [&](backend& on) {
