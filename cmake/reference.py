@@ -22,6 +22,7 @@ PAGES = {  # in the order of race --list: the folders of the headers
     "collectives": ["collective"],
     "reductions": ["reduction"],
     "costs": ["core"],
+    "steps": ["optim"],
 }
 TYPES = {  # of the names that are not those of their types
     "auto": ["automatic"],

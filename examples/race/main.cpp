@@ -99,7 +99,7 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
         if (reports(job))
             output::print(lines_of(race::list_of_methods()) + "\n" + lines_of(race::list_of_compressors()) + "\n" +
                           lines_of(race::list_of_collectives()) + "\n" + lines_of(race::list_of_reductions()) + "\n" +
-                          lines_of(laconic::list_costs()));
+                          lines_of(laconic::list_costs()) + "\n" + lines_of(race::list_of_steps()));
         return {};
     }
     auto data = loaded(o);

@@ -291,6 +291,7 @@ std::vector<laconic::listed_value> list_of_methods() { return laconic::list_meth
 std::vector<laconic::listed_value> list_of_compressors() { return laconic::list_compressors(); }
 std::vector<laconic::listed_value> list_of_collectives() { return laconic::list_collectives(); }
 std::vector<laconic::listed_value> list_of_reductions() { return laconic::list_reductions<double>(); }
+std::vector<laconic::listed_value> list_of_steps() { return laconic::list_steps(); }
 
 result run(std::string const& method, contest const& on, settings const& how, progress const& show) {
     result out;

@@ -62,6 +62,7 @@ std::vector<laconic::listed_value> list_of_methods();
 std::vector<laconic::listed_value> list_of_compressors();
 std::vector<laconic::listed_value> list_of_collectives();
 std::vector<laconic::listed_value> list_of_reductions();
+std::vector<laconic::listed_value> list_of_steps();
 
 /// Called now and then while a method runs, for rank 0.
 using progress = std::function<void(mark const&)>;

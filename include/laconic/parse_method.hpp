@@ -6,6 +6,7 @@
 
 #include "laconic/any/parse.hpp"
 #include "laconic/any/parse_collective.hpp"
+#include "laconic/any/parse_step.hpp"
 #include "laconic/decentralized/gadmm.hpp"
 #include "laconic/decentralized/gossip.hpp"
 #include "laconic/method/arguments.hpp"
@@ -25,10 +26,10 @@ using library_loop_methods =
 template <Scalar T>
 struct registry<any_method<T>> {
     static constexpr char const* kind = "a method";
-    using types =
-        detail::types_of_both<detail::types_of_both<detail::library_methods<any_compressor<T>, any_method<T>>,
-                                                    library_loop_methods<any_compressor<T>, any_collective<T>>>,
-                              detail::type_list<detail::cat_of_family<T>, detail::cat_of_method<T>>>;
+    using types = detail::types_of_both<
+        detail::types_of_both<detail::library_methods<any_compressor<T>, any_method<T>>,
+                              library_loop_methods<any_compressor<T>, any_collective<T>>>,
+        detail::type_list<with_step<any_method<T>, any_step<T>>, detail::cat_of_family<T>, detail::cat_of_method<T>>>;
 };
 
 /// Reads the text of a method, such as "diana(rand_k(0.1))" or "gd_sec(xi=100, beta=0.01)"; throws parse_error with the

@@ -69,7 +69,7 @@ TEST_CASE("race: each wrong input gives one line that names the place, and statu
 }
 
 TEST_CASE(
-    "race: --list names every method, compressor, collective and cost with its parameters, what it does and its "
+    "race: --list names every method, compressor, collective, cost and step with its parameters, what it does and its "
     "reference") {
     auto const run = run_race("--list");
     CHECK(run.status == 0);
@@ -78,7 +78,8 @@ TEST_CASE(
           "\n    g full, C identity, alpha 0\n", "\n    Alistarh et al., NeurIPS 2017\n",
           "\ngtop_k(k=0.01, as_published=no)\n", "\ntop_k(k)\n    the k largest magnitudes; contractive\n",
           "\nquantize(levels=1, bucket=0, p=2, damped=yes)\n", "\npackets(payload, header, fixed)\n",
-          "\ncat(compressor, or=, cost=bits, sizes=formula, step=)\n", "\nparts(length, C, length, C, ...)\n"})
+          "\ncat(compressor, or=, cost=bits, sizes=formula, step=)\n", "\nparts(length, C, length, C, ...)\n",
+          "\nlion(rate=1e-04, beta1=0.9, beta2=0.99, weight_decay=0)\n"})
         CHECK(run.out.find(line) != std::string::npos);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// with_momentum and with_prox replace a method's step by one of the same size. (methods_optimum.cpp has what a prox
-// leads to.)
+// with_momentum and with_prox replace a method's step by one of the same size (methods_optimum.cpp has what a prox
+// leads to), and with_step by that of another optimizer.
 #include "laconic/method/with_step.hpp"
 
 #include "support/everything.hpp"
@@ -55,4 +55,38 @@ TEST_CASE("where the scale is inside the messages the prox is for the whole step
     CHECK(r.scale == .25);
     CHECK(r.step.step.rate == 1);
     CHECK(r.step.rate == .25);
+}
+
+TEST_CASE("with_step: the method's estimate, and the step of another optimizer") {
+    auto const f = random_ridges(3, 5, 1, 2);
+    any_objectives const any(f.begin(), f.end());
+    diana<rand_k<>> const inside{rand_k{2}, {.step = .02}};
+    auto const typed = with_step{inside, adam<>(.1)}.compose<double, host>(constants(f));
+    static_assert(std::same_as<std::remove_cvref_t<decltype(typed.step)>, adam<>>);
+    any_method<> const named = with_step{any_method<>(inside), parse_step("adam(0.1)")};
+    CHECK(to_string(named) == "with_step(diana(rand_k(2), step=0.02), adam(0.1))");
+    auto const a = history(erased<double, host>(typed), any, vec(5, 1.0), 20);
+    auto const b = history(named.compose(constants(f), {}), any, vec(5, 1.0), 20);
+    auto const plain = history(erased<double, host>(inside.compose<double, host>(constants(f))), any, vec(5, 1.0), 20);
+    for (std::size_t k = 0; k <= 20; ++k) CHECK(a[k].x == b[k].x);
+    double most = 0;
+    for (double const v : a[1].x[0]) most = std::max(most, std::abs(v - 1));
+    CHECK(most == doctest::Approx(.1));  // Adam's first step, whatever the gradient's length
+    CHECK(a[20].x != plain[20].x);
+}
+
+TEST_CASE("with_step: what it does not go with is refused") {
+    auto const around = [](any_method<> inside) -> any_method<> { return with_step{inside, parse_step("adam(0.1)")}; };
+    problem const p{4, 3, 1, 1, 1, 1, 1};
+    CHECK_THROWS_WITH_AS(around(proxskip{.5}).compose(p, {}),
+                         "with_step: a method that corrects its local steps has no other step", argument_error);
+    CHECK_THROWS_WITH_AS(around(scaffold{3, {.step = .1}}).compose(p, {}),
+                         "with_step: a method that corrects its local steps has no other step", argument_error);
+    CHECK(to_string(around(local_sgd{3, 0, {.step = .1}}).compose(p, {}).step) == "adam(0.1)");  // FedAdam
+    CHECK_THROWS_WITH_AS((with_step{proxskip{.5}, adam<>()}.compose<double, host>(p)),
+                         "with_step: a method that corrects its local steps has no other step", argument_error);
+    CHECK_THROWS_WITH_AS(around(gd{}).compose(p, elastic_net{1, 0}),
+                         "with_step: no proximal operator follows the step adam(0.1)", argument_error);
+    CHECK_THROWS_WITH_AS(around(gd{}).compose(p, {}, .5),
+                         doctest::Contains("the momentum belongs to the method inside"), argument_error);
 }

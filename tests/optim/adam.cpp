@@ -45,7 +45,7 @@ TEST_CASE("numbers that make no step are refused") {
     for (double const epsilon : {0., -1., std::nan("")}) CHECK_THROWS_AS(rmsprop<>(1, 0.9, epsilon), argument_error);
 }
 
-TEST_CASE("Adam, AdamW, AMSGrad and Lion come to PyTorch's numbers, and FedAdam to its own") {
+TEST_CASE("Adam, AdamW and AMSGrad come to PyTorch's numbers, FedAdam and Lion to those of their equations") {
     vec const ones(8, 1);
     auto const is = [&](auto const& step, std::initializer_list<steps::known> all) {
         steps::comes_to(step, steps::bowls_gradient, ones, all);

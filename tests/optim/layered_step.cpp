@@ -52,8 +52,28 @@ TEST_CASE("its state is that of all layers, and a vector of another length is re
     vec x(3), d(3, 1);
     one(on, std::span(x), std::span(d));
     CHECK_THROWS_WITH_AS(restore_from(one, other), doctest::Contains("a vector has another length"), wire_error);
-    auto const bytes = saved(one);
-    restore(one, bytes, "a part", 3);  // as a loop restores it, which says how long x is
+    restore(one, saved(one), "a part", 3);  // as a loop restores it, which says how long x is
+}
+
+struct with_more {
+    layered_step<momentum<>> layers{{{2, momentum<>(.5, .5)}, {1, momentum<>(.5, .5)}}};
+    momentum<> more{.5, .5};
+    void state(auto& archive) { archive(layers, more); }
+};
+
+TEST_CASE("vectors that a state has after those of the layers are as long as x") {
+    host on;
+    with_more one, other;
+    vec x(3), d(3, 1);
+    one.layers(on, std::span(x), std::span(d));
+    one.more(on, std::span(x), std::span(d));
+    restore(other, saved(one), "a part", 3);
+    CHECK(saved(other) == saved(one));
+    d.resize(2);
+    one.more = momentum<>(.5, .5);
+    one.more(on, std::span(x).first(2), std::span(d));
+    CHECK_THROWS_WITH_AS(restore(other, saved(one), "a part", 3), doctest::Contains("a vector has another length"),
+                         wire_error);
 }
 
 TEST_CASE("layers that do not fit are refused, and nothing moves") {

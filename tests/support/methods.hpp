@@ -58,6 +58,8 @@ inline std::vector<std::string> chosen_methods() {
             "heavy_ball(local_sgd(local=2, step=0.1/L), beta=0.5)",
             "heavy_ball(spardl_sgd(k=3, as_published=yes, step=0.05/L), beta=0.5)",
             "heavy_ball(diana(rand_k(2), step=0.02), beta=0.5)",
+            "with_step(diana(rand_k(2), step=0.02), adam(0.01, weight_decay=0.01, decoupled=yes))",
+            "bidirectional(with_step(gd, momentum(0.02, 0.5, nesterov=yes)), natural)",
             "bidirectional(diana(natural), natural, memory=0.5)",
             "bidirectional(heavy_ball(gd, beta=0.5), natural, memory=0.5)",
             "bidirectional(ef_sgd(top_k(2)), top_k(2), keep_errors=yes)",

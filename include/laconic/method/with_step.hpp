@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <type_traits>
+
 #include "laconic/estimate/local_rounds.hpp"
 #include "laconic/recursion.hpp"
 
-/// Recursions, and methods, with another step of the same size.
+/// Recursions, and methods, with another step: of the same size, or of another optimizer.
 namespace laconic {
 
 /// The recursion, over vectors of T on B, with a heavy ball in place of its gradient step, of the same size: v <- beta
@@ -76,5 +79,48 @@ struct heavy_ball {
 };
 template <class M>
 heavy_ball(M, double = 0.9) -> heavy_ball<M>;
+
+/// A method with the step of another optimizer, such as adam or muon, along its estimate; no theorem covers it, and the
+/// rate is yours to choose. Around local_sgd, whose estimate is the mean move of the ranks, it is FedOpt (Reddi et al.,
+/// ICLR 2021). The estimate is scaled as the method has it: where the step is inside the messages, as in ef_sgd, it is
+/// that times the gradient, so give it step=1. Throws argument_error around a method that corrects its local steps, as
+/// proxskip and scaffold do, and where a proximal operator is to follow.
+///
+///     descend(with_step{ef21{top_k{0.05}}, adam<>(0.01)}, objective, x, comm, {.rounds = 100});
+template <class M, class S>
+struct with_step {
+    M method;
+    S step;
+
+    template <Scalar T, class B>
+    auto compose(problem const& p) const {
+        return stepping(method.template compose<T, B>(p));
+    }
+    auto compose(problem const& p, auto const& prox) const requires requires(M const& m) { m.compose(p, prox); }
+    {
+        if (prox != std::remove_cvref_t<decltype(prox)>{})
+            throw argument_error({"with_step: no proximal operator follows the step ", to_string(step)});
+        return stepping(method.compose(p, prox));
+    }
+
+    bool operator==(with_step const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("with_step", "any of these that corrects no local steps; x by the step of another optimizer",
+                 "Reddi et al., ICLR 2021", field("method", &with_step::method).needed(),
+                 field("step", &with_step::step).needed());
+    }
+
+  private:
+    auto stepping(auto const& r) const {
+        if constexpr (requires { to_string(r.estimator); }) {
+            std::string const text = to_string(r.estimator);
+            if (text.starts_with("local_steps(") || text.find("corrected_for=") != std::string::npos)
+                throw argument_error("with_step: a method that corrects its local steps has no other step");
+        }
+        return r.with_step(step);
+    }
+};
+template <class M, class S>
+with_step(M, S) -> with_step<M, S>;
 
 }  // namespace laconic

@@ -36,14 +36,14 @@ struct dion2_options {
 ///     M <- M + D,    U = orth(M_S) by polar_express,    M_S <- decay M_S,
 ///     X <- (1 - rate weight_decay) X,    X_S <- X_S - rate sqrt(rows / cols) U.
 /// The other vectors stay in M, undecayed, until they are among the largest. On backends whose arrays the host reaches;
-/// its time is about `fraction` of Muon's. State: M.
+/// its products take about fraction^2 of the time of Muon's. State: M.
 template <Scalar T = double, class B = host>
 requires OnHost<B>
 class dion2 {
   public:
     /// Throws argument_error unless rows >= 1, fraction and decay are in [0, 1], epsilon is above 0, and the others are
     /// at least 0 and finite.
-    explicit dion2(dion2_options how) : how_(how) {
+    explicit dion2(dion2_options how = {}) : how_(how) {
         detail::require_above_0("dion2", "epsilon", how.epsilon);
         detail::check_fields(how);
     }

@@ -138,7 +138,7 @@ class muon {
   public:
     /// Throws argument_error unless rows >= 1, beta is in [0, 1), epsilon is above 0, and the others are at least 0 and
     /// finite.
-    explicit muon(muon_options how) : how_(how) {
+    explicit muon(muon_options how = {}) : how_(how) {
         detail::require_factor("muon", "beta", how.beta);
         detail::require_above_0("muon", "epsilon", how.epsilon);
         detail::check_fields(how);

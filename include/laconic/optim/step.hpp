@@ -89,7 +89,7 @@ struct momentum_options {
     static constexpr void description(auto&& describe) {
         describe("momentum", "v <- beta v + d, x <- x - rate v; or Nesterov's form",
                  "Polyak 1964; Sutskever et al., ICML 2013", field("rate", &momentum_options::rate).needed(),
-                 field("beta", &momentum_options::beta).written(),
+                 field("beta", &momentum_options::beta).between(0, 1).written(),
                  field("dampening", &momentum_options::dampening).between(0, 1).by_name(),
                  field("weight_decay", &momentum_options::weight_decay).between(0, 1e300).by_name(),
                  field("nesterov", &momentum_options::nesterov).by_name());
@@ -109,7 +109,7 @@ class momentum {
     momentum(double rate, double beta) : momentum({.rate = rate, .beta = beta}) {}
     /// Throws argument_error, too, for a dampening outside [0, 1] or a weight decay below 0, and unless nesterov has a
     /// beta above 0 and no dampening.
-    explicit momentum(momentum_options how) : how_(how) {
+    explicit momentum(momentum_options how = {}) : how_(how) {
         detail::require_factor("momentum", "beta", how.beta);
         detail::check_fields(how);
         if (how.nesterov && !(how.beta > 0 && how.dampening == 0))
