@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Fails where one of `objects`, the kernels for one instruction set each, has an inline function that is not of that
-# set's own namespace, laconic_<set>: the linker might take it for one that the rest of a program calls, on any
-# processor. Names are separated by |.
+# Fails where one of the objects in `folder` that have the kernels for one instruction set of AVX has an inline function
+# that is not of that set's own namespace, laconic_<set>: the linker might take it for one that the rest of a program
+# calls, on any processor.
 cmake_minimum_required(VERSION 3.25)
 
-string(REPLACE "|" ";" objects "${objects}")
+file(GLOB_RECURSE objects "${folder}/*kernels_avx*.cpp.o")
 set(seen 0)
 foreach(object IN LISTS objects)
     if(NOT object MATCHES "kernels_([a-z0-9]+)\\.cpp")

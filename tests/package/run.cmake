@@ -381,7 +381,8 @@ elseif(CASE STREQUAL "components")
         message(FATAL_ERROR "the components are not named twice; exit ${status}:\n${output}")
     endif()
 
-    # laconic::compiled and laconic::c are compiled in the project that links them, from the installed sources.
+    # laconic::compiled and laconic::c are compiled in the project that links them, from the installed sources; so are the
+    # programs that tests/builds/ runs.
     file(WRITE "${WORK}/linked/CMakeLists.txt"
          "cmake_minimum_required(VERSION 3.25)\nproject(linked C CXX)\n"
          "find_package(laconic REQUIRED COMPONENTS compiled c)\n"
@@ -389,11 +390,20 @@ elseif(CASE STREQUAL "components")
          "target_link_libraries(linked PRIVATE laconic::compiled)\n"
          "add_executable(in_c \"${CMAKE_CURRENT_LIST_DIR}/consumer/c.c\")\n"
          "target_link_libraries(in_c PRIVATE laconic::c)\n"
+         "add_executable(print_digests \"${SOURCE}/tests/builds/print_digests.cpp\")\n"
+         "add_executable(dispatched \"${SOURCE}/tests/dispatched.cpp\")\n"
+         "target_sources(dispatched PRIVATE \"${SOURCE}/tests/support/main.cpp\" \"${SOURCE}/tests/support/draws.cpp\")\n"
+         "foreach(program IN ITEMS print_digests dispatched)\n"
+         "    target_link_libraries(\${program} PRIVATE laconic::compiled_reducer)\n"
+         "    target_include_directories(\${program} PRIVATE \"${SOURCE}/tests\" \"${SOURCE}/cmake/compiled\")\n"
+         "    target_include_directories(\${program} SYSTEM PRIVATE \"${DOCTEST}\")\n"
+         "    set_target_properties(\${program} PROPERTIES UNITY_BUILD OFF)\n"
+         "endforeach()\n"
+         "target_compile_options(dispatched PRIVATE -O1)\n"  # it takes ten times as long to run without
     )
-    # As one file, as most of what its sources instantiate is the same; without the kernels for one instruction set each, which
-    # tests/builds compiles by the same file and flags.
+    # As one file, but for the kernels for one instruction set each: most of what its sources instantiate is the same.
     run(${configure} -S "${WORK}/linked" -B "${WORK}/with" -D "CMAKE_PREFIX_PATH=${WORK}/there" -D CMAKE_UNITY_BUILD=ON -D
-        CMAKE_UNITY_BUILD_BATCH_SIZE=0 -D LACONIC_SANITIZE=none
+        CMAKE_UNITY_BUILD_BATCH_SIZE=0
     )
     run("${CMAKE_COMMAND}" --build "${WORK}/with")
     run("${WORK}/with/linked")
