@@ -68,7 +68,7 @@ class local_rounds {
     }
     void update(B& on, std::span<T const> x) {
         std::swap(inner_, trial_);
-        if (how_.corrected_for == 0) return;
+        if (!is_corrected()) return;
         own_.resize(x.size()), mean_.resize(x.size());
         T const scale = static_cast<T>(1 / (static_cast<double>(how_.steps) * how_.corrected_for));
         std::span<T> const own(own_), mean(mean_);
@@ -80,6 +80,8 @@ class local_rounds {
         add_scaled(on, -scale, x, mean);
     }
 
+    /// Whether it has SCAFFOLD's correction.
+    bool is_corrected() const { return how_.corrected_for > 0; }
     /// c_i and c; empty before the first round, and without SCAFFOLD's correction.
     std::span<T const> correction() const { return own_; }
     std::span<T const> mean_correction() const { return mean_; }

@@ -26,6 +26,12 @@ auto with_momentum(recursion<C, F, proximal<gradient_step, Q>, L, E, X> const& r
 // The shift that corrects local steps does not take a heavy ball into account.
 template <Scalar T, class B, class C, class F, class L, class X>
 auto with_momentum(recursion<C, F, gradient_step, L, local_steps<T, B>, X> const& r, double beta) = delete;
+template <Scalar T, class B, class C, class F, class L, class S, class X>
+auto with_momentum(recursion<C, F, gradient_step, L, local_rounds<S, T, B>, X> const& r, double beta) {
+    if (r.estimator.is_corrected())
+        throw argument_error("with_momentum: a method that corrects its local steps has no form with momentum");
+    return r.with_step(momentum<T, B>(r.step.rate, beta));
+}
 
 /// The recursion for f + R: every gradient step is followed by R's proximal operator for the same size (with a heavy
 /// ball: the size in the limit), which is scale x rate where the scale is inside the messages. It leads to the
