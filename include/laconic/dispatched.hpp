@@ -94,6 +94,10 @@
     K(add_levels, add_terms, void, (out<T> y, T w, terms_on_grid<T, std::int8_t> m), (y, w, m)) \
     K(add_more_levels, add_terms, void, (out<T> y, T w, terms_on_grid<T, std::int16_t> m), (y, w, m))
 #define LACONIC_OTHER_KERNELS(K) \
+    K(pack_bytes, pack_codes, bool, (in<std::uint8_t> codes, code_words words, out<std::byte> bytes), \
+      (codes, words, bytes)) \
+    K(pack_shorts, pack_codes, bool, (in<std::uint16_t> codes, code_words words, out<std::byte> bytes), \
+      (codes, words, bytes)) \
     K(unpack_bytes, unpack_codes, bool, (in<std::byte> bytes, code_words words, out<std::uint8_t> codes), \
       (bytes, words, codes)) \
     K(unpack_shorts, unpack_codes, bool, (in<std::byte> bytes, code_words words, out<std::uint16_t> codes), \

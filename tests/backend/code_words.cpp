@@ -43,17 +43,18 @@ TEST_CASE("words from the lowest bit on, less the offset; those beyond the most 
     CHECK(unpacked({3, 0, 3, 2}) == std::pair(false, eights{5, 3, 6}));
 }
 
-TEST_CASE("packed words are unpacked") {
-    for (unsigned width = 1; width <= 16; ++width)
-        for (std::size_t const n : {8u, 16u, 64u, 504u, 512u}) {
-            std::vector<std::uint16_t> codes(n), back(n);
-            for (std::size_t j = 0; j < n; ++j)
-                codes[j] = static_cast<std::uint16_t>(key{width}.below(j, std::uint64_t{1} << width) - 3);
-            std::vector<std::byte> bytes(n / 8 * width + 16);
-            kernels::code_words const f{width, 3};
-            width <= 8 ? laconic::detail::pack_words<std::uint8_t>(codes.data(), n, f, bytes.data())
-                       : laconic::detail::pack_words<std::uint16_t>(codes.data(), n, f, bytes.data());
-            CHECK(laconic::detail::unpack_one_by_one(std::span<std::byte const>(bytes), f, std::span(back)));
-            CHECK(back == codes);
-        }
+TEST_CASE("words are packed from the lowest bit on, plus the offset, and padded with zeros") {
+    using eights = std::vector<std::uint8_t>;
+    auto const packed = [&](eights const& codes, kernels::code_words words) {
+        std::vector<std::byte> bytes(2, std::byte{0xff});
+        bool const right =
+            laconic::detail::pack_one_by_one(std::span<std::uint8_t const>(codes), words, std::span<std::byte>(bytes));
+        return std::pair(right, bytes);
+    };
+    std::vector<std::byte> const bytes{std::byte{0b10'011'101}, std::byte{0b0000'0001}};
+    CHECK(packed({5, 3, 6}, {3}) == std::pair(true, bytes));
+    CHECK(packed({1, 255, 2}, {3, 4}) == std::pair(true, bytes));
+    CHECK(packed({5, 3, 6}, {3, 0, 7, 5}) == std::pair(false, bytes));
+    CHECK(packed({5, 3, 6}, {3, 0, 3, 3}) == std::pair(true, bytes));
+    CHECK(packed({5, 3, 6}, {3, 0, 3, 2}) == std::pair(false, bytes));
 }

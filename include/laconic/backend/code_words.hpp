@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 #include "laconic/core/contract.hpp"
@@ -73,39 +71,18 @@ class lane_squeezer {
 // How many codes are packed, or unpacked, at a time: so few that they stay in the first cache.
 inline constexpr std::size_t words_together = 512;
 
-// The words of n codes, a multiple of 8 up to words_together, which fit lanes of 8 or 16 bits, as bytes; up to 16 bytes
-// behind these are written, too.
-template <class Lane, class Code>
-void pack_words(Code const* codes, std::size_t n, kernels::code_words f, std::byte* bytes) {
-    LACONIC_EXPECTS(n % 8 == 0 && n <= words_together && f.width <= 8 * sizeof(Lane));
-    constexpr std::size_t per_word = lane_squeezer<Lane>::lanes;
-    if constexpr (std::endian::native != std::endian::little) {
-        std::fill_n(bytes, n / 8 * f.width, std::byte{});
-        for (std::size_t bit = 0; bit < n * f.width; ++bit) {
-            auto const word = static_cast<unsigned>(static_cast<int>(codes[bit / f.width]) + f.offset);
-            bytes[bit / 8] |= static_cast<std::byte>((word >> bit % f.width & 1) << bit % 8);
-        }
-    } else {
-        alignas(64) std::array<Lane, words_together> lanes;
-        for (std::size_t j = 0; j < n; ++j) lanes[j] = static_cast<Lane>(static_cast<int>(codes[j]) + f.offset);
-        if (f.width == 8 * sizeof(Lane)) {
-            std::memcpy(bytes, lanes.data(), n * sizeof(Lane));
-            return;
-        }
-        lane_squeezer<Lane> const by(f.width);
-        alignas(64) std::array<std::uint64_t, words_together / per_word> words;
-        std::memcpy(words.data(), lanes.data(), n * sizeof(Lane));
-        for (std::size_t w = 0; w < n / per_word; ++w) words[w] = by.squeezed(words[w]);
-        for (std::size_t g = 0; g < n / 8; ++g, bytes += f.width)  // the next word overwrites the bits above
-            if constexpr (per_word == 8) {
-                std::memcpy(bytes, &words[g], 8);
-            } else {
-                std::uint64_t const low = words[2 * g], high = words[2 * g + 1], all = low | high << 4 * f.width,
-                                    above = high >> (64 - 4 * f.width);
-                std::memcpy(bytes, &all, 8);
-                std::memcpy(bytes + 8, &above, 8);
-            }
+// What pack_codes does, by its definition.
+template <class Code>
+bool pack_one_by_one(std::span<Code const> codes, kernels::code_words f, std::span<std::byte> bytes) {
+    std::fill_n(bytes.begin(), (f.width * codes.size() + 7) / 8, std::byte{});
+    bool right = true;
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+        unsigned const word = static_cast<Code>(static_cast<int>(codes[i]) + f.offset);
+        right = right && f.has(word);
+        for (std::size_t b = 0, bit = i * f.width; b < f.width; ++b, ++bit)
+            bytes[bit / 8] |= static_cast<std::byte>((word >> b & 1) << bit % 8);
     }
+    return right;
 }
 
 // What unpack_codes does, by its definition.

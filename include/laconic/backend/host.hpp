@@ -6,6 +6,7 @@
 #include "laconic/backend/host/buckets.hpp"
 #include "laconic/backend/host/lists.hpp"
 #include "laconic/backend/host/matrix.hpp"
+#include "laconic/backend/host/pack.hpp"
 #include "laconic/backend/host/round_to_short.hpp"
 #include "laconic/backend/host/sample.hpp"
 #include "laconic/backend/host/select.hpp"

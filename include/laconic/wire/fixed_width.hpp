@@ -12,41 +12,49 @@
 
 #include "laconic/backend/array.hpp"
 #include "laconic/backend/code_words.hpp"
+#include "laconic/backend/host/pack.hpp"
 #include "laconic/wire/stream.hpp"
 
-/// Many codes of one width, one after another, with the same bits as if each were put and taken alone. Eight of them
-/// are whole bytes, and hundreds are packed in the first cache, by loops that compilers vectorize; a kernel of the
-/// backend unpacks them.
+/// Many codes of one width, one after another, with the same bits as if each were put and taken alone. Some thousand at
+/// a time are packed, and unpacked, by kernels of the backend.
 namespace laconic::detail {
 
-// How many codes are read at a time: so many that they and their bytes stay in the first cache.
+// How many codes are written or read at a time: so many that they and their bytes stay in the first cache.
 inline constexpr std::size_t codes_together = 4096;
 
 }  // namespace laconic::detail
 
 namespace laconic::wire {
 
-/// Puts the words of codes. A sink that only adds widths gets the number of bits, and the codes are not read.
+/// Puts the words of codes, of 8 or 16 bits each, which fit; returns whether each word stands for a code. A sink that
+/// only adds widths gets the number of bits, and the codes are not read.
+template <OnHost B, BitSink W, class Code>
+bool put_codes(B& on, W& sink, std::span<Code const> codes, kernels::code_words words) {
+    if constexpr (!std::same_as<W, bit_writer>) {
+        sink.add(std::uint64_t{words.width} * codes.size());
+        return true;
+    } else {
+        using lane = std::make_unsigned_t<Code>;
+        std::span const lanes(reinterpret_cast<lane const*>(codes.data()), codes.size());
+        std::array<std::byte, sizeof(Code) * detail::codes_together> room;
+        bool right = true;
+        for (std::size_t i = 0; i < lanes.size(); i += detail::codes_together) {
+            auto const part = lanes.subspan(i, std::min(detail::codes_together, lanes.size() - i));
+            right &= pack_codes(on, part, words, std::span<std::byte>(room));
+            sink.put_bits(room, std::uint64_t{words.width} * part.size());
+        }
+        return right;
+    }
+}
+/// The same by the host's own kernels, of codes that all have words.
 template <BitSink W, class Codes>
 void put_codes(W& sink, Codes const& all, kernels::code_words words) {
     using Code = std::remove_cvref_t<decltype(all[0])>;
-    std::span<Code const> codes(all);
-    if constexpr (!std::same_as<W, bit_writer>) {
-        sink.add(std::uint64_t{words.width} * codes.size());
-    } else if (words.width == 8 * sizeof(Code) && words.offset == 0 && std::endian::native == std::endian::little) {
-        sink.put_bytes(std::as_bytes(codes));  // they lie as on the wire
-    } else {
-        std::array<std::byte, sizeof(Code) * detail::words_together + 16> room;
-        for (std::size_t n; codes.size() >= 8; codes = codes.subspan(n)) {  // each eight codes are `width` bytes
-            n = std::min(detail::words_together, codes.size() / 8 * 8);
-            if (sizeof(Code) == 1 || words.width <= 8)
-                detail::pack_words<std::uint8_t>(codes.data(), n, words, room.data());
-            else
-                detail::pack_words<std::uint16_t>(codes.data(), n, words, room.data());
-            sink.put_bytes(std::span(room).first(n / 8 * words.width));
-        }
-        for (Code const c : codes) sink.put(static_cast<unsigned>(static_cast<int>(c) + words.offset), words.width);
-    }
+    std::span<Code const> const codes(all);
+    host on;
+    if constexpr (std::same_as<W, bit_writer> && std::endian::native == std::endian::little)
+        if (words.width == 8 * sizeof(Code) && words.offset == 0) return sink.put_bytes(std::as_bytes(codes));
+    put_codes(on, sink, codes, words);
 }
 
 /// Fills codes, of 8 or 16 bits each, by the next words; refuses the first that stands for none, for the reason

@@ -315,7 +315,7 @@ void samples(std::size_t few) {
     CHECK(here(pair.on, at) == coordinates(first.begin(), first.end()));
 }
 
-/// Codes of 8 and 16 bits, that all have words and of which some have none.
+/// Codes of 8 and 16 bits, that all have words and of which some have none, to words and back.
 template <class B>
 void words() {
     beside_reference<B> pair;
@@ -327,9 +327,29 @@ void words() {
                                    {width, 3},
                                    {width, 0, last / 2, last / 2},
                                    {width, 1, last, last - 1},
-                                   {width, 0, last / 2, 0}})
+                                   {width, 0, last / 2, 0}}) {
             CHECK(pair.same([f](auto& on, auto& from, auto& to) { return unpack_codes(on, in(from), f, out(to)); },
                             bytes, std::vector<Code>(n)));
+            std::vector<Code> codes(n);
+            for (std::size_t i = 0; i < n; ++i)
+                codes[i] = static_cast<Code>(static_cast<int>(key{width}.below(i, last + 1)) - f.offset);
+            CHECK(pair.same(
+                [f](auto& on, auto& from, auto& to) {
+                    bool const right = pack_codes(on, in(from), f, out(to));
+                    to.resize((f.width * from.size() + 7) / 8);
+                    return right;
+                },
+                codes, bytes));
+        }
+        // One alone that has no word, wherever it is.
+        std::vector<Code> codes(n, Code{0});
+        if (n == 0) return;
+        codes[key{n}.below(width, n)] = static_cast<Code>(last);
+        CHECK(pair.same(
+            [&](auto& on, auto& from, auto& to) {
+                return pack_codes(on, in(from), code_words{width, 0, last, last - 1}, out(to));
+            },
+            codes, std::vector<std::byte>((width * n + 7) / 8)));
     };
     for (unsigned width = 1; width <= 16; ++width)
         for (std::size_t const n :

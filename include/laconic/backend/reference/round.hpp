@@ -202,6 +202,10 @@ void damp_steps(reference& on, std::span<T const> x, std::size_t bucket, std::sp
 }
 
 template <class Code>
+bool pack_codes(reference&, std::span<Code const> codes, code_words words, std::span<std::byte> bytes) {
+    return detail::pack_one_by_one(codes, words, bytes);
+}
+template <class Code>
 bool unpack_codes(reference&, std::span<std::byte const> bytes, code_words words, std::span<Code> codes) {
     return detail::unpack_one_by_one(bytes, words, codes);
 }

@@ -25,10 +25,11 @@ using pack = single<T, A>;
 }  // namespace laconic::simd
 #else
 #    if defined(__AVX512BW__) && defined(__AVX512VL__)
-#        include "laconic/backend/host/impl/x86/avx512.hpp"
 #        if defined(__AVX512VBMI__)
+#            include "laconic/backend/host/impl/x86/avx512_vbmi.hpp"
 #            define LACONIC_CHOSEN avx512_vbmi
 #        else
+#            include "laconic/backend/host/impl/x86/avx512.hpp"
 #            define LACONIC_CHOSEN avx512
 #        endif
 #    elif defined(__AVX512F__)
