@@ -2,6 +2,8 @@
 // encode() gives the bytes that a reducer would send, decode() and add_decoded() read them, and nothing else.
 #include "laconic/encode.hpp"
 
+#include "laconic/compressor_laws.hpp"
+#include "support/bits.hpp"
 #include "support/everything.hpp"
 
 template <class E>
@@ -30,7 +32,7 @@ void comes_back(C const& c) {
         std::vector<T> const numbers(x.begin(), x.end());
         key const from = key{5}.child(d);
         auto const bytes = encode(c, x, from);
-        CHECK(bytes.size() * 8 == bits(compress(c, numbers, from)));
+        CHECK(bytes == compressor_laws::written(compress(c, numbers, from)));
         auto const message = of_message(c, numbers, from);
         std::vector<E> y(d, static_cast<E>(3.0f)), z = y;
         decode(c, bytes, y, from);
@@ -46,6 +48,20 @@ TEST_CASE_TEMPLATE("what is encoded comes back as its message is, of every type 
     comes_back<E>(top_k{0.2});
     comes_back<E>(top_k{0.2} | quantize{4});
     comes_back<E>(rand_k{0.3} | natural{});
+    comes_back<E>(natural{});
+    comes_back<E>(quantize{1});
+    comes_back<E>(quantize{7, 16});
+    comes_back<E>(damped_quantize{1000, 30});
+    comes_back<E>(natural_dithering{1});
+    comes_back<E>(natural_dithering{8, 50});
+    comes_back<E>(uniform{3, 7});
+    comes_back<E>(uniform<rounding::nearest>{8});
+    comes_back<E>(scaled_sign{10});
+    comes_back<E>(two_means{});
+    comes_back<E>(vote{});
+    comes_back<E>(bf16{});
+    comes_back<E>(fp16::random{});
+    comes_back<E>(float8_e4m3{});
     using T = detail::compressed_as<E>;
     comes_back<E>(any_compressor<T>(top_k{0.5} | natural{}));
 }
@@ -98,6 +114,70 @@ TEST_CASE("bytes that encode() has not made are refused with their bit, and chan
         CHECK(e.bit <= 32);
     }
     CHECK(two == std::vector<float>{5, 6});
+}
+
+// What a compressor refuses, and the codes of what is not finite, are told from what fits no message.
+TEST_CASE("the first number that is not finite is named, whatever the compressor") {
+    auto const refused = [](auto const& c, std::size_t at, float bad, std::string const& why) {
+        CAPTURE(to_string(c));
+        std::vector<float> x(5000, 1.5f);
+        x[at] = x[4999] = bad;
+        CHECK_THROWS_WITH_AS(encode(c, x), why.c_str(), argument_error);
+    };
+    float const bad[] = {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                         std::numeric_limits<float>::quiet_NaN()};
+    for (float const v : bad)
+        for (std::size_t const at : {0u, 63u, 4100u, 4998u}) {
+            auto const why = "coordinate " + std::to_string(at) + " is not finite";
+            refused(natural{}, at, v, why);
+            refused(quantize{1}, at, v, why);
+            refused(quantize{7, 512, p_norm::largest}, at, v, why);
+            refused(natural_dithering{8, 512}, at, v, why);
+            refused(uniform{4, 512}, at, v, why);
+            refused(fp16{}, at, v, why);
+            refused(bf16::random{}, at, v, why);
+            refused(float8_e5m2{}, at, v, why);
+            refused(scaled_sign{64}, at, v, why);
+            refused(two_means{64}, at, v, why);
+            refused(vote{}, at, v, why);
+            refused(top_k{1}, at, v, why);
+            refused(any_compressor<float>(natural{}), at, v, why);
+        }
+    refused(quantize{1}, 7, 3e38f, "quantize: the norm of a bucket is not finite");
+}
+
+TEST_CASE("codes that are packed as they are made are those of a message, of long vectors, too") {
+    std::vector<float> x;
+    for (std::size_t i = 0; i < 20011; ++i) x.push_back(static_cast<float>(key{3}.uniform(i)) - 0.4f);
+    auto const same = [&]<class C>(C const& c) {
+        CAPTURE(to_string(c));
+        auto const wanted = compressor_laws::written(compress(c, x, key{9}));
+        CHECK(encode(c, x, key{9}) == wanted);
+        host on;
+        detail::message_of<C, float> m;
+        bit_writer sink;
+        for (unsigned const before : {8u, 3u}) {  // a message that begins within a byte
+            sink.clear();
+            sink.put(5, before);
+            wire::compress_and_write(on, sink, c, std::span<float const>(x), key{9}, m);
+            bit_writer other;
+            other.put(5, before);
+            other.put_bytes(wanted);
+            auto const all = by_hand::bytes_of(sink), expected = by_hand::bytes_of(other);
+            CHECK(std::equal(all.begin(), all.end(), expected.begin()));
+        }
+    };
+    same(natural{});
+    same(quantize{1, 70});
+    same(quantize{7});
+    same(quantize{1000, 512});
+    same(natural_dithering{8, 1000});
+    same(uniform{4, 512});
+    same(uniform<rounding::nearest>{4});
+    same(bf16{});
+    same(float8_e4m3{});
+    same(scaled_sign{64});
+    same(vote{});
 }
 
 TEST_CASE("vectors that a compressor cannot encode are refused") {

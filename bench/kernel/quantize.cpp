@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of each quantizer Q: Q rounds a vector into its message; Q_encoded does the same and writes the message's bytes;
-// Q_read reads those and adds the message to a vector. Fractions are of reading the vector's numbers once, for all
-// three.
+// Of each quantizer Q: Q rounds a vector into its message; Q_encoded makes the message's bytes, those of codes as they
+// are made; Q_read reads those and adds the message to a vector. Fractions are of reading the vector's numbers once,
+// for all three.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -37,9 +37,13 @@ void add_encoding(std::string const& name, C const& c, std::size_t d) {
     add<T>({name + "_encoded", input::gauss, d}, [c](std::span<T const> x) {
         return [x, c, on = backend(), m = detail::message_of<C, T, backend>(), sink = wire::bit_writer(),
                 n = std::uint64_t{0}]() mutable {
-            c(on, x, key{n++}, m);
             sink.clear();
-            write(sink, m);
+            if constexpr (requires { wire::kind_of<decltype(m)>.put_made(on, sink, c, x, key{}, m); }) {
+                wire::compress_and_write(on, sink, c, x, key{n++}, m);
+            } else {
+                c(on, x, key{n++}, m);
+                write(sink, m);
+            }
             benchmark::DoNotOptimize(sink.finish().data());
         };
     });

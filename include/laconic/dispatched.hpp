@@ -67,6 +67,24 @@
       (in<T> x, std::size_t n, rounding how, int most, key from, out<T> least, out<T> steps, \
        out<std::uint8_t> codes, std::uint64_t first), \
       (x, n, how, most, from, least, steps, codes, first)) \
+    K(stream_powers, round_to_powers, void, \
+      (in<T> x, key from, std::uint64_t first, code_stream<std::uint16_t> to), (x, from, first, to)) \
+    K(stream_short, round_to_short, void, (in<T> x, short_layout f, code_stream<std::uint16_t> to), (x, f, to)) \
+    K(stream_short_at_random, round_to_short, void, \
+      (in<T> x, short_layout f, key from, std::uint64_t first, code_stream<std::uint16_t> to), \
+      (x, f, from, first, to)) \
+    K(stream_levels, round_buckets_to_levels, bool, \
+      (in<T> x, std::size_t n, p_norm p, int levels, key from, out<T> steps, code_stream<std::int8_t> to), \
+      (x, n, p, levels, from, steps, to)) \
+    K(stream_more_levels, round_buckets_to_levels, bool, \
+      (in<T> x, std::size_t n, p_norm p, int levels, key from, out<T> steps, code_stream<std::int16_t> to), \
+      (x, n, p, levels, from, steps, to)) \
+    K(stream_halvings, round_buckets_to_halvings, bool, \
+      (in<T> x, std::size_t n, p_norm p, int levels, key from, out<T> norms, code_stream<std::int16_t> to), \
+      (x, n, p, levels, from, norms, to)) \
+    K(stream_range, round_buckets_to_range, bool, \
+      (in<T> x, std::size_t n, rounding how, int most, key from, out<T> least, out<T> steps, \
+       code_stream<std::uint8_t> to), (x, n, how, most, from, least, steps, to)) \
     K(pack_signs_and_means, pack_signs_and_means, bool, \
       (in<T> x, std::size_t n, out<T> means, out<std::uint64_t> words), (x, n, means, words)) \
     K(pack_signs_and_two_means, pack_signs_and_two_means, bool, \

@@ -86,15 +86,15 @@ std::vector<std::byte> encode(C const& c, X const& x, key from = {}) {
     wire::bit_writer sink;
     if constexpr (is_encoded) {
         static_assert(detail::require_compressor<C, T, detail::backend_of<C>>());
-        auto const put = [&](auto const& numbers) {
-            auto const m = compress(c, numbers, from);
-            // About what comes, so that less is copied as the sink grows.
-            if constexpr (requires { bits_as_paper(m); })
-                sink.reserve(static_cast<std::size_t>(bits_as_paper(m) / 7) + 64);
-            write(sink, m);
+        auto const put = [&](std::span<T const> numbers) {
+            messages::check_dimension(numbers.size());
+            c.check(numbers.size());
+            detail::backend_of<C> on;
+            detail::message_of<C, T> m;
+            wire::compress_and_write(on, sink, c, numbers, from, m);
         };
         if constexpr (std::same_as<E, T>) {
-            put(x);
+            put(detail::view(x));
         } else {
             std::vector<T> numbers(static_cast<std::size_t>(x.size()));
             std::transform(x.data(), x.data() + x.size(), numbers.begin(), [](E v) { return static_cast<T>(v); });

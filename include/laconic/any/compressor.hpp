@@ -170,6 +170,8 @@ struct compressor_face : face {
     virtual std::span<T const> start_after(any_message<T, B> const& m) const = 0;
     /// The compressor inside for a layer of this shape; null where it is the same for all.
     virtual compressor_face* shaped(std::size_t d, std::size_t rows) const = 0;
+    virtual void compress_and_write(B& on, wire::bit_writer& sink, std::span<T const> x, key from,
+                                    any_message<T, B>& m) const = 0;
     virtual void read_message(B& on, wire::bit_reader& source, any_message<T, B>& m) const = 0;
     virtual void read_and_add(B& on, wire::bit_reader& source, any_message<T, B>& m, T w, std::span<T> out) const = 0;
     /// Whether the compressor inside has the constant.
@@ -221,6 +223,10 @@ struct compressor_model : model<compressor_face<T, B>, Holder> {
             return modelled<detail::compressor_model, T, B>(std::move(of_layer));
         }
         return nullptr;
+    }
+    void compress_and_write(B& on, wire::bit_writer& sink, std::span<T const> x, key from,
+                            any_message<T, B>& m) const override {
+        if constexpr (OnHost<B>) wire::compress_and_write(on, sink, *this->inside, x, from, own_message(m));
     }
     void read_message(B& on, wire::bit_reader& source, any_message<T, B>& m) const override {
         if constexpr (OnHost<B>) read(on, source, own_message(m), *this->inside);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -31,6 +32,30 @@ concept LevelCode = std::same_as<T, std::int8_t> || std::same_as<T, std::int16_t
 /// How many levels to a side a code has.
 template <LevelCode Code>
 inline constexpr int most_levels = std::numeric_limits<Code>::max();
+
+/// Where codes go as a kernel makes them, in order: take(to, codes, n) gets the next n, a multiple of 320 except for
+/// the last, as many as stay in the first cache. It may throw. Kernels of the host's memory take this in place of an
+/// array.
+template <class Code>
+struct code_stream {
+    using value_type = Code;
+    void* to;
+    void (*take)(void* to, Code const* codes, std::size_t n);
+};
+/// An array of codes, or such a stream.
+template <class Codes, class Code>
+concept CodesOf = std::same_as<Codes, std::span<Code>> || std::same_as<Codes, code_stream<Code>>;
+template <class Codes>
+concept LevelCodes = CodesOf<Codes, std::int8_t> || CodesOf<Codes, std::int16_t>;
+/// Whether there is room for n codes.
+template <class Code>
+bool have_room(std::span<Code> codes, std::size_t n) {
+    return codes.size() == n;
+}
+template <class Code>
+bool have_room(code_stream<Code>, std::size_t) {
+    return true;
+}
 
 /// How a matrix enters a product: as it stands, or with rows and columns exchanged.
 enum class matrix_is { as_it_stands, transposed };

@@ -28,8 +28,9 @@ struct natural {
     void blank(auto&, std::size_t d, key, auto& m) const { messages::begin_message(m, d); }
     void operator()(auto& on, auto x, key from, auto& m) const {
         blank(on, x.size(), from, m);
-        round_to_powers(on, x, from, 0, std::span(m.codes));
+        make_codes(on, x, from, m, std::span(m.codes));
     }
+    void make_codes(auto& on, auto x, key from, auto&, auto codes) const { round_to_powers(on, x, from, 0, codes); }
     double omega(std::size_t) const { return 0.125; }
 
     bool operator==(natural const&) const = default;
@@ -60,14 +61,21 @@ struct natural_dithering {
 
     void check(std::size_t) const { detail::check_fields(*this); }
     void blank(auto&, std::size_t d, key, auto& m) const {
-        detail::begin_buckets(m, bucket, d);
+        begin(m, d);
+        messages::begin_message(m, d);
+    }
+    void begin(auto& m, std::size_t d) const {
+        m.bucket = detail::bucket_of(bucket, d);
         m.levels = levels;
     }
     /// Throws argument_error where the norm of a bucket is not finite in T. It passes over x in memory once where
     /// buckets fit the first cache, else once for the codes and as often as norm_of for the norms.
     void operator()(auto& on, auto x, key from, auto& m) const {
         blank(on, x.size(), from, m);
-        if (!round_buckets_to_halvings(on, x, m.bucket, p, levels, from, std::span(m.norms), std::span(m.codes)))
+        make_codes(on, x, from, m, std::span(m.codes));
+    }
+    void make_codes(auto& on, auto x, key from, auto& m, auto codes) const {
+        if (!round_buckets_to_halvings(on, x, m.bucket, p, levels, from, std::span(m.norms), codes))
             throw argument_error("natural_dithering: the norm of a bucket is not finite");
     }
 

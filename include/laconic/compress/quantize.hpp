@@ -47,17 +47,23 @@ struct quantizer {
         messages::check_dimension(d);
         if (Damped && m.codes.capacity() < d) m.codes.resize(d);
         if (Damped && m.wide_codes.capacity() < d) m.wide_codes.resize(d);
+        begin(m, d);
+        messages::begin_message(m, d);
+    }
+    // These two are its parts, for who takes the codes as they are made (wire/bucketed_kinds.hpp).
+    void begin(auto& m, std::size_t d) const {
         m.levels = levels;  // which sizes the codes
-        detail::begin_buckets(m, bucket, d);
+        m.bucket = detail::bucket_of(bucket, d);
     }
     /// Throws argument_error where the norm of a bucket is not finite in T. It passes over x in memory once where
     /// buckets fit the first cache, else once for the codes and as often as norm_of for the norms; damped, once more.
     void operator()(auto& on, auto x, key from, auto& m) const {
         blank(on, x.size(), from, m);
-        bool const finite = m.with_codes(m, [&](auto& codes) {
-            return round_buckets_to_levels(on, x, m.bucket, p, levels, from, std::span(m.steps), std::span(codes));
-        });
-        if (!finite) throw argument_error("quantize: the norm of a bucket is not finite");
+        m.with_codes(m, [&](auto& codes) { make_codes(on, x, from, m, std::span(codes)); });
+    }
+    void make_codes(auto& on, auto x, key from, auto& m, auto codes) const {
+        if (!round_buckets_to_levels(on, x, m.bucket, p, levels, from, std::span(m.steps), codes))
+            throw argument_error("quantize: the norm of a bucket is not finite");
         if constexpr (Damped) damp_steps(on, x, m.bucket, std::span(m.steps));
     }
 
@@ -100,15 +106,21 @@ struct uniform {
 
     void check(std::size_t) const { detail::check_fields(*this); }
     void blank(auto&, std::size_t d, key, auto& m) const {
-        detail::begin_buckets(m, bucket, d);
+        begin(m, d);
+        messages::begin_message(m, d);
+    }
+    void begin(auto& m, std::size_t d) const {
+        m.bucket = detail::bucket_of(bucket, d);
         m.width = bits;
     }
     /// Throws argument_error where a value, or the distance between two of a bucket, is not finite in T. It passes over
     /// x in memory once where buckets fit the first cache, else three times.
     void operator()(auto& on, auto x, key from, auto& m) const {
         blank(on, x.size(), from, m);
-        if (!round_buckets_to_range(on, x, m.bucket, R, steps(), from, std::span(m.least), std::span(m.steps),
-                                    std::span(m.codes)))
+        make_codes(on, x, from, m, std::span(m.codes));
+    }
+    void make_codes(auto& on, auto x, key from, auto& m, auto codes) const {
+        if (!round_buckets_to_range(on, x, m.bucket, R, steps(), from, std::span(m.least), std::span(m.steps), codes))
             detail::refuse_non_finite(on, "uniform", x, "the values of a bucket are too far apart");
     }
 

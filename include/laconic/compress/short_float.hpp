@@ -44,11 +44,14 @@ struct short_float {
     /// At random, throws argument_error where a value is beyond largest().
     void operator()(auto& on, auto x, key from, auto& m) const {
         blank(on, x.size(), from, m);
+        make_codes(on, x, from, m, std::span(m.codes));
+    }
+    void make_codes(auto& on, auto x, key from, auto&, auto codes) const {
         if constexpr (is_random) {
             detail::require_up_to_largest(on, *this, x);
-            round_to_short(on, x, kernels::layout_of(F), from, 0, std::span(m.codes));
+            round_to_short(on, x, kernels::layout_of(F), from, 0, codes);
         } else {
-            round_to_short(on, x, kernels::layout_of(F), std::span(m.codes));
+            round_to_short(on, x, kernels::layout_of(F), codes);
         }
     }
     double omega(std::size_t) const requires is_random {

@@ -25,6 +25,8 @@ struct scaled_sign {
     template <Scalar T, class B>
     using message = messages::signs<T, B>;
 
+    static constexpr bool refuses_non_finite = true;  // where any of x is not
+
     void check(std::size_t) const {}
     void blank(auto&, std::size_t d, key, auto& m) const { detail::begin_buckets(m, bucket, d); }
     /// Throws argument_error where the mean magnitude of a bucket is not finite in T. One pass over x, two where
@@ -54,6 +56,8 @@ struct two_means {
     template <Scalar T, class B>
     using message = messages::means<T, B>;
 
+    static constexpr bool refuses_non_finite = true;  // where any of x is not
+
     void check(std::size_t) const {}
     void blank(auto&, std::size_t d, key, auto& m) const { detail::begin_buckets(m, bucket, d); }
     /// Throws argument_error where a value or a sum of values is not finite.
@@ -77,6 +81,8 @@ struct vote {
 
     template <Scalar T, class B>
     using message = messages::signs<T, B>;
+
+    static constexpr bool refuses_non_finite = true;  // where any of x is not
 
     void check(std::size_t) const {}
     void blank(auto&, std::size_t d, key, auto& m) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -24,16 +25,46 @@ template <class K>
 struct bucketed_kind : leaf_kind<K> {
     static void put(auto& sink, auto const& m) {
         sink.charge(message_part::scalars);
-        auto const put_buckets = [&](auto const& first, auto const&... more) {
+        put_buckets(sink, m);
+        sink.charge(message_part::values);
+        K::put_rest(sink, m);
+    }
+    static void put_buckets(auto& sink, auto const& m) {
+        auto const put_all = [&](auto const& first, auto const&... more) {
             if constexpr (sizeof...(more) == 0)
                 put_numbers(sink, first);
             else
                 for (std::size_t b = 0; b < first.size(); ++b)
                     put_number(sink, first[b]), (put_number(sink, more[b]), ...);
         };
-        std::apply(put_buckets, K::of_buckets(m));
-        sink.charge(message_part::values);
-        K::put_rest(sink, m);
+        std::apply(put_all, K::of_buckets(m));
+    }
+    /// Writes the message that c makes of x, but its codes as they are made: m has none. c.begin(m, d) sets what m has
+    /// before it has numbers, c.make_codes(on, x, key, m, codes) the rest. What buckets have comes before and is known
+    /// behind, so its room is kept. sink has whole bytes.
+    template <OnHost B, class C, Scalar T, class M>
+    static bool put_made(B& on, bit_writer& sink, C const& c, std::span<T const> x, key from, M& m) requires requires {
+        c.begin(m, x.size());
+        K::put_made_rest(on, sink, m, x.size(), [](auto) {});
+    }
+    {
+        messages::check_dimension(x.size());
+        c.begin(m, x.size());
+        std::size_t const buckets = detail::pieces_in(x.size(), m.bucket);
+        std::apply([buckets](auto&... each) { (each.resize(buckets), ...); }, K::of_buckets(m));
+        auto const bytes_of = [](auto const&... each) { return ((each.size() * sizeof(each[0])) + ...); };
+        std::size_t const bytes = std::apply(bytes_of, K::of_buckets(m));
+        sink.reserve(detail::as_size(sink.bits() / 8) + bytes + K::code_bytes(m, x.size()) + 64);
+        struct {
+            std::byte* to;
+            void put(std::uint64_t word, unsigned width) {
+                for (; width > 0; width -= 8, word >>= 8) *to++ = static_cast<std::byte>(word);
+            }
+        } room{sink.append(bytes).data()};
+        bool const right =
+            K::put_made_rest(on, sink, m, x.size(), [&](auto codes) { c.make_codes(on, x, from, m, codes); });
+        put_buckets(room, m);
+        return right;
     }
     static void take(auto& on, auto& source, auto& m) {
         take_buckets(source, m);
@@ -77,6 +108,12 @@ struct quantized_kind : bucketed_kind<quantized_kind> {
     static void take_rest(auto& on, auto& source, auto& m) {
         m.with_codes(m, [&](auto& codes) { read_codes(on, source, std::span(codes), m.levels); });
     }
+    static bool put_made_rest(auto& on, auto& sink, auto& m, std::size_t n, auto make) {
+        return m.with_codes(m, [&]<class Codes>(Codes&) {
+            return write_made<typename Codes::value_type>(on, sink, m.levels, n, make);
+        });
+    }
+    static std::size_t code_bytes(auto const& m, std::size_t n) { return bytes_of_codes(n, m.levels); }
     static void add_rest(auto& on, auto& source, auto& m, auto w, auto out) {
         m.with_codes(m, [&](auto& codes) { add_levels(on, source, m, std::span(codes), w, out); });
     }
@@ -104,6 +141,10 @@ struct dithered_kind : bucketed_kind<dithered_kind> {
     }
     static void put_rest(auto& sink, auto const& m) { write_codes(sink, m.codes, m.levels); }
     static void take_rest(auto& on, auto& source, auto& m) { read_codes(on, source, std::span(m.codes), m.levels); }
+    static bool put_made_rest(auto& on, auto& sink, auto& m, std::size_t n, auto make) {
+        return write_made<std::int16_t>(on, sink, m.levels, n, make);
+    }
+    static std::size_t code_bytes(auto const& m, std::size_t n) { return bytes_of_codes(n, m.levels); }
     static void add_rest(auto& on, auto& source, auto& m, auto w, auto out) {
         add_levels(on, source, m, std::span(m.codes), w, out);
     }
@@ -135,6 +176,10 @@ struct stepped_kind : bucketed_kind<stepped_kind> {
     static kernels::code_words words(auto const& m) { return {static_cast<unsigned>(m.width)}; }
     static void put_rest(auto& sink, auto const& m) { put_codes(sink, m.codes, words(m)); }
     static void take_rest(auto& on, auto& source, auto& m) { take_codes(on, source, std::span(m.codes), words(m), ""); }
+    static bool put_made_rest(auto& on, auto& sink, auto& m, std::size_t n, auto make) {
+        return wire::put_made<std::uint8_t>(on, sink, words(m), n, make);
+    }
+    static std::size_t code_bytes(auto const& m, std::size_t n) { return bytes_of_words(n, words(m)); }
     static void add_rest(auto& on, auto& source, auto& m, auto w, auto out) {
         add_codes<std::uint8_t>(on, source, m, m.bucket, words(m), "", w, out);
     }
@@ -150,7 +195,10 @@ inline constexpr stepped_kind kind_of<messages::stepped<T, B>>{};
 template <class K>
 struct signed_kind : bucketed_kind<K> {
     static void put_rest(auto& sink, auto const& m) {
-        for (std::size_t w = 0; w < m.words.size(); ++w) sink.put(m.words[w], signs_in(w, m));
+        if constexpr (std::endian::native == std::endian::little && requires { sink.put_bits({}, 0); })
+            sink.put_bits(std::as_bytes(std::span(m.words)), m.count);
+        else
+            for (std::size_t w = 0; w < m.words.size(); ++w) sink.put(m.words[w], signs_in(w, m));
     }
     static void take_rest(auto&, auto& source, auto& m) {
         for (std::size_t w = 0; w < m.words.size(); ++w) m.words[w] = source.take(signs_in(w, m));

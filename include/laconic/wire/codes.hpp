@@ -108,10 +108,25 @@ constexpr kernels::code_words words_of_levels(int levels) {
     return {detail::width_of(most + 1), levels, 0xffff, most};
 }
 
+/// How many bytes n of them take.
+constexpr std::size_t bytes_of_codes(std::size_t n, int levels) {
+    return levels == 1 ? (n + 4) / detail::trits_in_group : bytes_of_words(n, words_of_levels(levels));
+}
+
 /// Writes codes in -levels .. levels.
 void write_codes(BitSink auto& sink, auto const& codes, int levels) {
     if (levels == 1) return detail::write_trits(sink, codes);
     put_codes(sink, codes, words_of_levels(levels));
+}
+
+/// The same of n codes as make(stream) makes them; sink has whole bytes.
+template <class Code, OnHost B>
+bool write_made(B& on, bit_writer& sink, int levels, std::size_t n, auto make) {
+    if (levels > 1) return put_made<Code>(on, sink, words_of_levels(levels), n, make);
+    make(kernels::code_stream<Code>{&sink, [](void* to, Code const* codes, std::size_t count) {
+                                        detail::write_trits(*static_cast<bit_writer*>(to), std::span(codes, count));
+                                    }});
+    return true;
 }
 
 /// Fills codes, whose size is the number of codes; throws wire_error where one is outside -levels .. levels.

@@ -10,9 +10,10 @@
 #include <span>
 #include <type_traits>
 
+#include "laconic/backend/arguments.hpp"
 #include "laconic/backend/array.hpp"
 #include "laconic/backend/code_words.hpp"
-#include "laconic/backend/host/pack.hpp"
+#include "laconic/backend/host.hpp"
 #include "laconic/wire/stream.hpp"
 
 /// Many codes of one width, one after another, with the same bits as if each were put and taken alone. Some thousand at
@@ -26,22 +27,31 @@ inline constexpr std::size_t codes_together = 4096;
 
 namespace laconic::wire {
 
+/// How many bytes n words take.
+constexpr std::size_t bytes_of_words(std::size_t n, kernels::code_words words) { return (n * words.width + 7) / 8; }
+
 /// Puts the words of codes, of 8 or 16 bits each, which fit; returns whether each word stands for a code. A sink that
 /// only adds widths gets the number of bits, and the codes are not read.
 template <OnHost B, BitSink W, class Code>
-bool put_codes(B& on, W& sink, std::span<Code const> codes, kernels::code_words words) {
+bool put_codes(B& on, W& sink, std::span<Code const> codes, kernels::code_words words, bool past_caches = false) {
     if constexpr (!std::same_as<W, bit_writer>) {
         sink.add(std::uint64_t{words.width} * codes.size());
         return true;
     } else {
         using lane = std::make_unsigned_t<Code>;
         std::span const lanes(reinterpret_cast<lane const*>(codes.data()), codes.size());
-        std::array<std::byte, sizeof(Code) * detail::codes_together> room;
+        alignas(64) std::array<std::byte, sizeof(Code) * detail::codes_together + 64> room;  // kernels like some behind
         bool right = true;
         for (std::size_t i = 0; i < lanes.size(); i += detail::codes_together) {
             auto const part = lanes.subspan(i, std::min(detail::codes_together, lanes.size() - i));
             right &= pack_codes(on, part, words, std::span<std::byte>(room));
-            sink.put_bits(room, std::uint64_t{words.width} * part.size());
+            auto const bits = std::uint64_t{words.width} * part.size();
+            if (past_caches && bits % 8 == 0) {
+                std::span const packed(room.data(), detail::as_size(bits / 8));
+                detail::copy_past_caches<simd::arch>(packed, sink.append(packed.size()));
+            } else {
+                sink.put_bits(room, bits);
+            }
         }
         return right;
     }
@@ -55,6 +65,28 @@ void put_codes(W& sink, Codes const& all, kernels::code_words words) {
     if constexpr (std::same_as<W, bit_writer> && std::endian::native == std::endian::little)
         if (words.width == 8 * sizeof(Code) && words.offset == 0) return sink.put_bytes(std::as_bytes(codes));
     put_codes(on, sink, codes, words);
+}
+
+/// Puts n codes, which make(stream) gives to a kernels::code_stream of them, as they are made.
+template <class Code, OnHost B>
+bool put_made(B& on, bit_writer& sink, kernels::code_words words, std::size_t n, auto make) {
+    bool const past_caches =
+        sink.bits() % 8 == 0 && sink.is_laid_out(bytes_of_words(n, words)) && n >= detail::bytes_past_caches / 2;
+    struct writer {
+        B& on;
+        bit_writer& sink;
+        kernels::code_words words;
+        bool past_caches;
+        bool right = true;
+    } to{on, sink, words, past_caches};
+    // Where the memory is there, but in no cache: what these bytes are not read for is spared.
+    make(kernels::code_stream<Code>{&to, [](void* w, Code const* codes, std::size_t count) {
+                                        auto& all = *static_cast<writer*>(w);
+                                        all.right &= put_codes(all.on, all.sink, std::span(codes, count), all.words,
+                                                               all.past_caches);
+                                    }});
+    if (past_caches) detail::order_past_caches<simd::arch>();
+    return to.right;
 }
 
 /// Fills codes, of 8 or 16 bits each, by the next words; refuses the first that stands for none, for the reason

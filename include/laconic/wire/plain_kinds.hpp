@@ -40,6 +40,18 @@ struct coded_kind : leaf_kind<coded_kind<Format, Number>> {
     static constexpr char const* wrong = "a number that is not finite";
 
     static void put(auto& sink, auto const& m) { put_codes(sink, m.codes, m.words); }
+    /// As that of bucketed_kind.
+    template <OnHost B, class C, Scalar T, class M>
+    static bool put_made(B& on, bit_writer& sink, C const& c, std::span<T const> x, key from, M& m) requires
+        requires(kernels::code_stream<std::uint16_t> codes) {
+        c.make_codes(on, x, from, m, codes);
+    }
+    {
+        messages::check_dimension(x.size());
+        sink.reserve(detail::as_size(sink.bits() / 8) + bytes_of_words(x.size(), m.words) + 64);
+        return wire::put_made<std::uint16_t>(on, sink, m.words, x.size(),
+                                             [&](auto codes) { c.make_codes(on, x, from, m, codes); });
+    }
     static void take(auto& on, auto& source, auto& m) { take_codes(on, source, std::span(m.codes), m.words, wrong); }
     template <class M, Scalar T>
     static void take_and_add(auto& on, auto& source, M& m, T w, std::span<T> out) {

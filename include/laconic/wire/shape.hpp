@@ -187,6 +187,35 @@ std::vector<stage> read_shape(bit_reader& source, kind_list<K...> kinds, Spend s
     return stages;
 }
 
+/// Writes the message that c makes of x, as c(on, x, from, m) and write(sink, m) do; m is of no use then. Where its
+/// kind has put_made(on, sink, c, x, from, m), codes are packed as they are made. Throws argument_error where a number
+/// is not finite, and what c throws; then sink has more bits than before.
+template <OnHost B, class C, Scalar T, class M>
+void compress_and_write(B& on, bit_writer& sink, C const& c, std::span<T const> x, key from, M& m) {
+    auto const require_finite = [&] {
+        if (auto const i = first_non_finite(on, x); i < x.size())
+            throw argument_error({"coordinate ", i, " is not finite"});
+    };
+    if constexpr (requires { c.compress_and_write(on, sink, x, from, m); })
+        return c.compress_and_write(on, sink, x, from, m);
+    auto const in_parts = [&] {  // whose codes several threads make
+        if constexpr (requires { on.splits(x.size()); }) return on.splits(x.size());
+        return false;
+    };
+    try {
+        if constexpr (requires { kind_of<M>.put_made(on, sink, c, x, from, m); })
+            if (sink.bits() % 8 == 0 && !in_parts() && kind_of<M>.put_made(on, sink, c, x, from, m)) return;
+        if constexpr (!requires { C::refuses_non_finite; }) require_finite();
+        c(on, x, from, m);
+    } catch (argument_error const&) {
+        require_finite();  // to say where
+        throw;
+    }
+    if constexpr (requires { bits_as_paper(m); })  // about what comes, so that less is copied as the sink grows
+        sink.reserve(detail::as_size(sink.bits() / 8) + static_cast<std::size_t>(bits_as_paper(m) / 7) + 64);
+    write(sink, m);
+}
+
 /// Reads into m, which c has made blank. A compressor whose messages are made by another one has
 /// c.read_message(on, source, m), which calls read(on, source, m, other).
 template <class B, class M, class C>
@@ -205,8 +234,8 @@ template <class B, class M, class C, Scalar T>
 void read_and_add(B& on, bit_reader& source, M& m, C const& c, T w, std::span<T> out) {
     if constexpr (requires { c.read_and_add(on, source, m, w, out); }) {
         c.read_and_add(on, source, m, w, out);
-    } else if constexpr (requires { kind_of<M>.take_and_add(on, source, m, w, out); } &&
-                         !requires { c.read_message(on, source, m); }) {
+    } else if constexpr (
+        requires { kind_of<M>.take_and_add(on, source, m, w, out); } && !requires { c.read_message(on, source, m); }) {
         kind_of<M>.take_and_add(on, source, m, w, out);
     } else {
         read(on, source, m, c);

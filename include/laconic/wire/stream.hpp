@@ -94,9 +94,7 @@ class bit_writer {
     /// Pads to a whole byte and returns all that was written; valid until the next put or clear.
     std::span<std::byte const> finish() {
         auto const all = so_far();
-        size_ = all.size();
-        pending_ = 0;
-        held_ = 0;
+        size_ = all.size(), pending_ = 0, held_ = 0;
         return all;
     }
 
@@ -161,7 +159,8 @@ class bit_writer {
         if (auto const now = bytes_.capacity(); now < n) bytes_.reserve(n > now + now / 2 ? n : now + now / 2);
     }
 
-    /// Starts anew and keeps the memory.
+    /// Whether n bytes more fit the memory that was written before; clear() keeps it.
+    bool is_laid_out(std::size_t n) const { return size_ + n <= bytes_.size(); }
     void clear() { size_ = 0, pending_ = 0, held_ = 0; }
     void charge(message_part) {}
     position_code positions_as() const { return how_; }
@@ -172,7 +171,7 @@ class bit_writer {
     // Makes room for n bytes more.
     void make_room(std::size_t n = 8) {
         // Not for all that is reserved at once: that would touch the memory.
-        std::size_t const least = size_ + n, good = least + size_ + 56;
+        std::size_t const least = size_ + n, good = least + std::min<std::size_t>(size_, 1 << 16) + 56;
         if (bytes_.size() < least) bytes_.resize(bytes_.capacity() < least ? good : std::min(bytes_.capacity(), good));
     }
 

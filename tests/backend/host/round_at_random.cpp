@@ -33,7 +33,8 @@ TEST_CASE("the lower half of a chance decides where the upper one does not") {
         return open;
     };
     random_windows<simd::arch> draws(from, 3, 3 + n);
-    round_at_random(draws, std::span<double const>(x), 3, std::span(codes), together, exactly);
+    laconic::detail::codes_out<simd::arch, std::uint8_t> out{std::span(codes)};
+    round_at_random(draws, std::span<double const>(x), 3, out, together, exactly);
     std::size_t near = 0;
     bool same = true;
     for (std::size_t i = 0; i < n; ++i) {

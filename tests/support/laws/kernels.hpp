@@ -361,15 +361,46 @@ void words() {
         }
 }
 
+/// What make(on, x, scales, scales, codes) makes where codes is a stream is what it makes where that is an array.
+template <class Code, class B, class T>
+void streams_are_arrays(B& on, std::vector<T> const& x, std::size_t buckets, auto make) {
+    if constexpr (laconic::OnHost<B>) {
+        struct list {
+            std::vector<Code> codes;
+            bool whole = true;
+        } all;
+        std::vector<T> first(buckets), second(buckets), its_first(buckets), its_second(buckets);
+        std::vector<Code> codes(x.size());
+        code_stream<Code> const stream{&all, [](void* to, Code const* some, std::size_t n) {
+                                           auto& l = *static_cast<list*>(to);
+                                           l.whole = l.whole && l.codes.size() % 320 == 0;
+                                           l.codes.insert(l.codes.end(), some, some + n);
+                                       }};
+        bool const finite = make(on, in(x), out(first), out(second), out(codes));
+        CHECK(make(on, in(x), out(its_first), out(its_second), stream) == finite);
+        CHECK(all.whole);
+        if (!finite) return;
+        CHECK(all.codes == codes);
+        CHECK(its_first == first);
+        CHECK(its_second == second);
+    }
+}
+
 template <class B, class T>
 void short_codes() {
     beside_reference<B> pair;
     using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     using codes = std::vector<std::uint16_t>;
-    each_finite_vector<T>([&](std::vector<T> const& x) {
+    auto const same = [&](std::vector<T> const& x, auto round) {
+        CHECK(pair.same([&](auto& on, auto& p, auto& c) { round(on, in(p), out(c)); }, x, codes(x.size())));
+        streams_are_arrays<std::uint16_t>(pair.on, x, 0, [&](auto& on, auto p, auto, auto, auto c) {
+            round(on, p, c);
+            return true;
+        });
+    };
+    each_vector<T>([&](std::vector<T> const& x) {
         for (std::uint64_t const first : {0ull, 1ull, 1003ull, (1ull << 34) - 100})
-            CHECK(pair.same([=](auto& on, auto& p, auto& c) { round_to_powers(on, in(p), key{7}, first, out(c)); }, x,
-                            codes(x.size())));
+            same(x, [=](auto& on, auto p, auto c) { round_to_powers(on, p, key{7}, first, c); });
     });
     each_vector<T>([&](std::vector<T> const& x) {
         CHECK(pair.same([](auto& on, auto& p, auto& words) { pack_signs(on, in(p), out(words)); }, x,
@@ -389,10 +420,9 @@ void short_codes() {
             for (T const v : {low, -high, std::nextafter(halfway, T(0)), -halfway, std::nextafter(halfway, high)})
                 x.push_back(v);
         }
-        CHECK(pair.same([=](auto& on, auto& p, auto& c) { round_to_short(on, in(p), f, out(c)); }, x, codes(x.size())));
+        same(x, [=](auto& on, auto p, auto c) { round_to_short(on, p, f, c); });
         for (std::uint64_t const first : {0ull, 1003ull, (1ull << 34) - 100})
-            CHECK(pair.same([=](auto& on, auto& p, auto& c) { round_to_short(on, in(p), f, key{7}, first, out(c)); }, x,
-                            codes(x.size())));
+            same(x, [=](auto& on, auto p, auto c) { round_to_short(on, p, f, key{7}, first, c); });
     }
 }
 
@@ -415,6 +445,7 @@ int refused_buckets(beside_reference<B>& pair, std::vector<T> const& x, std::siz
             },
             x, scales, scales, std::vector<Code>(codes, 7)));
         refused += found / 2;
+        if constexpr (sizeof(Code) <= 2) streams_are_arrays<Code>(pair.on, x, scales.size(), round);
     };
     std::size_t const d = x.size(), words = (d + 63) / 64;
     for (auto const p : all_norms)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -21,9 +22,9 @@ namespace laconic::kernels {
 /// are equal; most <= 255. One pass over x, one over the codes.
 template <class A, Scalar T>
 void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T step, int most, std::uint64_t first,
-                    std::span<std::uint8_t> codes) {
-    LACONIC_EXPECTS(codes.size() == x.size() && step >= 0 && most >= 1 && most <= 255);
-    if (!(step > 0)) return std::fill(codes.begin(), codes.end(), std::uint8_t{0});
+                    detail::codes_out<A, std::uint8_t>& codes) {
+    LACONIC_EXPECTS(step >= 0 && most >= 1 && most <= 255);
+    if (!(step > 0)) return codes.fill(x.size(), 0);
     constexpr auto n = rounded_together;
     auto const exactly = [least, step, most](T v, std::uint32_t chance) {
         T const on_grid = std::min((v - least) / step, T(most)), below = std::floor(on_grid);
@@ -32,7 +33,9 @@ void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T s
     };
     if constexpr (sizeof(T) == 4 && instruction_set::has_avx2)
         if (detail::near_quotient<T> const q(step, most); q.is_exact) {
-            auto const by_products = [least, most, q](T const* v, std::uint16_t const* windows, std::uint8_t* out) {
+            bool const is_far = detail::leaves_caches(x);
+            auto const by_products = [=](T const* v, std::uint16_t const* windows, std::uint8_t* out) {
+                if (is_far) detail::fetch_ahead<n * sizeof(T)>(v);
                 return detail::round_to_grid<A>(instruction_set::chosen{}, v, least, most, q, windows, out);
             };
             return round_at_random(draws, x, first, codes, by_products, exactly);
@@ -58,72 +61,102 @@ void round_to_range(random_windows<A>& draws, std::span<T const> x, T least, T s
 /// The same grid, but to its nearest number, the upper of two that are equally near.
 template <class A, Scalar T>
 void round_to_nearest_in_range(basic_host<A>&, std::span<T const> x, T least, T step, int most,
-                               std::span<std::uint8_t> codes) {
-    LACONIC_EXPECTS(codes.size() == x.size() && step >= 0 && most >= 1 && most <= 255);
-    if (!(step > 0)) return std::fill(codes.begin(), codes.end(), std::uint8_t{0});
+                               detail::codes_out<A, std::uint8_t>& codes) {
+    LACONIC_EXPECTS(step >= 0 && most >= 1 && most <= 255);
+    if (!(step > 0)) return codes.fill(x.size(), 0);
     constexpr auto n = rounded_together;
     // In half steps, rounded down: the odd ones go up.
-    auto const nearest = [least, step, most](T const* v, std::uint8_t* out, std::size_t count) {
+    auto const exactly = [least, step, most](T v) {
+        auto const halves = static_cast<std::int32_t>((v - least) / step * 2);
+        return static_cast<std::uint8_t>(std::min((halves + 1) >> 1, most));
+    };
+    auto const few = [exactly](T const* v, std::uint8_t* out, std::size_t count) {
         std::array<std::uint8_t, n> made;
-        for (std::size_t j = 0; j < count; ++j) {
-            auto const halves = static_cast<std::int32_t>((v[j] - least) / step * 2);
-            made[j] = static_cast<std::uint8_t>(std::min((halves + 1) >> 1, most));
-        }
+        for (std::size_t j = 0; j < count; ++j) made[j] = exactly(v[j]);
         std::copy_n(made.begin(), count, out);
     };
-    std::size_t i = 0;
-    for (; i + n <= x.size(); i += n) nearest(x.data() + i, codes.data() + i, n);
-    nearest(x.data() + i, codes.data() + i, x.size() - i);
+    // As at random, with a chance of a half; by products, unless a value lies about in the middle of two.
+    bool const is_far = detail::leaves_caches(x);
+    auto const many = [=, q = detail::near_quotient<T>(step, most)](T const* v, std::uint8_t* out) {
+        if (is_far) detail::fetch_ahead<n * sizeof(T)>(v);
+        if constexpr (sizeof(T) == 4 && instruction_set::has_avx2)
+            if (q.is_exact) {
+                static constexpr auto halves = [] {
+                    std::array<std::uint16_t, rounded_together> all{};
+                    for (auto& window : all) window = 0x8000;
+                    return all;
+                }();
+                auto open = detail::round_to_grid<A>(instruction_set::chosen{}, v, least, most, q, halves.data(), out);
+                for (; open != 0; open &= open - 1) {
+                    auto const j = static_cast<std::size_t>(std::countr_zero(open));
+                    out[j] = exactly(v[j]);
+                }
+                return;
+            }
+        few(v, out, n);
+    };
+    for (std::size_t i = 0; i < x.size();) {
+        std::size_t const some = std::min(codes.most, x.size() - i);
+        auto* const out = codes.room();
+        std::size_t done = 0;
+        for (; done + n <= some; done += n) many(x.data() + i + done, out + done);
+        few(x.data() + i + done, out + done, some - done);
+        codes.made(some);
+        i += some;
+    }
 }
 
 /// Each bucket on the grid that its norm spans: steps_b is the grid_step of |bucket|_p for that many levels, 0 where
 /// the norm is, and the codes are those of round_to_levels. Finite: norms, and what the highest level stands for.
-template <class A, Scalar T, LevelCode Code>
+template <class A, Scalar T, LevelCodes Codes>
 bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels,
-                             key from, std::span<T> steps, std::span<Code> codes, std::uint64_t first = 0) {
-    LACONIC_EXPECTS(codes.size() == x.size() && detail::make_pieces(steps.size(), x.size(), bucket));
+                             key from, std::span<T> steps, Codes codes, std::uint64_t first = 0) {
+    LACONIC_EXPECTS(have_room(codes, x.size()) && detail::make_pieces(steps.size(), x.size(), bucket));
     bool finite = true;
     random_windows<A> draws(from, first, first + x.size());
+    detail::codes_out<A, typename Codes::value_type> out(codes);
     detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t at, std::span<T const> part) {
-        auto const out = codes.subspan(at, part.size());
         detail::fetch_next_page(part.data(), part.size_bytes());
         T const step = steps[b] = grid_step(norm_of(on, p, part), levels), top = step * static_cast<T>(levels);
         if (top > 0 && top <= std::numeric_limits<T>::max())  // one branch: two cost a twentieth of all
             round_to_levels(draws, part, step, levels, first + at, out);
         else {
-            std::fill(out.begin(), out.end(), Code{0});
+            out.fill(part.size(), 0);
             finite = finite && top == 0;
         }
     });
+    out.finish();
     return finite;
 }
 
 /// Each bucket on halvings of its norm, norms_b = |bucket|_p, by round_to_halvings. Finite: norms.
-template <class A, Scalar T>
+template <class A, Scalar T, CodesOf<std::int16_t> Codes>
 bool round_buckets_to_halvings(basic_host<A>& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels,
-                               key from, std::span<T> norms, std::span<std::int16_t> codes, std::uint64_t first = 0) {
-    LACONIC_EXPECTS(codes.size() == x.size() && detail::make_pieces(norms.size(), x.size(), bucket));
+                               key from, std::span<T> norms, Codes codes, std::uint64_t first = 0) {
+    LACONIC_EXPECTS(have_room(codes, x.size()) && detail::make_pieces(norms.size(), x.size(), bucket));
     random_windows<A> draws(from, first, first + x.size());
-    return detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t at, std::span<T const> part) {
+    detail::codes_out<A, std::int16_t> out(codes);
+    bool const finite = detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t at, std::span<T const> part) {
         detail::fetch_next_page(part.data(), part.size_bytes());
         norms[b] = norm_of(on, p, part);
-        bool const finite = std::isfinite(norms[b]);
-        if (finite) round_to_halvings(draws, part, norms[b], levels, first + at, codes.subspan(at, part.size()));
-        return finite;
+        if (!std::isfinite(norms[b])) return false;
+        round_to_halvings(draws, part, norms[b], levels, first + at, out);
+        return true;
     });
+    out.finish();
+    return finite;
 }
 
 /// Each bucket on the grid least_b + {0, .., most} x steps_b from its least to its largest value, by round_to_range or
 /// round_to_nearest_in_range. Finite: values, steps, and the end of the grid.
-template <class A, Scalar T>
+template <class A, Scalar T, CodesOf<std::uint8_t> Codes>
 bool round_buckets_to_range(basic_host<A>& on, std::span<T const> x, std::size_t bucket, rounding how, int most,
-                            key from, std::span<T> least, std::span<T> steps, std::span<std::uint8_t> codes,
-                            std::uint64_t first = 0) {
-    LACONIC_EXPECTS(codes.size() == x.size() && detail::make_pieces(least.size(), x.size(), bucket) &&
+                            key from, std::span<T> least, std::span<T> steps, Codes codes, std::uint64_t first = 0) {
+    LACONIC_EXPECTS(have_room(codes, x.size()) && detail::make_pieces(least.size(), x.size(), bucket) &&
                     steps.size() == least.size());
     random_windows<A> draws(from, first, first + x.size());
-    return detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t at, std::span<T const> part) {
-        auto const out = codes.subspan(at, part.size());
+    detail::codes_out<A, std::uint8_t> out(codes);
+    bool const finite = detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t at, std::span<T const> part) {
         auto const range = least_and_largest(on, part);
         least[b] = range.first;
         steps[b] = closing_step(range.second - range.first, most);  // NaN where a value is not finite
@@ -134,6 +167,8 @@ bool round_buckets_to_range(basic_host<A>& on, std::span<T const> x, std::size_t
             round_to_nearest_in_range(on, part, least[b], steps[b], most, out);
         return true;
     });
+    out.finish();
+    return finite;
 }
 
 /// The words of pack_signs, and each bucket's mean magnitude. Finite: means. x is read twice unless bucket % 64 is 0.

@@ -70,7 +70,7 @@ bool pack_codes(basic_host<A>&, std::span<Code const> codes, code_words f, std::
             if constexpr (instruction_set::has_avx2) {
                 std::size_t const room = rest.size() - std::min(rest.size(), written_behind);
                 n = std::min(left.size(), room / f.width * 8) / 64 * 64;
-                if (n > 0 && f.width <= 14) {
+                if (n > 0 && f.width != 15) {
                     right &= pack_words<A>(instruction_set::chosen{}, left.data(), n, f, rest.data());
                     continue;
                 }

@@ -24,8 +24,8 @@ namespace laconic::kernels {
 /// by at most 2^-32). |x_i| <= levels x step.
 template <class A, Scalar T, LevelCode Code>
 void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int levels, std::uint64_t first,
-                     std::span<Code> codes) {
-    LACONIC_EXPECTS(codes.size() == x.size() && step > 0 && levels >= 1 && levels <= most_levels<Code>);
+                     detail::codes_out<A, Code>& codes) {
+    LACONIC_EXPECTS(step > 0 && levels >= 1 && levels <= most_levels<Code>);
     constexpr auto n = rounded_together;
     auto const exactly = [step, levels](T v, std::uint32_t chance) {
         double const on_grid = double(std::clamp(v / step, -T(levels), T(levels))), below = std::floor(on_grid);
@@ -33,7 +33,9 @@ void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int
     };
     if constexpr (sizeof(T) == 4 && instruction_set::has_avx2)
         if (detail::near_quotient<T> const q(step, levels); q.is_exact) {
-            auto const by_products = [q, levels](T const* v, std::uint16_t const* windows, Code* out) {
+            bool const is_far = detail::leaves_caches(x);
+            auto const by_products = [q, levels, is_far](T const* v, std::uint16_t const* windows, Code* out) {
+                if (is_far) detail::fetch_ahead<n * sizeof(T)>(v);
                 return detail::round_to_grid<A>(instruction_set::chosen{}, v, T(0), levels, q, windows, out);
             };
             return round_at_random(draws, x, first, codes, by_products, exactly);
@@ -63,11 +65,10 @@ void round_to_levels(random_windows<A>& draws, std::span<T const> x, T step, int
 /// Unbiased rounding to a power of two (natural compression, Horvath et al., MSML 2022): |x| = (1 + m) 2^e becomes
 /// 2^(e+1) with probability m, else 2^e. A code is the sign bit above the exponent field of x's own format: 9 bits for
 /// float, 12 for double. Below the smallest normal number x becomes that number or 0, still unbiased; above the largest
-/// power of two it is rounded down. Every x_i must be finite.
+/// power of two it is rounded down. What is not finite gets an exponent field of ones.
 template <class A, Scalar T>
 void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64_t first,
-                     std::span<std::uint16_t> codes) {
-    LACONIC_EXPECTS(codes.size() == x.size());
+                     detail::codes_out<A, std::uint16_t>& codes) {
     random_windows<A> draws(from, first, first + x.size());
     using bits = detail::bits_of<T>;
     constexpr int mantissa = std::numeric_limits<T>::digits - 1;
@@ -84,10 +85,16 @@ void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64
         bool const up = (fraction >> 32) + chance > ~std::uint32_t{0};
         return static_cast<std::uint16_t>(below + (up && (below & exponents) < detail::largest_exponent<T>));
     };
+    round_at_random(draws, x, first, codes, together, exactly);
+}
+
+template <class A, Scalar T, CodesOf<std::uint16_t> Codes>
+void round_to_powers(basic_host<A>& on, std::span<T const> x, key from, std::uint64_t first, Codes codes) {
+    LACONIC_EXPECTS(have_room(codes, x.size()));
     // Made faster than memory takes them: what of it is spared, counts.
-    bool const past_caches = codes.size_bytes() >= detail::bytes_past_caches;
-    round_at_random(draws, x, first, codes, together, exactly, past_caches);
-    if (past_caches) detail::order_past_caches<A>();
+    detail::codes_out<A, std::uint16_t> out(codes, 2 * x.size() >= detail::bytes_past_caches);
+    round_to_powers(on, x, from, first, out);
+    out.finish();
 }
 
 /// Unbiased rounding to the levels 0 and top x 2^(j - levels), j = 1 .. levels (natural dithering; Horvath et al., MSML
@@ -97,9 +104,9 @@ void round_to_powers(basic_host<A>&, std::span<T const> x, key from, std::uint64
 /// is finite.
 template <class A, Scalar T>
 void round_to_halvings(random_windows<A>& draws, std::span<T const> x, T top, int levels, std::uint64_t first,
-                       std::span<std::int16_t> codes) {
-    LACONIC_EXPECTS(codes.size() == x.size() && top >= 0 && levels >= 1 && levels <= 32767);
-    if (!(top > 0)) return std::fill(codes.begin(), codes.end(), std::int16_t{0});
+                       detail::codes_out<A, std::int16_t>& codes) {
+    LACONIC_EXPECTS(top >= 0 && levels >= 1 && levels <= 32767);
+    if (!(top > 0)) return codes.fill(x.size(), 0);
     constexpr auto n = rounded_together;
     constexpr int mantissa = std::numeric_limits<T>::digits - 1;
     using bits = std::make_signed_t<detail::bits_of<T>>;

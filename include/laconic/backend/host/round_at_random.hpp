@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/backend/host/impl/caches.hpp"
+#include "laconic/backend/host/codes_out.hpp"
 #include "laconic/backend/host/impl/rounded_together.hpp"
 #include "laconic/backend/host/philox.hpp"
 
@@ -47,23 +47,22 @@ class random_windows {
 /// codes_i = exactly(x_i, from.chance(first + i)), where the random words are drawn many at once and for nearly all
 /// values their upper halves are enough. together(x, windows, codes) makes rounded_together codes of as many values and
 /// windows, and marks by bits, the first as the lowest, for which of them the lower half of the word decides. Other
-/// bits may be set, too: they cost time, and change nothing. past_caches: codes are written as copy_past_caches() does.
+/// bits may be set, too: they cost time, and change nothing.
 template <class A, Scalar T, class Code, class Together, class Exactly>
-void round_at_random(random_windows<A>& draws, std::span<T const> x, std::uint64_t first, std::span<Code> codes,
-                     Together together, Exactly exactly, bool past_caches = false) {
-    LACONIC_EXPECTS(codes.size() == x.size());
+void round_at_random(random_windows<A>& draws, std::span<T const> x, std::uint64_t first,
+                     detail::codes_out<A, Code>& codes, Together together, Exactly exactly) {
+    static_assert(random_windows<A>::most <= detail::codes_out<A, Code>::most);
     constexpr auto n = rounded_together;
     auto const decide = [&](T v, std::uint16_t draw, std::uint64_t number) {
         auto const upper = std::uint32_t{draw} << 16;
         Code const lower_end = exactly(v, upper), upper_end = exactly(v, upper | 0xffff);
         return lower_end == upper_end ? lower_end : exactly(v, draws.from().chance(number));
     };
-    alignas(64) std::array<Code, random_windows<A>::most> made;
     std::array<std::uint64_t, random_windows<A>::most / n> undecided;
     for (std::size_t i = 0; i < x.size();) {
         auto const windows = draws.at(first + i, x.size() - i);
         T const* const values = x.data() + i;
-        Code* const out = past_caches ? made.data() : codes.data() + i;
+        Code* const out = codes.room();
         std::size_t done = 0;
         std::uint64_t any = 0;
         for (; done + n <= windows.size(); done += n)
@@ -84,9 +83,7 @@ void round_at_random(random_windows<A>& draws, std::span<T const> x, std::uint64
                 auto const at = j + static_cast<std::size_t>(std::countr_zero(bits));
                 out[at] = decide(values[at], windows[at], first + i + at);
             }
-        if (past_caches)
-            detail::copy_past_caches<A>(std::as_bytes(std::span(made).first(done)),
-                                        std::as_writable_bytes(codes.subspan(i, done)));
+        codes.made(done);
         i += done;
     }
 }

@@ -21,8 +21,7 @@ namespace laconic::kernels {
 /// zeros too. Magnitudes above the largest finite number become that number. What is not finite becomes NaN. One pass
 /// over x and one over the codes.
 template <class A, Scalar T>
-void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, std::span<std::uint16_t> codes) {
-    LACONIC_EXPECTS(codes.size() == x.size());
+void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, detail::codes_out<A, std::uint16_t>& codes) {
     using bits = detail::bits_of<T>;
     constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
     constexpr bits infinity = static_cast<bits>(2 * bias + 1) << mantissa;
@@ -47,24 +46,20 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, std::s
         bits const limited = limited_of(detail::one_of_two(magnitude < least_normal, subnormal, normal));
         return static_cast<std::uint16_t>(limited | (magnitude != b ? f.sign() : 0u));
     };
-    constexpr std::size_t together = 64, some = 8 * together;  // so many that the compiler knows and makes vectors of
-    alignas(64) std::array<std::uint16_t, some> made;
-    bool const past_caches = codes.size_bytes() >= detail::bytes_past_caches;
+    constexpr std::size_t
+        together = 64,
+        some = detail::codes_out<A, std::uint16_t>::most;  // so many that the compiler knows and makes vectors of
     for (std::size_t i = 0; i < x.size(); i += some) {
         auto const part = x.subspan(i, std::min(some, x.size() - i));
+        auto* const made = codes.room();
         std::size_t done = 0;
         for (; done + together <= part.size(); done += together) {
             detail::fetch_ahead<together * sizeof(T)>(part.data() + done);
             for (std::size_t j = 0; j < together; ++j) made[done + j] = code_of(part[done + j]);
         }
         for (; done < part.size(); ++done) made[done] = code_of(part[done]);
-        auto const out = codes.subspan(i, done);
-        if (past_caches)
-            detail::copy_past_caches<A>(std::as_bytes(std::span(made).first(done)), std::as_writable_bytes(out));
-        else
-            std::copy_n(made.begin(), done, out.begin());
+        codes.made(done);
     }
-    if (past_caches) detail::order_past_caches<A>();
 }
 
 /// Unbiased rounding to a short format: one of the two neighbours of x_i, the upper one with probability equal to the
@@ -72,8 +67,7 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, std::s
 /// finite number become that number. What is not finite becomes NaN.
 template <class A, Scalar T>
 void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, key from, std::uint64_t first,
-                    std::span<std::uint16_t> codes) {
-    LACONIC_EXPECTS(codes.size() == x.size());
+                    detail::codes_out<A, std::uint16_t>& codes) {
     using bits = detail::bits_of<T>;
     constexpr auto n = rounded_together;
     constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
@@ -135,10 +129,25 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, key fr
         if (magnitude >= infinity) code = f.nan();
         return static_cast<std::uint16_t>(code | (magnitude != b ? f.sign() : 0u));
     };
-    bool const past_caches = codes.size_bytes() >= detail::bytes_past_caches;
     random_windows<A> draws(from, first, first + x.size());
-    round_at_random(draws, x, first, codes, together, exactly, past_caches);
-    if (past_caches) detail::order_past_caches<A>();
+    round_at_random(draws, x, first, codes, together, exactly);
+}
+
+/// Both, into an array or a stream.
+template <class A, Scalar T, CodesOf<std::uint16_t> Codes>
+void round_to_short(basic_host<A>& on, std::span<T const> x, short_layout f, Codes codes) {
+    LACONIC_EXPECTS(have_room(codes, x.size()));
+    detail::codes_out<A, std::uint16_t> out(codes, 2 * x.size() >= detail::bytes_past_caches);
+    round_to_short(on, x, f, out);
+    out.finish();
+}
+template <class A, Scalar T, CodesOf<std::uint16_t> Codes>
+void round_to_short(basic_host<A>& on, std::span<T const> x, short_layout f, key from, std::uint64_t first,
+                    Codes codes) {
+    LACONIC_EXPECTS(have_room(codes, x.size()));
+    detail::codes_out<A, std::uint16_t> out(codes, 2 * x.size() >= detail::bytes_past_caches);
+    round_to_short(on, x, f, from, first, out);
+    out.finish();
 }
 
 }  // namespace laconic::kernels

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "laconic/backend/code_words.hpp"
 #include "laconic/backend/reference/arithmetic.hpp"
@@ -28,6 +29,9 @@ void round_to_powers(reference&, std::span<T const> x, key from, std::uint64_t f
     constexpr int exponent_width = sizeof(T) == 4 ? 8 : 11;
     constexpr int least = std::numeric_limits<T>::min_exponent;  // of the smallest normal number, as frexp counts
     for (std::size_t i = 0; i < x.size(); ++i) {
+        std::uint16_t const sign = std::signbit(x[i]) ? 1 << exponent_width : 0;
+        codes[i] = static_cast<std::uint16_t>(sign | ((1 << exponent_width) - 1));
+        if (!std::isfinite(x[i])) continue;
         // |x| = (1 + m) 2^e, or m 2^e below the smallest normal number; up with probability m.
         int e = least;
         T const mantissa = std::frexp(std::abs(x[i]), &e);
@@ -37,7 +41,7 @@ void round_to_powers(reference&, std::span<T const> x, key from, std::uint64_t f
         int field = normal ? e - least + 1 : 0;
         double const fraction = std::floor(m * 0x1p32) * 0x1p-32;
         if (detail::goes_up(fraction, from.chance(first + i)) && field < (1 << exponent_width) - 2) ++field;
-        codes[i] = static_cast<std::uint16_t>((std::signbit(x[i]) ? 1 << exponent_width : 0) | field);
+        codes[i] = static_cast<std::uint16_t>(sign | field);
     }
 }
 
@@ -199,6 +203,53 @@ void damp_steps(reference& on, std::span<T const> x, std::size_t bucket, std::sp
         double const noise = rounding_variance(on, part, steps[b]) / squares_in_units(on, part, steps[b]);
         steps[b] = static_cast<T>(static_cast<double>(steps[b]) / (1 + noise));
     });
+}
+
+// The same kernels, whose codes go to a stream: all at once.
+template <class Code>
+void make_at_once(code_stream<Code> to, std::size_t n, auto make) {
+    std::vector<Code> codes(n);
+    make(std::span<Code>(codes));
+    to.take(to.to, codes.data(), n);
+}
+template <Scalar T>
+void round_to_powers(reference& on, std::span<T const> x, key from, std::uint64_t first,
+                     code_stream<std::uint16_t> to) {
+    make_at_once(to, x.size(), [&](auto codes) { round_to_powers(on, x, from, first, codes); });
+}
+template <Scalar T>
+void round_to_short(reference& on, std::span<T const> x, short_layout f, code_stream<std::uint16_t> to) {
+    make_at_once(to, x.size(), [&](auto codes) { round_to_short(on, x, f, codes); });
+}
+template <Scalar T>
+void round_to_short(reference& on, std::span<T const> x, short_layout f, key from, std::uint64_t first,
+                    code_stream<std::uint16_t> to) {
+    make_at_once(to, x.size(), [&](auto codes) { round_to_short(on, x, f, from, first, codes); });
+}
+template <Scalar T, LevelCode Code>
+bool round_buckets_to_levels(reference& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels, key from,
+                             std::span<T> steps, code_stream<Code> to) {
+    bool finite = false;
+    make_at_once(to, x.size(),
+                 [&](auto codes) { finite = round_buckets_to_levels(on, x, bucket, p, levels, from, steps, codes); });
+    return finite;
+}
+template <Scalar T>
+bool round_buckets_to_halvings(reference& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels, key from,
+                               std::span<T> norms, code_stream<std::int16_t> to) {
+    bool finite = false;
+    make_at_once(to, x.size(),
+                 [&](auto codes) { finite = round_buckets_to_halvings(on, x, bucket, p, levels, from, norms, codes); });
+    return finite;
+}
+template <Scalar T>
+bool round_buckets_to_range(reference& on, std::span<T const> x, std::size_t bucket, rounding how, int most, key from,
+                            std::span<T> least, std::span<T> steps, code_stream<std::uint8_t> to) {
+    bool finite = false;
+    make_at_once(to, x.size(), [&](auto codes) {
+        finite = round_buckets_to_range(on, x, bucket, how, most, from, least, steps, codes);
+    });
+    return finite;
 }
 
 template <class Code>

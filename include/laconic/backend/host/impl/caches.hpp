@@ -47,6 +47,13 @@ template <std::size_t bytes>
 /// The line at p, which is going to be written.
 [[gnu::always_inline]] inline void fetch_to_write(void const* p) { __builtin_prefetch(p, 1); }
 
+/// Whether a bucket is so long that, once its numbers have been read for what they share, the first are in no cache
+/// near.
+template <class T>
+bool leaves_caches(std::span<T> bucket) {
+    return bucket.size_bytes() >= std::size_t{1} << 19;
+}
+
 // Vectors longer than what caches keep, written past them: their memory is not read first, nothing is pushed out.
 
 /// From how many bytes on that pays: the next reader has to fetch them from memory anyway.

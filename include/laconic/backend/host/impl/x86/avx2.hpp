@@ -189,23 +189,22 @@ inline constexpr auto places_of_fours = [] {
     return from;
 }();
 
-// What pack_codes does, of n codes, a multiple of 64, of words of up to 8 bits in codes of 8 and up to 14 in codes of
-// 16, behind which 64 bytes more can be written. Neighbours are joined by products and sums, to words of four or eight
-// codes that are moved together.
+// What pack_codes does, of n codes, a multiple of 64, of words of up to 8 bits in codes of 8 and up to 14, or 16, in
+// codes of 16, behind which 64 bytes more can be written. Neighbours are joined by products and sums, to words of four
+// or eight codes that are moved together.
 template <class A, class Code>
 bool pack_words(instruction_set::avx2, Code const* codes, std::size_t n, kernels::code_words f, std::byte* to) {
     unsigned const w = f.width;
     auto const each = [](unsigned v) {
         return sizeof(Code) == 1 ? _mm256_set1_epi8(static_cast<char>(v)) : _mm256_set1_epi16(static_cast<short>(v));
     };
-    auto const mask = each(f.mask), most = each(f.most), offset = each(static_cast<unsigned>(f.offset));
-    auto beyond = _mm256_setzero_si256();
+    auto const mask = each(f.mask), offset = each(static_cast<unsigned>(f.offset));
+    auto largest = _mm256_setzero_si256();
     auto const words_at = [&](Code const* p) {
         auto const some = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(p));
         auto const all = sizeof(Code) == 1 ? _mm256_add_epi8(some, offset) : _mm256_add_epi16(some, offset);
-        auto const above = sizeof(Code) == 1 ? _mm256_subs_epu8(_mm256_and_si256(all, mask), most)
-                                             : _mm256_subs_epu16(_mm256_and_si256(all, mask), most);
-        beyond = _mm256_or_si256(beyond, above);
+        auto const masked = _mm256_and_si256(all, mask);
+        largest = sizeof(Code) == 1 ? _mm256_max_epu8(largest, masked) : _mm256_max_epu16(largest, masked);
         return all;
     };
     auto const bytes_at = [&](Code const* p) {  // the words of 32 codes, a byte each
@@ -242,7 +241,9 @@ bool pack_words(instruction_set::avx2, Code const* codes, std::size_t n, kernels
         }
     }
     if constexpr (sizeof(Code) == 2) {
-        if (w > 8) {
+        if (w == 16) {
+            for (std::size_t i = 0; i < n; i += 16) store(to + 2 * i, words_at(codes + i));
+        } else if (w > 8) {
             auto const twos = _mm256_set1_epi32(static_cast<int>(1 | 1u << w << 16));
             auto const up = _mm256_set1_epi64x(32 - 2 * w);
             unsigned const half = w % 2 * 4;  // bits of a byte that the next four words share
@@ -261,7 +262,9 @@ bool pack_words(instruction_set::avx2, Code const* codes, std::size_t n, kernels
             }
         }
     }
-    return _mm256_testz_si256(beyond, beyond) != 0;
+    auto const above =
+        sizeof(Code) == 1 ? _mm256_subs_epu8(largest, each(f.most)) : _mm256_subs_epu16(largest, each(f.most));
+    return _mm256_testz_si256(above, above) != 0;
 }
 
 }  // namespace laconic::detail
