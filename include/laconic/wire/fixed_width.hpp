@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <type_traits>
 
@@ -130,7 +131,8 @@ void add_codes(B& on, bit_reader& source, M const& m, std::size_t bucket, kernel
     auto const bits = std::uint64_t{words.width} * out.size();
     if constexpr (requires { on.splits(out.size()); })  // several threads, each of which reads a part
         if (on.splits(out.size()) && bits <= source.left()) {
-            in_parts(on, out.size(), bucket <= most ? 64 * bucket : 64, [&](auto& own, auto part) {
+            auto const unit = std::lcm(bucket <= most ? bucket : 1, std::size_t{64});
+            in_parts(on, out.size(), unit, [&](auto& own, auto part) {
                 auto from = source;
                 from.skip(words.width * std::uint64_t{part.first});
                 add(own, from, part.first, part.first + part.count);
