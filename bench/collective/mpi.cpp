@@ -25,6 +25,7 @@
 #include "laconic/collective/dense/omni_reduce.hpp"
 #include "laconic/collective/dense/ring.hpp"
 #include "laconic/collective/dense/switch_ml.hpp"
+#include "laconic/collective/dense/two_shot.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/collective/select/ok_top_k.hpp"
 #include "laconic/collective/select/spar_reduce_scatter.hpp"
@@ -34,6 +35,7 @@
 #include "laconic/comm/metered.hpp"
 #include "laconic/comm/mpi.hpp"
 #include "laconic/comm/recorded.hpp"
+#include "laconic/compress/quantize.hpp"
 #include "laconic/compress/threshold.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/transport/gathered.hpp"
@@ -63,6 +65,9 @@ class measurement {
             run("halving_doubling", [=](auto& comm) { return make_sum<float>(halving_doubling{}, comm, d); });
             run("switch_ml", [=](auto& comm) { return make_sum<float>(switch_ml{}, comm, d); });
         });
+        rounded("two_shot(bf16)", bf16::random{});
+        rounded("two_shot(uniform(8))", uniform{8});
+        rounded("two_shot(uniform(4))", uniform{4});
 
         auto const k = portion{o_.density}.of(d);
         out_.head(fmt::format("The top {} of them", k));
@@ -134,14 +139,14 @@ class measurement {
                       .least;
     }
     // The same for the sum of dense vectors, of which no rank can send or receive less (Patarasuk, Yuan, 2009).
-    void take_least(row& r) const {
-        double const p = comm_.size(), bytes = 8 * (p - 1) / p * o_.dimension;
+    void take_least(row& r, int bits = 32) const {
+        double const p = comm_.size(), bytes = bits / 4 * (p - 1) / p * o_.dimension;
         r.megabytes = 1e-6 * bytes;
         r.on_link = 8 * bytes * link().seconds_per_bit;
     }
     void print(row const& r) {
         right_ = right_ && r.right;
-        out_.add(r, mpi_);
+        out_.add(r, mpi_, mpi16_);
     }
 
     // Each of Open MPI's algorithms, called plainly and by the library, which adds a barrier and two looks at x.
@@ -162,11 +167,63 @@ class measurement {
             MPI_Comm_free(&all);
             mpi_ = mpi_ == 0 ? r.all.median : std::min(mpi_, r.all.median);
             print(r);
+            sixteen_bits(number);
             mpi::member chosen(MPI_COMM_WORLD);
             dense(fmt::format("engine_all_reduce, {}", algorithms[number]), sum, chosen,
                   [&](auto& comm) { return make_sum<float>(engine_all_reduce{}, comm, o_.d()); });
         }
         choose("coll_tuned_allreduce_algorithm", 0);
+    }
+
+    // As many integers of 16 bits, of which MPI has sums: no sum of 16-bit floating-point numbers, which also rounds,
+    // takes less by the same algorithm.
+    void sixteen_bits(int number) {
+        std::vector<std::int16_t> const mine(o_.d(), 1);
+        auto sum = mine;
+        MPI_Comm all = MPI_COMM_NULL;
+        MPI_Comm_dup(MPI_COMM_WORLD, &all);
+        row r{fmt::format("MPI_Allreduce of 16-bit integers, {}", algorithms[number])};
+        take_least(r, 16);
+        r.alone = r.all = time(
+            o_, [] {},
+            [&](std::uint64_t) {
+                MPI_Allreduce(mine.data(), sum.data(), static_cast<int>(o_.d()), MPI_INT16_T, MPI_SUM, all);
+            });
+        MPI_Comm_free(&all);
+        mpi16_ = mpi16_ == 0 ? r.all.median : std::min(mpi16_, r.all.median);
+        print(r);
+    }
+
+    // Of dense vectors whose numbers travel rounded. What is applied and what the ranks keep is what they brought, up
+    // to the rounding of float.
+    template <Compressor<float> C>
+    void rounded(std::string const& name, C compressor) {
+        if (!o_.wants(name)) return;
+        row r{name};
+        auto collective = make_sum<float>(two_shot{compressor}, comm_, o_.d());
+        vec const wanted = dense_sum(x_);
+        vec sum = x_;
+        weigh(r, [&](auto& other) { collective(on_, other, std::span<float>(sum = x_)); });
+        auto const left = collective.leftover();
+        vec const kept = dense_sum(vec(left.begin(), left.end()));
+        bool right = true;
+        for (std::size_t i = 0; i < sum.size(); ++i)
+            right = right && std::abs(sum[i] + kept[i] - wanted[i]) <= 1e-4f * (1 + std::abs(wanted[i]));
+        r.right = on_all(right);
+        r.alone = time(
+            o_, [&] { sum = x_; },
+            [&](std::uint64_t round) {
+                collective(on_, comm_, std::span<float>(sum), sum_round{round, nullptr, false});
+            });
+        // In training its leftover is kept as the residual, which the next vector is added to.
+        r.all = time(
+            o_, [] {},
+            [&](std::uint64_t round) {
+                auto const residual = collective.leftover();
+                for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = x_[i] + residual[i];
+                collective(on_, comm_, std::span<float>(sum), round);
+            });
+        print(r);
     }
 
     template <class Each>
@@ -257,7 +314,7 @@ class measurement {
         // Alone as the others: until all that is to be added is there.
         auto const talk = [&](auto& comm) {
             comm.all_gather(detail::written<float>(sink, o_.d(), encoding, on_, sent));
-            for (int r = 0; r < comm.size(); ++r) detail::read_from(on_, comm, r, blank, encoding, theirs);
+            for (int i = 0; i < comm.size(); ++i) detail::read_from(on_, comm, i, blank, encoding, theirs);
         };
         auto const talk_and_add = [&] {
             collective.send(on_, comm_, {}, sent, none);
@@ -288,7 +345,7 @@ class measurement {
     table out_;
     host on_;
     vec x_;
-    double mpi_ = 0;  // seconds of the best MPI_Allreduce
+    double mpi_ = 0, mpi16_ = 0;  // seconds of the best MPI_Allreduce, of float32 and of numbers of 16 bits
     bool right_ = true;
 };
 

@@ -38,14 +38,15 @@ class table {
 
     /// Begins a table, which is printed once it has a row.
     void head(std::string what) { head_ = std::move(what); }
-    /// `mpi` is the median of the best MPI_Allreduce, 0 where there is none.
-    void add(row const& r, double mpi) {
+    /// `mpi` and `mpi16` are the medians of the best MPI_Allreduce of float32 and of as many numbers of 16 bits, 0
+    /// where there is none.
+    void add(row const& r, double mpi, double mpi16) {
         if (rank_ != 0) return;
         if (!head_.empty())
             fmt::print(
                 "\n{}\n\n| collective | MB | on the link | alone | least | / link | empty messages | with selection "
                 "and "
-                "sum | least | MPI / it |\n|---|---|---|---|---|---|---|---|---|---|\n",
+                "sum | least | MPI / it | 16 bits / it |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
                 std::exchange(head_, {}));
         auto const ms = [](double s) {
             return s == 0 ? std::string() : s < 1 ? fmt::format("{:.3g}", 1e3 * s) : fmt::format("{:.0f}", 1e3 * s);
@@ -53,9 +54,10 @@ class table {
         auto const ratio = [](double a, double b) {
             return a == 0 || b == 0 ? std::string() : fmt::format("{:.2f}", a / b);
         };
-        fmt::print("| `{}` | {:.4g} | {} | {} | {} | {} | {} | {} | {} | {} |{}\n", r.name, r.megabytes, ms(r.on_link),
-                   ms(r.alone.median), ms(r.alone.least), ratio(r.alone.least, r.on_link), ms(r.empty),
-                   ms(r.all.median), ms(r.all.least), ratio(mpi, r.all.median), r.right ? "" : " WRONG SUM");
+        fmt::print("| `{}` | {:.4g} | {} | {} | {} | {} | {} | {} | {} | {} | {} |{}\n", r.name, r.megabytes,
+                   ms(r.on_link), ms(r.alone.median), ms(r.alone.least), ratio(r.alone.least, r.on_link), ms(r.empty),
+                   ms(r.all.median), ms(r.all.least), ratio(mpi, r.all.median), ratio(mpi16, r.all.median),
+                   r.right ? "" : " WRONG SUM");
         std::fflush(stdout);
     }
     /// A paragraph.

@@ -195,7 +195,7 @@ class measurement {
         r.megabytes = 1e-6 * least;
         if (o_.link > 0) r.on_link = 8 * least / o_.link;
         right_ = right_ && r.right;
-        out_.add(r, 0);
+        out_.add(r, 0, 0);
         again_ += fmt::format("{} {:.2g} %", again_.empty() ? "" : ",",
                               100 * (all / least / static_cast<double>(seconds.size()) - 1));
     }
