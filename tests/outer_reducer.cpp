@@ -183,7 +183,7 @@ TEST_CASE("all ranks start from rank 0's model, in layers, too, and agree on one
                              "finish()",
                              argument_error);
         CHECK_THROWS_WITH_AS(outer.start(2, a), "there is no layer 2: this outer_reducer has 2", argument_error);
-        CHECK_THROWS_WITH_AS(outer.start(0, b), "layer 0 of this outer_reducer has 5 numbers, and the model 7",
+        CHECK_THROWS_WITH_AS(outer.begin(0, b), "layer 0 of this outer_reducer has 5 numbers, and the model 7",
                              shape_error);
     });
 }
@@ -209,6 +209,21 @@ TEST_CASE("a round that fails is an error on all ranks and changes nothing, and 
         outer(y);
         CHECK(outer.rounds() == 2);
         CHECK(std::ranges::equal(y, outer.agreed()));
+    });
+}
+
+TEST_CASE("a model of another length on one rank is an error on all, and the next round succeeds") {
+    fibers::run(3, [](fibers::member& comm) {
+        vec y(6, 1), z(5 + (comm.rank() == 1 ? 0 : 1), 2);
+        outer_reducer outer(plain{}, comm, y);
+        auto const before = outer.save();
+        CHECK(error_of<compression_error>([&] { outer(z); }).find("rank 1") != std::string::npos);
+        CHECK(z == vec(z.size(), 2));
+        CHECK(outer.save() == before);
+        CHECK_THROWS_AS(outer.begin(0, z), agreement_error);
+        for (double& v : y) v += comm.rank();
+        outer(y);
+        CHECK(y == vec(6, 2));
     });
 }
 

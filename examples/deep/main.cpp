@@ -53,21 +53,21 @@ result train(named_method const& m, std::vector<any_objective<float>> const& sha
              std::size_t seed, plan const& p, int at_once) {
     result r{m.name, m.rate, seed, 0, 0, 0, {}, {}};
     auto const start = test.initial_point(key{seed}.child(1));
-    threads::run(static_cast<int>(shares.size()),
-                 [&](threads::member& comm) {
-                     auto x = start;
-                     std::vector<trace_point> trace;
-                     descend(m.recursion, shares[static_cast<std::size_t>(comm.rank())], x, comm,
-                             {.rounds = p.rounds / m.local,
-                              .seed = seed,
-                              .check_every = std::max<std::uint64_t>(1, p.rounds / m.local),
-                              .trace = &trace});
-                     if (comm.rank() > 0) return;
-                     r.accuracy = test.accuracy(std::span<float const>(x));
-                     r.bits_up = trace.back().bits_up;
-                     r.seconds = trace.back().seconds;
-                 },
-                 {.at_once = at_once});
+    auto const rounds = p.rounds == 0 ? 0 : std::max<std::uint64_t>(1, p.rounds / m.local);
+    threads::run(
+        static_cast<int>(shares.size()),
+        [&](threads::member& comm) {
+            auto x = start;
+            std::vector<trace_point> trace;
+            descend(
+                m.recursion, shares[static_cast<std::size_t>(comm.rank())], x, comm,
+                {.rounds = rounds, .seed = seed, .check_every = std::max<std::uint64_t>(1, rounds), .trace = &trace});
+            if (comm.rank() > 0) return;
+            r.accuracy = test.accuracy(std::span<float const>(x));
+            r.bits_up = trace.back().bits_up;
+            r.seconds = trace.back().seconds;
+        },
+        {.at_once = at_once});
     return r;
 }
 

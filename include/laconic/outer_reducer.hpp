@@ -20,19 +20,20 @@ namespace laconic {
 /// SparseLoCo and their kin): it takes the rank's own model after these steps, and replaces it by the model that all
 /// ranks agree on.
 ///
-///     laconic::outer_reducer outer(laconic::plain{}, comm, model, laconic::nesterov(0.7, 0.9));   // DiLoCo
+///     laconic::momentum<float> nesterov({.rate = 0.7, .beta = 0.9, .nesterov = true});
+///     laconic::outer_reducer outer(laconic::plain{}, comm, model, nesterov);   // DiLoCo
 ///     for (;;) {
 ///         for (int h = 0; h < 30; ++h) adam.step(model, gradient(model));
 ///         outer(model);
 ///     }
 ///
-/// With x the last agreed model, y_i that of rank i, and a reducer of the reduction `how`,
+/// With x the last agreed model, y_i that of rank i, and a reducer,
 ///     d = the reducer's estimate of mean_i(x - y_i),    x <- step(x, d),    y_i <- x ,
 /// so that x - y_i, the outer gradient, takes the place of a gradient. The step gradient_step{1}, which is the default,
 /// makes x the mean of the y_i: local SGD, and with the ranks' weights FedAvg (McMahan et al., AISTATS 2017); momentum
-/// makes it SlowMo (Wang, Tantia, Ballas, Rabbat, ICLR 2020), nesterov(0.7, 0.9) DiLoCo (Douillard et al., 2023), Adam
-/// without a correction of its bias FedAdam (Reddi et al., ICLR 2021). The state of the local optimizer stays with its
-/// rank and is not averaged.
+/// makes it SlowMo (Wang, Tantia, Ballas, Rabbat, ICLR 2020), Nesterov's form of it DiLoCo (Douillard et al., 2023),
+/// Adam without a correction of its bias FedAdam (Reddi et al., ICLR 2021). The state of the local optimizer stays with
+/// its rank and is not averaged.
 ///
 /// Or several vectors, layers, whose messages travel while the next ones are made. Local steps may go on between
 /// start() and finish() (Streaming DiLoCo; Douillard et al., 2025): start() takes what is to be sent out of the model,
@@ -69,14 +70,19 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
         x_.resize(d), delta_.resize(d);
     }
 
-    /// The agreed model of this layer <- rank 0's, and so the model of all ranks: before the first round, or to put
-    /// all ranks right later. Throws argument_error for a layer that does not exist and during a round, shape_error for
-    /// a model of another length, agreement_error on all ranks where their lengths differ. A collective call.
+    /// The agreed model of this layer <- rank 0's, and so the model of all ranks: before the first round, or later,
+    /// to give all ranks rank 0's model again. Throws argument_error for a layer that does not exist and during a
+    /// round, shape_error for a model of another length, agreement_error on all ranks where their lengths differ. A
+    /// collective call.
     template <class X>
     void begin(std::size_t l, X&& model) {
         if constexpr (detail::takes<T, X>()) {
-            std::span<T> const y = of_layer(l, std::span<T>(detail::view(model)));
+            std::span<T> const y = detail::view(model);
+            check(l);
             reduce_.broadcast(y);
+            if (y.size() != parts_[l].size)
+                throw shape_error({"layer ", l, " of this outer_reducer has ", parts_[l].size, " numbers, and the ",
+                                   "model ", y.size()});
             copy(on_, std::span<T const>(y), of(x_, l));
             parts_[l].begun = true;
         }
@@ -92,17 +98,19 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
         finish();
     }
 
-    /// Starts the round of this layer: x less the model is what its message is about. The model may go on changing; its
+    /// Starts the round of this layer: its message is x less the model, compressed. The model may go on changing; its
     /// memory must stay until finish(), which writes into it. `options.weight` is this rank's in the mean, such as the
     /// number of its samples. Throws argument_error for a layer that does not exist or has no model yet; finish()
-    /// throws all other errors, on all ranks.
+    /// throws all other errors, on all ranks, such as compression_error for a model of another length.
     template <class X>
     void start(std::size_t l, X&& model, step_options const& options = {}) {
         if constexpr (detail::takes<T, X>()) {
-            std::span<T> const y = of_layer(l, std::span<T>(detail::view(model)));
+            std::span<T> const y = detail::view(model);
+            check(l);
             if (!parts_[l].begun)
                 throw argument_error(
                     {"layer ", l, " of this outer_reducer has no model yet: call begin(", l, ", model) on all ranks"});
+            if (y.size() != parts_[l].size) return reduce_.start(l, y, options);  // which finish() refuses on all ranks
             auto const delta = of(delta_, l);
             copy(on_, std::span<T const>(of(x_, l)), delta);
             add_scaled(on_, T(-1), std::span<T const>(y), delta);
@@ -113,8 +121,8 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
 
     /// Ends the round: x takes its step, and each layer's model becomes keep times itself plus (1 - keep) times x. keep
     /// is in [0, 1); it differs from 0 only in Streaming DiLoCo, where part of the local steps since start() is to
-    /// stay. With keep > 0 the fixed point is farther from the optimum of unlike ranks. Throws argument_error for
-    /// another keep, and the round goes on; and what the reducer's finish() throws, which ends it.
+    /// stay. With keep > 0 the fixed point is farther from the optimum if the ranks' data differ. Throws argument_error
+    /// for another keep, and the round goes on; and what the reducer's finish() throws, which ends it.
     void finish(double keep = 0) {
         if (!(keep >= 0 && keep < 1)) throw argument_error({"finish: keep = ", keep, " is outside [0, 1)"});
         reduce_.finish();
@@ -204,13 +212,6 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
     }
     // The part of this layer of a vector of all of them.
     auto of(auto& all, std::size_t l) const { return std::span(all).subspan(parts_[l].first, parts_[l].size); }
-    std::span<T> of_layer(std::size_t l, std::span<T> y) const {
-        check(l);
-        if (y.size() != parts_[l].size)
-            throw shape_error(
-                {"layer ", l, " of this outer_reducer has ", parts_[l].size, " numbers, and the model ", y.size()});
-        return y;
-    }
     void own_state(auto& archive) {
         archive.vectors(x_);
         archive(step_);
@@ -242,8 +243,8 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
 
 template <class How, class C, class X, class S = gradient_step, class B = host>
 outer_reducer(How const&, C&&, X const&, S = {}, reducer_options const& = {}, B = {})
-    -> outer_reducer<detail::reduction_from<How, C, X>, detail::comm_from<How, C, X>, S,
-                     detail::number_from<How, C, X>, B>;
+    -> outer_reducer<detail::reduction_from<How, C, X>, detail::comm_from<How, C, X>, S, detail::number_from<How, C, X>,
+                     B>;
 template <class How, class C, class S = gradient_step, class B = host>
 outer_reducer(How const&, C&&, std::vector<layer> const&, S = {}, reducer_options const& = {}, B = {})
     -> outer_reducer<detail::reduction_from<How, C>, detail::comm_from<How, C>, S, detail::number_from<How, C>, B>;

@@ -47,14 +47,14 @@ std::string const small = "--rows 400 --hidden 8 --workers 4 --batch 10 --epochs
 TEST_CASE("deep: every method runs, counts what it sends, and gives the same again") {
     if (no_data()) return;
     auto const rows = rows_of(small + "--seeds 2");
-    REQUIRE(rows.size() == 14);
+    REQUIRE(rows.size() == 24);
     CHECK(rows == rows_of(small + "--seeds 2 --threads 1"));
     auto const bits = [&](std::size_t i) { return std::stod(rows[i][5]); };
     double const agreement = 128;  // at the start
     std::size_t const d = 8 * 785 + 10 * 9;
-    for (std::size_t i = 0; i < 14; ++i) {
+    for (std::size_t i = 0; i < 24; ++i) {
         CAPTURE(rows[i][0]);
-        CHECK(rows[i][2] == (i < 7 ? "1" : "2"));
+        CHECK(rows[i][2] == (i < 12 ? "1" : "2"));
         CHECK(std::stod(rows[i][6]) == doctest::Approx(bits(0) / bits(i)));
     }
     // Ten rounds of whole bytes: every number; a sign each and twenty scales, of every unit and both
@@ -64,6 +64,9 @@ TEST_CASE("deep: every method runs, counts what it sends, and gives the same aga
     CHECK(bits(4) == agreement + 10.0 * 8 * ((d + 20 * 32 + 7) / 8));
     CHECK(bits(5) == agreement + 10.0 * (4 * d + 13 * 32));
     CHECK(bits(6) == agreement + 10.0 * 32 * (2 * (8 + 784) + (1 + 8) + 2 * (10 + 8) + (1 + 10)));
+    CHECK(bits(7) == agreement + 10.0 * 16 * d);
+    for (std::size_t i : {8u, 9u, 10u}) CHECK(bits(i) == agreement + 32 * d);  // one round of 30 or 100 local steps
+    CHECK(bits(11) < bits(8) / 20);
 }
 
 TEST_CASE("deep: gTop-k comes as far as dense does") {
@@ -89,8 +92,8 @@ TEST_CASE("deep: chosen methods, and without dense nothing is compared to it") {
 TEST_CASE("deep: one step for all where it is given, else each its own") {
     if (no_data()) return;
     auto const own = rows_of(small + "--seeds 1"), given = rows_of(small + "--seeds 1 --rate 0.25");
-    REQUIRE(own.size() == 7);
-    REQUIRE(given.size() == 7);
+    REQUIRE(own.size() == 12);
+    REQUIRE(given.size() == 12);
     CHECK(own[0][3] != given[0][3]);
     for (auto const& r : given) CHECK(r[1] == "0.25");
     CHECK(rows_of(small + "--seeds 1 --method dense --rate " + own[0][1])[0] == own[0]);
@@ -142,7 +145,8 @@ TEST_CASE("deep: wrong input gives one line and status 2") {
     if (no_data()) return;
     CHECK(deep("--rows 100 --method lasagne").out ==
           "deep: --method: there is no method 'lasagne'; there are dense, "
-          "top-k 1 %, gtop-k 1 %, dgc 0.1 %, ef-sign, qsgd 4 bit, powersgd 2\n");
+          "top-k 1 %, gtop-k 1 %, dgc 0.1 %, ef-sign, qsgd 4 bit, powersgd 2, dense bf16, local 30, diloco 30, "
+          "diloco 100, sparse 30\n");
     CHECK(deep("--rows 100 --workers 200").status == 2);
 }
 

@@ -86,7 +86,7 @@ TEST_CASE("with_step: what it does not go with is refused") {
     CHECK_THROWS_WITH_AS((with_step{proxskip{.5}, adam<>()}.compose<double, host>(p)),
                          "with_step: a method that corrects its local steps has no other step", argument_error);
     CHECK_THROWS_WITH_AS(around(gd{}).compose(p, elastic_net{1, 0}),
-                         "with_step: no proximal operator follows the step adam(0.1)", argument_error);
+                         "with_step: its step has no form with a proximal operator: adam(0.1)", argument_error);
     CHECK_THROWS_WITH_AS(around(gd{}).compose(p, {}, .5),
                          doctest::Contains("the momentum belongs to the method inside"), argument_error);
 }

@@ -23,12 +23,14 @@ struct local_round {
 
 /// A fixed number H of local steps of each rank in a round: from y = x on, H times y <- inner(y, grad f_i(y)). The
 /// estimate is x - y, so that gradient_step{1} moves x to the mean of the y_i. The inner step keeps its state across
-/// rounds, on its rank. Of unlike f_i the fixed point is not the optimum if H > 1: for quadratics f_i(x) = (x - b_i)'
-/// A_i (x - b_i) / 2 and gradient steps of size s it solves sum_i (I - (I - s A_i)^H)(x - b_i) = 0. FedProx's pull (Li
-/// et al., MLSys 2020) shortens the way there, and SCAFFOLD's correction (Karimireddy et al., ICML 2020) makes the
-/// optimum the fixed point: each local gradient becomes grad f_i(y) - c_i + c, and after the round, by its option II,
+/// rounds, on its rank. If the f_i differ, the fixed point is not the optimum if H > 1: for quadratics f_i(x) = (x -
+/// b_i)' A_i (x - b_i) / 2 and gradient steps of size s it solves sum_i (I - (I - s A_i)^H)(x - b_i) = 0. FedProx's
+/// pull (Li et al., MLSys 2020) brings it nearer to the optimum, and SCAFFOLD's correction (Karimireddy et al., ICML
+/// 2020) makes the optimum the fixed point: each local gradient becomes grad f_i(y) - c_i + c, and after the round, by
+/// its option II,
 ///     c_i <- c_i - c + (x - y_i) / (H s),    c <- mean c_i = (x - x+) / (H s) ,
-/// for gradient_step{1} and messages that leave nothing out, so that c costs no message. c and c_i are 0 at the start.
+/// which needs gradient_step{1} and messages that leave nothing out; c then costs no message. c and c_i are 0 at the
+/// start.
 template <class S = gradient_step, Scalar T = double, class B = host>
 class local_rounds {
   public:
@@ -67,7 +69,7 @@ class local_rounds {
         return value;
     }
     void update(B& on, std::span<T const> x) {
-        std::swap(inner_, trial_);
+        inner_ = trial_;
         if (!is_corrected()) return;
         own_.resize(x.size()), mean_.resize(x.size());
         T const scale = static_cast<T>(1 / (static_cast<double>(how_.steps) * how_.corrected_for));

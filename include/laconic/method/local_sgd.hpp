@@ -14,7 +14,7 @@ namespace laconic {
 /// Local SGD, or FedAvg of ranks with equal weights (McMahan et al., AISTATS 2017; Stich, ICLR 2019): x becomes the
 /// mean of the ranks' models after H gradient steps each. With pull > 0 it is FedProx (Li et al., MLSys 2020), whose
 /// local gradients pull towards x; as heavy_ball{local_sgd{...}, beta} it is SlowMo with alpha = 1 (Wang, Tantia,
-/// Ballas, Rabbat, ICLR 2020). Of ranks that differ it does not reach the optimum unless H = 1 (local_rounds has the
+/// Ballas, Rabbat, ICLR 2020). If ranks differ, it does not reach the optimum unless H = 1 (local_rounds has the
 /// fixed point). No theorem here gives the step.
 struct local_sgd {
     std::uint64_t local = 5;  ///< H
@@ -42,8 +42,8 @@ struct local_sgd {
 };
 
 /// SCAFFOLD with all ranks in each round, by its option II and a global step of 1 (Karimireddy et al., ICML 2020): H
-/// local steps a round, along gradients that are corrected, so that the fixed point is the optimum of ranks that
-/// differ, too, as proxskip's is with a random H. No theorem here gives the step: that of the paper is at most 1 / (81
+/// local steps a round, along gradients that are corrected, so that the fixed point is the optimum even if
+/// ranks differ, as proxskip's is with a random H. No theorem here gives the step: that of the paper is at most 1 / (81
 /// H L), and steps of the order of 1 / (H L) usually work.
 struct scaffold {
     std::uint64_t local = 5;  ///< H

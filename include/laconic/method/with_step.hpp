@@ -105,7 +105,7 @@ struct with_step {
     auto compose(problem const& p, auto const& prox) const requires requires(M const& m) { m.compose(p, prox); }
     {
         if (prox != std::remove_cvref_t<decltype(prox)>{})
-            throw argument_error({"with_step: no proximal operator follows the step ", to_string(step)});
+            throw argument_error({"with_step: its step has no form with a proximal operator: ", to_string(step)});
         return stepping(method.compose(p, prox));
     }
 

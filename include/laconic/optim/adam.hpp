@@ -42,7 +42,8 @@ struct adam_options {
 ///   PyTorch does; the paper does not.
 /// - weight_decay: first d <- d + weight_decay x; or, decoupled (AdamW, Loshchilov, Hutter, ICLR 2019), which leaves m
 ///   and v alone, x <- (1 - rate weight_decay) x.
-/// - without bias_correction, t = infinity above: FedAdam's step on the mean of the ranks' moves (Reddi et al., ICLR
+/// - without bias_correction, m and v are used with their bias: FedAdam's step on the mean of the ranks' moves (Reddi
+/// et al., ICLR
 ///   2021), whose v is 0 at the start here.
 /// On backends whose arrays the host reaches. State: m, v, with amsgrad the largest v, and t.
 template <Scalar T = double, class B = host>

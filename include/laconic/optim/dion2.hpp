@@ -31,8 +31,8 @@ struct dion2_options {
 };
 
 /// Dion2 (arXiv:2512.16928), for a matrix X of `rows` rows, row after row, with M = 0 at the start. Its vectors are its
-/// rows, or its columns where these are fewer; S are the ceil(fraction x their number), at least one, that have the
-/// largest sums of magnitudes in M, of equal ones the first:
+/// rows, or its columns if it has fewer columns than rows; S are the ceil(fraction x their number), at least one, that
+/// have the largest sums of magnitudes in M, of equal ones the first:
 ///     M <- M + D,    U = orth(M_S) by polar_express,    M_S <- decay M_S,
 ///     X <- (1 - rate weight_decay) X,    X_S <- X_S - rate sqrt(rows / cols) U.
 /// The other vectors stay in M, undecayed, until they are among the largest. On backends whose arrays the host reaches;

@@ -20,7 +20,7 @@ namespace laconic {
 enum class orthogonalization { newton_schulz, polar_express };
 constexpr std::array<std::string_view, 2> words_of(orthogonalization) { return {"newton_schulz", "polar_express"}; }
 
-/// By what a matrix step is multiplied, for a matrix of so many rows, its outputs, and columns, its inputs: `original`
+/// The factor of a matrix step, for a matrix of so many rows, its outputs, and columns, its inputs: `original`
 /// sqrt(max(1, rows / cols)); `match_rms_adamw` 0.2 sqrt(max(rows, cols)), with which AdamW's rate and weight decay
 /// suit; `spectral` sqrt(rows / cols).
 enum class matrix_scale { original, match_rms_adamw, spectral };
@@ -129,9 +129,9 @@ struct muon_options {
 ///     M <- beta M + (1 - beta) D,    U = M, or with nesterov  beta M + (1 - beta) D,
 ///     X <- (1 - rate weight_decay) X - rate scale orth(U),
 /// where orth makes the singular values of U about 1 (see `orthogonalization`), and the matrix_scale follows from the
-/// shape. D is the mean of all ranks: orth of each rank's, averaged, is another step. Vectors, and the first and last
-/// layers of a network, go by another step, such as AdamW: see layered_step. On backends whose arrays the host reaches;
-/// its time is that of 15 matrix products. State: M.
+/// shape. D is the estimate of the mean over ranks: the mean of each rank's orth(D) is another step. Vectors, and the
+/// first and last layers of a network, take another step, such as AdamW: see layered_step. On backends whose arrays the
+/// host reaches; its time is that of 15 matrix products. State: M.
 template <Scalar T = double, class B = host>
 requires OnHost<B>
 class muon {

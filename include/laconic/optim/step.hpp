@@ -81,7 +81,7 @@ class decreasing_step {
     std::uint64_t taken_ = 0;
 };
 
-/// The numbers of `momentum`, named as PyTorch's SGD names them, save for beta, its momentum.
+/// The numbers of `momentum`, named as PyTorch's SGD names them, except beta, which it calls momentum.
 struct momentum_options {
     double rate = 1e-3, beta = 0.9, dampening = 0, weight_decay = 0;
     bool nesterov = false;

@@ -17,8 +17,8 @@ namespace laconic::kernels {
 
 /// The backend B, which is the host or derived from it, on several threads; all results are the same bits. The kernels
 /// that passes.hpp and select.hpp name split vectors of 2^22 numbers and more, a part for each thread; all else runs on
-/// the caller's thread. The others are made by the first call that needs them, sleep between calls, and end with the
-/// object. Memory: that of B for each thread.
+/// the caller's thread. The other threads are made by the first call that needs them, sleep between calls, and end with
+/// the object. Memory: that of B for each thread.
 ///
 ///     laconic::reducer reduce(how, comm, gradient, {}, laconic::threaded(2));
 template <class B = host>
@@ -35,7 +35,7 @@ class threaded : public B {
     }
 
     std::size_t threads() const { return others_.size() + 1; }
-    /// Whether so many numbers are worth the way to other threads.
+    /// Whether vectors of d numbers are split.
     bool splits(std::size_t d) const { return !others_.empty() && d >= least_; }
 
     /// Calls f(t, own) for all t = 0 .. threads() - 1, each on its thread and with a B of its own.
