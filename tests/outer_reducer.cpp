@@ -234,6 +234,9 @@ TEST_CASE("what an outer_reducer cannot do is refused") {
         CHECK_THROWS_AS(outer_type(plain{}, comm, y, {}, {.non_finite = on_non_finite::propagate}), argument_error);
         CHECK_THROWS_AS(outer_type(plain{}, comm, y, {}, {.missing_layer = on_missing_layer::zero}), argument_error);
         CHECK_THROWS_AS(outer_type(plain{}, comm, y, {}, {.skip_zero_layers = true}), argument_error);
+        muon<> const matrix({.rows = 3});
+        CHECK_THROWS_AS((outer_reducer<plain<>, fibers::member, muon<>, double>(plain{}, comm, y, matrix)),
+                        argument_error);
         outer_type outer(plain{}, comm, y);
         outer.start(0, y);
         for (double const keep : {-.1, 1., double(NAN)}) CHECK_THROWS_AS(outer.finish(keep), argument_error);
@@ -298,6 +301,37 @@ TEST_CASE("a saved state goes on bit for bit, and over other ranks with the mean
         y.assign(outer.agreed().begin(), outer.agreed().end());
         run(outer, comm.rank(), y, 4, 5);
         CHECK(std::ranges::equal(y, outer.agreed()));
+    });
+}
+
+TEST_CASE("it reduces on another backend, such as one of several threads") {
+    fibers::run(2, [](fibers::member& comm) {
+        vec y(6, comm.rank());
+        outer_reducer outer(plain{}, comm, y, gradient_step{}, {}, threaded(2));
+        for (double& v : y) v += comm.rank();
+        outer(y);
+        CHECK(y == vec(6, .5));
+    });
+}
+
+TEST_CASE("ranks of which one has missed the first round go on with rebind") {
+    using outer_type = outer_reducer<plain<>, threads::member, momentum<>, double>;
+    std::vector<std::unique_ptr<outer_type>> kept(2);
+    std::vector<vec> y(2, vec(5, 1));
+    for (int lost : {0, 1}) {  // both make one, and then rank 0 alone takes a step
+        threads::run(lost == 0 ? 2 : 1, [&](threads::member& comm) {
+            auto const r = std::size_t(comm.rank());
+            if (lost == 0)
+                kept[r] = std::make_unique<outer_type>(plain{}, comm, y[r], momentum<>(.5, .9));
+            else
+                kept[0]->rebind(comm), y[0][2] = 3, (*kept[0])(y[0]);
+        });
+    }
+    threads::run(2, [&](threads::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        kept[r]->rebind(comm);
+        CHECK(std::ranges::equal(kept[r]->agreed(), kept[0]->agreed()));
+        CHECK(kept[r]->step().velocity().size() == 5);
     });
 }
 

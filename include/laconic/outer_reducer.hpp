@@ -64,9 +64,10 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
     template <detail::MakesReduction<R> How = R>
     [[gnu::cold]] outer_reducer(How const& how, detail::comm_argument<C> comm, std::vector<layer> const& layers,
                                 S step = {}, reducer_options const& options = {}, B on = {})
-        : on_(on), step_(std::move(step)), reduce_(how, comm, layers, refused(options), std::move(on)) {
+        : step_(std::move(step)), reduce_(how, comm, layers, refused(options), std::move(on)) {
         std::size_t d = 0;
         for (auto const& l : layers) parts_.push_back({d, l.size}), d += l.size;
+        if constexpr (requires { step_.check(d); }) step_.check(d);
         x_.resize(d), delta_.resize(d);
     }
 
@@ -181,11 +182,17 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
         wire::state_writer to(owner, on_);
         own_state(to);
         auto bytes = to.finish();
-        // As numbers of T, whose bits broadcast() leaves as they are.
-        std::vector<T> words((bytes.size() + sizeof(T) - 1) / sizeof(T));
-        std::memcpy(words.data(), bytes.data(), bytes.size());
+        // As numbers of T, whose bits broadcast() leaves as they are. A rank that has missed the first round has a
+        // shorter state.
+        std::uint64_t size = bytes.size();
+        std::vector<T> words(sizeof size / sizeof(T));
+        std::memcpy(words.data(), &size, sizeof size);
         reduce_.broadcast(words);
-        std::memcpy(bytes.data(), words.data(), bytes.size());
+        std::memcpy(&size, words.data(), sizeof size);
+        bytes.resize(size), words.resize((size + sizeof(T) - 1) / sizeof(T));
+        std::memcpy(words.data(), bytes.data(), size);
+        reduce_.broadcast(words);
+        std::memcpy(bytes.data(), words.data(), size);
         wire::state_reader from(bytes, owner, x_.size(), on_);
         own_state(from), from.rewind(), own_state(from);
     }
@@ -234,7 +241,7 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
     }
 
     static inline std::string const owner = "outer_reducer";
-    [[no_unique_address]] B on_;
+    [[no_unique_address]] B on_{};  // beside the reducer's
     S step_;
     reducer<R, C, T, B> reduce_;
     std::vector<part> parts_;

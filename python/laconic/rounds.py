@@ -87,13 +87,14 @@ class LocalRounds:
         self._x = {name: self._wide(name, y) for name, y in model.items()}
         self._d = {name: self._wide(name, x) for name, x in self._x.items()}
         comm = laconic.as_comm(comm)
-        made = [told.decode() for told in comm.allgather(f"{every=}, {first=}, {delay=}, {keep=}".encode())]
+        made = [text.decode() for text in comm.allgather(f"{every=}, {first=}, {delay=}, {keep=}".encode())]
         for rank, other in enumerate(made):
             if other != made[0]:
                 raise AgreementError(f"rank {rank} makes a LocalRounds of {other}, and rank 0 of {made[0]}")
         self._reduce = laconic.Reducer(reduction, comm, self._arrays(self._x), **options)
         self._every, self._delay, self._keep, self._left = every, delay, keep, first
         self._outer = outer or Momentum()
+        self._comm, self._model = comm, None
         self._weight, self._weighed = 0.0, 0  # the sum of the weights since the last start, and how many they are
         self._reduce.broadcast(self._arrays(self._x))
         self.reset(model)
@@ -176,18 +177,24 @@ class LocalRounds:
 
     def restore(self, state):
         """Restores this rank's state(), or, from a list of those of all ranks that saved, in their order, one for any
-        number of ranks. The model stays as it is. All ranks call it."""
+        number of ranks; on another number they go on with rank 0's weights of the round that has begun. The model stays
+        as it is. All ranks call it. Raises ArgumentError, and nothing has changed, where with this ``delay`` that round
+        would have left already."""
         states = [state] if isinstance(state, dict) else list(state)
         state = states[0]
         shapes = [{name: tuple(x.shape) for name, x in of.items()} for of in (state["x"], self._x)]
         if shapes[0] != shapes[1]:
             raise ShapeError(f"the state of a LocalRounds over {shapes[0]}, and this one is over {shapes[1]}")
+        if not state["left"] > self._delay:
+            left = state["left"]
+            raise ArgumentError(f"{left} local steps are left of the saved round, and the delay is {self._delay}")
+        own = states[self._comm.rank] if len(states) == self._comm.size else state
         self._reduce.restore([of["reducer"] for of in states])
         for name, x in self._x.items():
             x[...] = state["x"][name]
         if hasattr(self._outer, "restore"):
             self._outer.restore(state["outer"])
-        self._left, self._weight, self._weighed = state["left"], state["weight"], state["weighed"]
+        self._left, self._weight, self._weighed = state["left"], own["weight"], own["weighed"]
 
     def _by_name(self, model):
         """The model's arrays by name. Raises unless they are like x's."""

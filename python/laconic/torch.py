@@ -279,7 +279,7 @@ class _Optimizer:
         return copy.deepcopy(self.of.state_dict())
 
     def restore(self, state):
-        self.of.load_state_dict(state)
+        self.of.load_state_dict(copy.deepcopy(state))  # which would take its tensors
 
 
 class LocalRounds(laconic.LocalRounds):

@@ -218,6 +218,23 @@ class RoundsTest(unittest.TestCase):
 
         Together(2).run(body)
 
+    def test_states_of_all_ranks_keep_each_rank_s_weight_of_the_round_that_has_begun(self):
+        def body(comm):
+            y = np.zeros(2)
+            make = lambda delay=0: laconic.LocalRounds("plain", comm, y, every=2, steps_vary=True, delay=delay)
+            rounds = make()
+            rounds.step(y, weight=1 + 2 * comm.rank)
+            states = [pickle.loads(s) for s in comm.allgather(pickle.dumps(rounds.state()))]
+            later = make()
+            later.restore(states)
+            y += comm.rank
+            later.step(y, weight=1 + 2 * comm.rank)
+            self.assertEqual(y[0], 0.75)  # of 0 and 1, with weights 1 and 3
+            with self.assertRaisesRegex(laconic.ArgumentError, "1 local steps are left"):
+                make(delay=1).restore(states)
+
+        Together(2).run(body)
+
     def test_a_state_goes_on_bit_for_bit(self):
         def make(comm, y):
             text = "error_feedback(scaled_down(rand_k(0.5)))"

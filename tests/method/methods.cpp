@@ -333,6 +333,8 @@ TEST_CASE("what no theorem covers, and numbers that cannot be, are refused with 
         {"scaffold(local=0, step=1)", p, "local is a whole number from 1 to", false},
         {"diloco(identity, local=0, step=1)", p, "local is a whole number from 1 to", false},
         {"diloco(identity, decay=2, step=1)", p, "decay is from 0 to 1", false},
+        {"bidirectional(scaffold(step=1), natural)", p, "needs the mean in full", false},
+        {"bidirectional(proxskip(p=0.5, step=1), natural)", p, "needs the mean in full", false},
         {"heavy_ball(scaffold(step=1))", p, "has no form with momentum", false},
         {"heavy_ball(proxskip)", all_known, "its step has no form with momentum", false},
         {"heavy_ball(dual_averaging)", p, "its step has no form with momentum", false},

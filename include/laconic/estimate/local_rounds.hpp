@@ -73,13 +73,14 @@ class local_rounds {
         if (!is_corrected()) return;
         own_.resize(x.size()), mean_.resize(x.size());
         T const scale = static_cast<T>(1 / (static_cast<double>(how_.steps) * how_.corrected_for));
-        std::span<T> const own(own_), mean(mean_);
+        // Differences first: their rounding is that of the move, not that of x.
+        std::span<T> const own(own_), mean(mean_), back(local_), move(start_);
+        add_scaled(on, T(-1), std::span<T const>(start_), back);  // y_i - x
+        add_scaled(on, T(-1), x, move);                           // x - x+
         add_scaled(on, T(-1), std::span<T const>(mean), own);
-        add_scaled(on, scale, std::span<T const>(start_), own);
-        add_scaled(on, -scale, std::span<T const>(local_), own);
+        add_scaled(on, -scale, std::span<T const>(back), own);
         fill(on, mean, T(0));
-        add_scaled(on, scale, std::span<T const>(start_), mean);
-        add_scaled(on, -scale, x, mean);
+        add_scaled(on, scale, std::span<T const>(move), mean);
     }
 
     /// Whether it has SCAFFOLD's correction.
@@ -105,5 +106,20 @@ class local_rounds {
     mini_batch gradient_;
     typename B::template array<T> start_, local_, own_, mean_;
 };
+
+namespace detail {
+
+/// Whether the estimator corrects its local steps by the next iterate, which is then to be the mean of the ranks'
+/// models. Of one that is chosen at run time its text says it.
+template <class E>
+bool corrects_local_steps(E const& estimator) {
+    if constexpr (requires { to_string(estimator); }) {
+        std::string const text = to_string(estimator);
+        return text.starts_with("local_steps(") || text.find("corrected_for=") != std::string::npos;
+    }
+    return false;
+}
+
+}  // namespace detail
 
 }  // namespace laconic

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "laconic/estimate/local_rounds.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 #include "laconic/transport/gathered.hpp"
@@ -49,6 +50,8 @@ struct bidirectional {
         detail::check_fields(*this);
         if (!detail::is_gathered(r.over))
             throw argument_error({"bidirectional: the method has a transport of its own: ", to_string(r.over)});
+        if (detail::corrects_local_steps(r.estimator))
+            throw argument_error("bidirectional: a method that corrects its local steps needs the mean in full");
         return r.with_over(served<C, T, B>{compressor, {rate, keep_errors ? 1.0 : 0.0}});
     }
 };

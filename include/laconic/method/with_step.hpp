@@ -118,11 +118,8 @@ struct with_step {
 
   private:
     auto stepping(auto const& r) const {
-        if constexpr (requires { to_string(r.estimator); }) {
-            std::string const text = to_string(r.estimator);
-            if (text.starts_with("local_steps(") || text.find("corrected_for=") != std::string::npos)
-                throw argument_error("with_step: a method that corrects its local steps has no other step");
-        }
+        if (detail::corrects_local_steps(r.estimator))
+            throw argument_error("with_step: a method that corrects its local steps has no other step");
         return r.with_step(step);
     }
 };

@@ -36,11 +36,13 @@ class layered_step {
                 l.step);
     }
 
-    /// Throws shape_error where x has not as many elements as all layers.
+    /// Throws shape_error unless n is the number of elements of all layers; so does a step.
+    void check(std::size_t n) const {
+        if (n != size()) throw shape_error({"layered_step: the layers have ", size(), " elements, and x has ", n});
+    }
     template <class B, Scalar T>
     void operator()(B& on, std::span<T> x, std::span<T> d) {
-        if (x.size() != size())
-            throw shape_error({"layered_step: the layers have ", size(), " elements, and x has ", x.size()});
+        check(x.size());
         std::size_t first = 0;
         for (layer& l : layers_) {
             std::visit([&](auto& step) { step(on, x.subspan(first, l.size), d.subspan(first, l.size)); }, l.step);

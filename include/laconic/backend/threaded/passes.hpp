@@ -32,8 +32,8 @@ struct terms_of_part {
     }
 };
 
-// So many numbers are whole buckets, and whole words of signs.
-inline std::size_t unit_of(std::size_t bucket) { return std::lcm(bucket, least_unit); }
+// So many numbers are whole buckets, and whole words of signs. No vector has 2^48 numbers: all buckets beyond are one.
+inline std::size_t unit_of(std::size_t bucket) { return std::lcm(std::min(bucket, std::size_t{1} << 48), least_unit); }
 
 }  // namespace laconic::detail
 
