@@ -165,7 +165,7 @@ TEST_CASE("over nodes a rank's share of a matrix is whole rows") {
     // The rows of each third are multiples of one row, so that one factor is exact.
     std::vector<layer> const thirds{{"w", 24, 6}, {"v", 7}};
     on_nodes(2, 3, [&](auto& nodes, auto& comm) {
-        reducer reduce(error_feedback{low_rank<>{.rank = 1}}, nodes, thirds);
+        reducer reduce(error_feedback{low_rank<>{.rank = 1}}, nodes, thirds, {.seed = 1});
         CHECK(reduce.layers()[0].size() == 8);
         CHECK(reduce.layers()[0].reduction().compressor.rows == 2);
         std::vector<float> w(24), v(7, 1.0f), mean(24);
