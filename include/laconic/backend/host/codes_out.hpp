@@ -20,8 +20,10 @@ class codes_out {
     static constexpr std::size_t most = 8 * kernels::rounded_together;  ///< codes at a time
 
     explicit codes_out(std::span<Code> to, bool past_caches = false)
-        : next_(past_caches ? held_.data() : to.data()), array_(to.data()), past_caches_(past_caches) {}
-    explicit codes_out(kernels::code_stream<Code> to, bool = false) : next_(held_.data()), stream_(to) {}
+        : array_(to.data()), past_caches_(past_caches) {
+        if (!past_caches) next_ = to.data();
+    }
+    explicit codes_out(kernels::code_stream<Code> to, bool = false) : stream_(to) {}
     codes_out(codes_out const&) = delete;
     codes_out& operator=(codes_out const&) = delete;
 
@@ -59,7 +61,7 @@ class codes_out {
     }
 
     alignas(64) std::array<Code, given + most> held_;
-    Code* next_;
+    Code* next_ = &held_[0];
     Code* array_ = nullptr;
     bool past_caches_ = false;
     kernels::code_stream<Code> stream_{nullptr, nullptr};
