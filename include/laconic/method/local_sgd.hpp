@@ -11,6 +11,16 @@
 /// Methods that communicate once in H local steps: g_i = x - y_i, where y_i is the rank's model after them.
 namespace laconic {
 
+namespace detail {
+
+template <Scalar T, class B>
+recursion<identity, memory<T, B>, gradient_step, fixed_level, local_rounds<gradient_step, T, B>> compose_local(
+    local_round how, double step) {
+    return {identity{}, {}, gradient_step{1}, {}, local_rounds<gradient_step, T, B>(how, gradient_step{step})};
+}
+
+}  // namespace detail
+
 /// Local SGD, or FedAvg of ranks with equal weights (McMahan et al., AISTATS 2017; Stich, ICLR 2019): x becomes the
 /// mean of the ranks' models after H gradient steps each. With pull > 0 it is FedProx (Li et al., MLSys 2020), whose
 /// local gradients pull towards x; as heavy_ball{local_sgd{...}, beta} it is SlowMo with alpha = 1 (Wang, Tantia,
@@ -22,15 +32,9 @@ struct local_sgd {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<identity, memory<T, B>, gradient_step, fixed_level, local_rounds<gradient_step, T, B>> compose(
-        problem const& p) const {
+    auto compose(problem const& p) const {
         double const step = detail::theory(*this, p).own_step("no theorem here gives its local step");
-        return {identity{},
-                {},
-                gradient_step{1},
-                {},
-                local_rounds<gradient_step, T, B>({.steps = local, .pull = pull, .batch = given.batch},
-                                                  gradient_step{step})};
+        return detail::compose_local<T, B>({.steps = local, .pull = pull, .batch = given.batch}, step);
     }
     bool operator==(local_sgd const&) const = default;
     static constexpr void description(auto&& describe) {
@@ -50,15 +54,9 @@ struct scaffold {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<identity, memory<T, B>, gradient_step, fixed_level, local_rounds<gradient_step, T, B>> compose(
-        problem const& p) const {
+    auto compose(problem const& p) const {
         double const step = detail::theory(*this, p).own_step("no theorem here gives its local step");
-        return {identity{},
-                {},
-                gradient_step{1},
-                {},
-                local_rounds<gradient_step, T, B>({.steps = local, .corrected_for = step, .batch = given.batch},
-                                                  gradient_step{step})};
+        return detail::compose_local<T, B>({.steps = local, .corrected_for = step, .batch = given.batch}, step);
     }
     bool operator==(scaffold const&) const = default;
     static constexpr void description(auto&& describe) {
