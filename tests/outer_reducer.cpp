@@ -212,6 +212,21 @@ TEST_CASE("a round that fails is an error on all ranks and changes nothing, and 
     });
 }
 
+TEST_CASE("one rank and seven, and models of one number, of none, and of zeros") {
+    for (int const n : {1, 7})
+        fibers::run(n, [&](fibers::member& comm) {
+            for (std::size_t const d : {0, 1, 5}) {
+                vec y(d);
+                outer_reducer outer(plain{}, comm, y, momentum<>(.5, .9));
+                outer(y);
+                CHECK(y == vec(d));
+                for (double& v : y) v += comm.rank();
+                outer(y);
+                for (double const v : y) CHECK(v == doctest::Approx((n - 1) / 4.).epsilon(1e-14));
+            }
+        });
+}
+
 TEST_CASE("a model of another length on one rank is an error on all, and the next round succeeds") {
     fibers::run(3, [](fibers::member& comm) {
         vec y(6, 1), z(5 + (comm.rank() == 1 ? 0 : 1), 2);
