@@ -246,6 +246,8 @@ void measure_selections(device& on, table& row, in x, out y) {
     row(
         "select_above, bounds", [&] { select_above(on, x, in(y), at); }, x, y, at);
     row(
+        "select_largest_of_each, 64 of 4096", [&] { select_largest_of_each(on, x, 4096, 64, at); }, x, at);
+    row(
         "compensate_and_select_largest, k = 0.01 n",
         [&] { compensate_and_select_largest(on, 1.0f, x, in(), 0.5f, in(y), y, k, at); }, x, y, y, at);
     row(

@@ -29,6 +29,8 @@
     K(first_non_finite, first_non_finite, std::size_t, (in<T> x), (x)) \
     K(rounding_variance, rounding_variance, double, (in<T> x, T step), (x, step)) \
     K(select_largest, select_largest, void, (in<T> x, std::size_t k, places at), (x, k, at)) \
+    K(select_largest_of_each, select_largest_of_each, void, \
+      (in<T> x, std::size_t n, std::size_t k, places at), (x, n, k, at)) \
     K(compensate_and_select_largest, compensate_and_select_largest, bool, \
       (T a, in<T> g, in<T> h, T b, in<T> e, out<T> y, std::size_t k, places at), (a, g, h, b, e, y, k, at)) \
     K(take_largest, select_largest, void, (in<T> x, std::size_t k, places at, out<T> v), (x, k, at, v)) \

@@ -19,7 +19,7 @@ TEST_CASE("the list has every compressor, with the defaults of its members") {
         all += l.name + l.parameters + "\n";
     }
     for (char const* const line :
-         {"quantize(levels=1, bucket=0, p=2, damped=yes)\n", "top_k(k)\n",
+         {"quantize(levels=1, bucket=0, p=2, damped=yes)\n", "top_k(k, chunk=0)\n",
           "uniform(bits=8, bucket=0, rounding=nearest)\n", "low_rank(rows=1, rank=1, warm_start=no)\n"})
         CHECK(all.find(line) != std::string::npos);
 }

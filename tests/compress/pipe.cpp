@@ -34,7 +34,7 @@ static_assert(all_pipe_into_all(
 
 TEST_CASE("a pipe is the same value however it is bracketed") {
     CHECK((top_k{3} | rand_k{2} | natural{}) == (top_k{3} | (rand_k{2} | natural{})));
-    CHECK((top_k{3} | quantize{8}) == top_k<quantize>{3, quantize{8}});
+    CHECK((top_k{3} | quantize{8}) == top_k<quantize>{3, 0, quantize{8}});
     CHECK((top_k{3} | quantize{8}) != (top_k{3} | quantize{9}));
     CHECK((top_k{3} | quantize{8}) != (top_k{4} | quantize{8}));
     constexpr auto c = top_k{3} | natural{};
@@ -126,7 +126,7 @@ TEST_CASE("the text of a sparsifier has its rest, wherever both are defined") {
     elsewhere::first_few<elsewhere::zip> const pipe{3, {5}};
     CHECK(laconic::to_string(pipe) == "first_few(3) | zip(5)");
     CHECK(laconic::to_string(elsewhere::first_few<>{3, {}}) == "first_few(3)");
-    CHECK(to_string(top_k<elsewhere::zip>{2, {7}}) == "top_k(2) | zip(7)");
+    CHECK(to_string(top_k<elsewhere::zip>{2, 0, {7}}) == "top_k(2) | zip(7)");
 }
 
 // dense sends what its rest alone would send, to the byte, with the same constants.

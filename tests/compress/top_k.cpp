@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // top_k keeps the largest magnitudes, the lower coordinate where equal, with delta k / d reached at equal ones.
+// With a chunk it does so in each of them.
 // about_top_k keeps the largest coordinates, as many as its band allows, and is contractive with its delta.
 // top_blocks keeps the blocks of most energy, the lower where equal, with a delta that is attained.
 #include "laconic/compress/top_k.hpp"
@@ -54,6 +55,53 @@ TEST_CASE("parameters are checked, the rest's against k") {
     CHECK_THROWS_AS((top_k{3} | top_k{4}).check(5), argument_error);
     CHECK_THROWS_AS((top_k{3} | quantize{0}).check(5), argument_error);
     CHECK_NOTHROW(top_k{5}.check(5));
+}
+
+TEST_CASE("of each chunk the largest, of a short one all") {
+    vec const x{2, -9, 4, 9, -4, 1, 1, 0, 3};
+    auto const sent_by = [&](portion k, std::size_t chunk) { return laws::received(top_k{k, chunk}, x, key{1}); };
+    CHECK(sent_by(1, 4) == vec{0, -9, 0, 0, -4, 0, 0, 0, 3});
+    CHECK(sent_by(0.5, 4) == vec{0, -9, 0, 9, -4, 1, 0, 0, 3});
+    CHECK(sent_by(2, 4) == sent_by(0.5, 4));
+    CHECK(sent_by(3, 5) == vec{0, -9, 4, 9, 0, 1, 1, 0, 3});
+    CHECK(sent_by(2, 9) == sent_by(2, 0));
+    CHECK(sent_by(2, 10) == sent_by(2, 0));
+    CHECK(sent_by(20, 20) == x);
+    CHECK(sent_by(0, 4) == vec(9, 0.0));
+    for (std::size_t d = 0; d < 40; ++d) {  // as chunk by chunk
+        vec numbers(d);
+        for (std::size_t i = 0; i < d; ++i) numbers[i] = key{d}.uniform(i) - 0.5;
+        vec expected;
+        for (std::size_t first = 0; first < d; first += 7) {
+            vec const part(numbers.begin() + first, numbers.begin() + std::min(first + 7, d));
+            auto const sent = laws::received(top_k{std::min<std::size_t>(3, part.size())}, part, key{1});
+            expected.insert(expected.end(), sent.begin(), sent.end());
+        }
+        CHECK(laws::received(top_k{3, 7}, numbers, key{1}) == expected);
+    }
+}
+
+TEST_CASE("delta is that of a chunk, whatever the length, and is attained") {
+    for (std::size_t d : {16u, 17u, 23u, 160u}) {
+        CHECK(top_k{4, 16}.delta(d) == 0.25);
+        CHECK(top_k{0.25, 16}.delta(d) == 0.25);
+        CHECK((top_k{4, 16} | natural{}).delta(d) == doctest::Approx(0.25 * 7 / 8));
+    }
+    CHECK(top_k{4, 16}.delta(8) == 0.5);
+    CHECK(top_k{4, 16}.delta(3) == 1);
+    CHECK(top_k{4, 16}.delta(0) == 1);
+    vec const equal(48, -3.0);
+    CHECK(laws::moments_of(top_k{4, 16}, equal, 1, key{1}).error == doctest::Approx(0.75 * laws::energy(equal)));
+    // The rest gets the numbers of all chunks: 4, 4 and 3.
+    CHECK((top_k{4, 16} | top_k{8}).delta(35) == doctest::Approx(0.25 * 8 / 11));
+}
+
+TEST_CASE("a count is checked against the chunk, and short vectors are sent in full") {
+    CHECK_NOTHROW((top_k{64, 4096}.check(10)));
+    CHECK_THROWS_WITH_AS((top_k{65, 64}.check(100)), doctest::Contains("k = 65 is above"), argument_error);
+    CHECK_THROWS_AS((top_k{1.5, 64}.check(100)), argument_error);
+    CHECK(to_string(top_k{64, 4096}) == "top_k(64, chunk=4096)");
+    CHECK(to_string(top_k{64}) == "top_k(64)");
 }
 
 static_assert(Compressor<about_top_k<>> && Compressor<about_top_k<>, float>);

@@ -46,7 +46,7 @@ inline void read_item(grammar::arguments& a, grammar::item const& i, level_famil
     if (is({"top_k"}))
         read(0, no_fields{}), f.c = top_k<>{1};
     else if (is({"top_k", "scaled_sign"}))
-        read(0, no_fields{}), f.c = top_k<scaled_sign>{1, read(1, scaled_sign{})};
+        read(0, no_fields{}), f.c = top_k{1} | read(1, scaled_sign{});
     else if (is({"proportional"}) || is({"bernoulli"}))
         read(0, no_fields{}), f.c = proportional<identity, true>{1};
     else if (is({"quantize"}))

@@ -45,6 +45,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     { first_non_finite(on, x) } -> std::same_as<std::size_t>;
     // select
     select_largest(on, x, k, at);
+    select_largest_of_each(on, x, k, k, at);
     { compensate_and_select_largest(on, a, x, x, a, x, y, k, at) } -> std::same_as<bool>;
     select_above(on, x, a, at);
     select_above(on, x, x, at);

@@ -51,6 +51,11 @@ bool each_bucket_is(std::span<T const> x, std::size_t bucket, F f) {
     return all;
 }
 
+/// How many numbers k of each chunk of n are, where a last chunk of fewer gives all that it has.
+constexpr std::size_t numbers_of_each(std::size_t n, std::size_t chunk, std::size_t k) {
+    return n / chunk * k + std::min(k, n % chunk);
+}
+
 }  // namespace laconic::detail
 
 namespace laconic::kernels {

@@ -64,6 +64,7 @@ struct levels_of_k {
     static std::size_t count(C const&, std::size_t d) { return d; }
     static C at(C c, std::size_t level, std::size_t) {
         c.k = level;
+        if constexpr (requires { c.chunk; }) c.chunk = 0;  // the levels are those of all numbers together
         return c;
     }
     static std::string family(C const& c) { return text_of(std::string(name_of_type<C>()), c.rest); }

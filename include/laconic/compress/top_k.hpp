@@ -13,33 +13,37 @@
 namespace laconic {
 
 /// Keeps the k coordinates of largest magnitude, of equal ones the lower coordinate. Contractive with delta = k / d,
-/// attained where all magnitudes are equal; with an unbiased rest of omega < 1, delta = (1 - omega) k / d.
+/// attained where all magnitudes are equal; with an unbiased rest of omega < 1, delta = (1 - omega) k / d. With a
+/// chunk, of each `chunk` consecutive coordinates the k largest, or k as a fraction of them; of a last chunk of fewer
+/// than k, all (SparseLoCo, arXiv:2508.15706, keeps 64 of 4096). delta is then k / chunk, as of one chunk. 0: one chunk
+/// for all.
 template <class Rest = identity>
 struct top_k {
     portion k = 1;
+    std::size_t chunk = 0;
     Rest rest{};
 
     static constexpr void description(auto&& describe) {
-        describe("top_k", "the k largest magnitudes; contractive", "Stich et al., NeurIPS 2018",
-                 field("k", &top_k::k).needed());
+        describe("top_k", "the k largest magnitudes, of all or of each chunk; contractive",
+                 "Stich et al., NeurIPS 2018", field("k", &top_k::k).needed(), field("chunk", &top_k::chunk));
     }
 
     template <Scalar T, class B>
     using message = messages::sparse<Rest, messages::support_is::fixed_count, T, B>;
 
     void check(std::size_t d) const {
-        k.check(d);
-        rest.check(k.of(d));
+        k.check(chunk != 0 ? chunk : d);
+        rest.check(kept_of(d));
     }
     void blank(auto& on, std::size_t d, key from, auto& m) const {
         begin_message(m, d, *this, from);
-        m.support.resize(k.of(d));
+        m.support.resize(kept_of(d));
         m.expect_payload(on, *this);
     }
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key from, auto& m) const {
         begin_message(m, x.size(), *this, from);
-        select_largest(on, x, k.of(x.size()), m.support);
+        select(on, x, m.support);
         make_payload(on, x, T(1), *this, m);
     }
     using compresses_sum = top_k;
@@ -47,21 +51,42 @@ struct top_k {
     bool compress_sum(auto& on, kernels::compensation<T> const& sum, key from, auto& m) const {
         auto const [a, g, h, b, e, out] = sum;
         begin_message(m, out.size(), *this, from);
-        if (!compensate_and_select_largest(on, a, g, h, b, e, out, k.of(out.size()), m.support)) return false;
+        if (chunk == 0) {
+            if (!compensate_and_select_largest(on, a, g, h, b, e, out, k.of(out.size()), m.support)) return false;
+        } else {
+            if (!compensate(on, a, g, h, b, e, out)) return false;
+            select(on, std::span<T const>(out), m.support);
+        }
         make_payload(on, std::span<T const>(out), T(1), *this, m);
         return true;
     }
     bool contractive() const requires detail::KeepsShare<Rest> { return detail::keeps_share(rest); }
     double delta(std::size_t d) const requires detail::KeepsShare<Rest> {
-        auto const n = k.of(d);
-        return d == 0 ? 1 : detail::kept_by(rest, n) * static_cast<double>(n) / static_cast<double>(d);
+        auto const length = chunk_of(d);
+        double const kept = static_cast<double>(k.of(length)) / static_cast<double>(length);
+        return d == 0 ? 1 : detail::kept_by(rest, kept_of(d)) * kept;
     }
 
-    constexpr auto with(auto const& r) const { return top_k<std::remove_cvref_t<decltype(r)>>{k, r}; }
+    constexpr auto with(auto const& r) const { return top_k<std::remove_cvref_t<decltype(r)>>{k, chunk, r}; }
     bool operator==(top_k const&) const = default;
+
+  private:
+    std::size_t chunk_of(std::size_t d) const { return chunk != 0 ? std::min(chunk, d) : d; }
+    std::size_t kept_of(std::size_t d) const {
+        std::size_t const length = chunk_of(d);
+        return length == 0 ? 0 : detail::numbers_of_each(d, length, k.of(length));
+    }
+    template <Scalar T>
+    void select(auto& on, std::span<T const> x, auto& support) const {
+        std::size_t const length = chunk_of(x.size());
+        if (length == x.size())
+            select_largest(on, x, k.of(length), support);
+        else
+            select_largest_of_each(on, x, length, k.of(length), support);
+    }
 };
 template <class N, class R = identity>
-top_k(N, R = {}) -> top_k<R>;
+top_k(N, std::size_t = {}, R = {}) -> top_k<R>;
 
 /// Keeps about k of the largest coordinates: some n between (1 - band) k and (1 + band) k that a threshold on a coarse
 /// grid of magnitudes leaves, found by counting in place of sorting (the threshold estimation of SIDCo and DGC, but the

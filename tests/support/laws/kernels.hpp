@@ -205,6 +205,8 @@ void selections() {
             CAPTURE(block);
             CHECK(same(x, [=](auto& on, auto v, auto& at) { select_nonzero_blocks(on, v, block, at); }));
             std::size_t const blocks = buckets_of(d, block);
+            for (std::size_t const k : {std::size_t{0}, std::size_t{1}, (block + 9) / 10, block / 2, block})
+                CHECK(same(x, [=](auto& on, auto v, auto& at) { select_largest_of_each(on, v, block, k, at); }));
             for (std::size_t const k : {std::size_t{0}, (blocks + 9) / 10, blocks / 2, blocks})
                 CHECK(same(x, [=](auto& on, auto v, auto& at) { select_largest_blocks(on, v, block, k, at); }));
             if (block > d) break;  // all in one, as in those that are larger
@@ -222,7 +224,13 @@ void selections() {
             }
     });
     for (std::size_t d = 1; d <= 40; ++d)  // every k, many ties
-        for (std::size_t k = 0; k <= d; ++k) REQUIRE(same_largest(numbers<T>(kind::ties, d), k));
+        for (std::size_t k = 0; k <= d; ++k) {
+            REQUIRE(same_largest(numbers<T>(kind::ties, d), k));
+            for (std::size_t const chunk : {k, k + 1, 2 * k + 1})
+                if (chunk > 0)
+                    REQUIRE(same(numbers<T>(kind::ties, d),
+                                 [=](auto& on, auto v, auto& at) { select_largest_of_each(on, v, chunk, k, at); }));
+        }
     each_finite_vector<T>([&](std::vector<T> const& x) {
         CHECK(pair.same([](auto& on, auto& p, auto& sorted) { sort_magnitudes(on, in(p), sorted); }, x,
                         std::vector<T>(3)));

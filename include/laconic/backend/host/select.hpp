@@ -114,7 +114,10 @@ void select_about(basic_host<A>& on, std::span<T const> x, std::size_t least, st
             auto const last_below = std::bit_cast<T>(excluded | ((decltype(excluded){1} << shift) - 1));
             auto const n = detail::count_above<A>(values, last_below);
             found = n >= least;
-            if (found) detail::take_from<A>(values, {last_below, 0}, n, name, out);
+            if (found) {
+                out.resize(n);
+                detail::take_from<A>(values, {last_below, 0}, name, std::span(out));
+            }
             if (shift == 0) return;
         }
     });

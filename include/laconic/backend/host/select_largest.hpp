@@ -34,10 +34,11 @@ struct listed_places {
     }
 };
 
-// name(i) of the k numbers x_i whose magnitudes are above the threshold, or equal to it and among the first so.
+// name(i) of the out.size() numbers x_i whose magnitudes are above the threshold, or equal to it and among the first
+// so.
 template <class A, Scalar T, class Name>
-void take_from(std::span<T const> x, cutoff<T> t, std::size_t k, Name name, std::vector<coordinate>& out) {
-    out.resize(k);  // and no more, for which there may be no room
+void take_from(std::span<T const> x, cutoff<T> t, Name name, std::span<coordinate> out) {
+    std::size_t const k = out.size();
     std::size_t n = 0;
     if (std::isnan(t.value)) {  // NaNs are compared by their bits
         for (std::size_t i = 0; n < k; ++i) {
@@ -247,9 +248,27 @@ namespace laconic::kernels {
 template <class A, Scalar T>
 void select_largest(basic_host<A>& on, std::span<T const> x, std::size_t k, std::vector<coordinate>& out) {
     LACONIC_EXPECTS(k <= x.size() && x.size() <= detail::largest_dimension);
-    if (k == 0) return out.clear();
+    out.resize(k);
+    if (k == 0) return;
     detail::with_kth_largest(on, x, k, [&](std::span<T const> values, auto name, detail::cutoff<T> t) {
-        detail::take_from<A>(values, t, k, name, out);
+        detail::take_from<A>(values, t, name, std::span(out));
+    });
+}
+
+/// Of each chunk of `chunk` consecutive coordinates (the last may be shorter) the k that select_largest() selects; of a
+/// last chunk of fewer all. chunk >= 1, k <= chunk. Two passes over each chunk.
+template <class A, Scalar T>
+void select_largest_of_each(basic_host<A>& on, std::span<T const> x, std::size_t chunk, std::size_t k,
+                            std::vector<coordinate>& out) {
+    LACONIC_EXPECTS(chunk >= 1 && k <= chunk && x.size() <= detail::largest_dimension);
+    out.resize(detail::numbers_of_each(x.size(), chunk, k));
+    if (k == 0) return;
+    detail::each_bucket(x, chunk, [&](std::size_t b, std::size_t first, std::span<T const> part) {
+        auto const found = std::span(out).subspan(b * k, std::min(k, part.size()));
+        detail::with_kth_largest(on, part, found.size(), [&](auto values, auto name, detail::cutoff<T> t) {
+            detail::take_from<A>(values, t, name, found);
+        });
+        for (coordinate& i : found) i += static_cast<coordinate>(first);
     });
 }
 
@@ -260,9 +279,10 @@ template <class A, Scalar T>
 bool compensate_and_select_largest(basic_host<A>& on, T a, std::span<T const> g, std::span<T const> h, T b,
                                    std::span<T const> e, std::span<T> out, std::size_t k, std::vector<coordinate>& at) {
     LACONIC_EXPECTS(out.size() == g.size() && k <= g.size() && g.size() <= detail::largest_dimension);
-    if (k == 0) return at.clear(), compensate(on, a, g, h, b, e, out);
+    at.resize(k);
+    if (k == 0) return compensate(on, a, g, h, b, e, out);
     auto const take = [&](std::span<T const> values, auto name, detail::cutoff<T> t) {
-        detail::take_from<A>(values, t, k, name, at);
+        detail::take_from<A>(values, t, name, std::span(at));
     };
     return detail::with_kth_largest_of_sum(on, kernels::compensation<T>{a, g, h, b, e, out}, k, take);
 }

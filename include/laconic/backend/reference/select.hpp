@@ -32,6 +32,17 @@ void select_largest(reference& on, std::span<T const> x, std::size_t k, std::vec
     out = order;
 }
 template <Scalar T>
+void select_largest_of_each(reference& on, std::span<T const> x, std::size_t chunk, std::size_t k,
+                            std::vector<coordinate>& out) {
+    out.clear();
+    std::vector<coordinate> found;
+    for (std::size_t first = 0; first < x.size(); first += chunk) {
+        auto const part = x.subspan(first, std::min(chunk, x.size() - first));
+        select_largest(on, part, std::min(k, part.size()), found);
+        for (coordinate const i : found) out.push_back(static_cast<coordinate>(first + i));
+    }
+}
+template <Scalar T>
 bool compensate_and_select_largest(reference& on, T a, std::span<T const> g, std::span<T const> h, T b,
                                    std::span<T const> e, std::span<T> out, std::size_t k, std::vector<coordinate>& at) {
     if (!compensate(on, a, g, h, b, e, out)) return false;

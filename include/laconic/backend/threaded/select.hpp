@@ -17,7 +17,8 @@ namespace laconic::detail {
 template <class A, Scalar T>
 auto take_both(std::size_t k, std::vector<coordinate>& at, std::span<T> numbers) {
     return [k, &at, numbers](std::span<T const> values, auto name, cutoff<T> t) {
-        take_from<A>(values, t, k, own_places{}, at);
+        at.resize(k);
+        take_from<A>(values, t, own_places{}, std::span(at));
         for (std::size_t j = 0; j < k; ++j) {
             numbers[j] = values[at[j]];
             at[j] = name(at[j]);
