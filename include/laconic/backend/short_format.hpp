@@ -58,6 +58,7 @@ struct short_layout {
         return static_cast<std::uint16_t>(infinities ? sign() - (1 << (mantissa - 1)) : sign() - 1);
     }
     constexpr bool is_finite(std::uint16_t code) const { return (code & (sign() - 1)) <= largest(); }
+    constexpr bool operator==(short_layout const&) const = default;
 };
 
 struct named_layout {

@@ -15,9 +15,18 @@ std::vector<std::uint16_t> codes_of(short_layout f, std::vector<T> const& x) {
     round_to_short(on, std::span<T const>(x), f, std::span(codes));
     return codes;
 }
+// Of one that is alone, and of one among many others, which are rounded together.
 template <class T>
 std::uint16_t code_of(short_layout f, T x) {
-    return codes_of<host, T>(f, {x})[0];
+    auto const alone = codes_of<host, T>(f, {x})[0];
+    std::vector<T> all(rounded_together + 1, T(1));
+    for (std::size_t const at : {std::size_t{0}, std::size_t{9}, rounded_together - 1}) {
+        auto here = all;
+        here[at] = x;
+        CHECK(codes_of<host, T>(f, here)[at] == alone);
+        CHECK(codes_of<host, T>(f, here)[at == 0 ? 1 : 0] == codes_of<host, T>(f, all)[0]);
+    }
+    return alone;
 }
 
 TEST_CASE_TEMPLATE("numbers of the format stay, with their signs", T, float, double) {

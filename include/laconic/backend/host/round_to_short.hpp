@@ -44,10 +44,11 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, detail
                 return detail::one_of_two<bits>(magnitude < infinity, std::min<bits>(code, f.largest()), f.nan());
         };
         bits const limited = limited_of(detail::one_of_two(magnitude < least_normal, subnormal, normal));
-        return static_cast<std::uint16_t>(limited | (magnitude != b ? f.sign() : 0u));
+        return static_cast<bits>(limited | (magnitude != b ? f.sign() : 0u));
     };
+    [[maybe_unused]] auto const top = short_value<T>(f, f.largest());
     constexpr std::size_t
-        together = 64,
+        together = rounded_together,
         some = detail::codes_out<A, std::uint16_t>::most;  // so many that the compiler knows and makes vectors of
     for (std::size_t i = 0; i < x.size(); i += some) {
         auto const part = x.subspan(i, std::min(some, x.size() - i));
@@ -55,9 +56,15 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, detail
         std::size_t done = 0;
         for (; done + together <= part.size(); done += together) {
             detail::fetch_ahead<together * sizeof(T)>(part.data() + done);
-            for (std::size_t j = 0; j < together; ++j) made[done + j] = code_of(part[done + j]);
+            if constexpr (sizeof(T) == 4 && instruction_set::has_f16c)
+                if (f.width() == 16 &&
+                    detail::round_to_16_bits<A>(instruction_set::chosen{}, part.data() + done, f, top, made + done))
+                    continue;
+            std::array<bits, together> apart;
+            for (std::size_t j = 0; j < together; ++j) apart[j] = code_of(part[done + j]);
+            for (std::size_t j = 0; j < together; ++j) made[done + j] = static_cast<std::uint16_t>(apart[j]);
         }
-        for (; done < part.size(); ++done) made[done] = code_of(part[done]);
+        for (; done < part.size(); ++done) made[done] = static_cast<std::uint16_t>(code_of(part[done]));
         codes.made(done);
     }
 }
@@ -75,40 +82,33 @@ void round_to_short(basic_host<A>&, std::span<T const> x, short_layout f, key fr
     int const cut = mantissa - f.mantissa, rebias = bias - f.bias();
     bits const zero = static_cast<bits>(rebias) << mantissa, least_normal = static_cast<bits>(rebias + 1) << mantissa;
     auto const top = std::bit_cast<bits>(short_value<T>(f, f.largest()));
-    T const end = std::bit_cast<T>(least_normal);
     // Numbers below the least normal one in units of 2^-16 of the format's least, if T has that factor; else they are
     // decided one by one.
     int const field = bias + f.bias() - 1 + f.mantissa + 16;
     bool const scales = field <= 2 * bias;
     T const scale = scales ? std::bit_cast<T>(static_cast<bits>(field) << mantissa) : T(0);
-    bits const unscaled = scales ? 0 : least_normal;
+    bits const unscaled = scales ? 0 : least_normal - 1;
     int const right = std::max(cut - 16, 0), left = std::max(16 - cut, 0);
     auto const together = [=](T const* v, std::uint16_t const* windows, std::uint16_t* out) {
-        std::array<std::uint32_t, n> fixed;  // the code below and the fraction, in units of 2^-16
-        std::array<std::uint16_t, n> made;
+        std::array<std::uint32_t, n> made;
         detail::fetch_ahead<n * sizeof(T)>(v);
         std::uint32_t open = 0;
         for (std::size_t j = 0; j < n; ++j) {
-            auto const magnitude = static_cast<bits>(std::bit_cast<bits>(v[j]) << 1) >> 1;
-            bits const limited = std::min(magnitude, top);
-            bits const normal = (limited - zero) >> right << left;
-            T const in_range = std::min(std::bit_cast<T>(limited), end) * scale;
-            auto const below = static_cast<std::uint32_t>(static_cast<std::int32_t>(in_range));
-            fixed[j] = limited < least_normal ? below : static_cast<std::uint32_t>(normal);
-            open |= magnitude - 1 < unscaled - 1 && unscaled != 0 ? 1u : 0u;
-        }
-        for (std::size_t j = 0; j < n; ++j) {
-            std::uint32_t const sum = fixed[j] + windows[j];
-            made[j] = static_cast<std::uint16_t>(sum >> 16);
-            open |= (sum & 0xffff) == 0xffff ? 1u : 0u;
-        }
-        for (std::size_t j = 0; j < n; ++j) {
             auto const b = std::bit_cast<bits>(v[j]);
             auto const magnitude = static_cast<bits>(b << 1) >> 1;
-            auto const code = magnitude < infinity ? made[j] : f.nan();
-            made[j] = static_cast<std::uint16_t>(code | (magnitude != b ? f.sign() : 0u));
+            bits const limited = std::min(magnitude, top);
+            bits const normal = (limited - zero) >> right << left;
+            T const in_range = std::bit_cast<T>(std::min(limited, least_normal)) * scale;
+            auto const below = static_cast<std::uint32_t>(static_cast<std::int32_t>(in_range));
+            // The code below and the fraction, in units of 2^-16, and the window.
+            std::uint32_t const sum =
+                detail::one_of_two(limited < least_normal, below, static_cast<std::uint32_t>(normal)) + windows[j];
+            auto const code = detail::one_of_two<std::uint32_t>(magnitude < infinity, sum >> 16, f.nan());
+            made[j] = code | (magnitude != b ? f.sign() : 0u);
+            open |= (sum & 0xffff) == 0xffff ? 1u : 0u;
+            open |= magnitude - 1 < unscaled ? 1u : 0u;  // not of 0
         }
-        std::copy(made.begin(), made.end(), out);
+        for (std::size_t j = 0; j < n; ++j) out[j] = static_cast<std::uint16_t>(made[j]);
         return detail::all_bits_if(open != 0);
     };
     auto const exactly = [=](T v, std::uint32_t chance) {

@@ -61,6 +61,11 @@ namespace laconic::instruction_set {
 
 inline constexpr bool has_sse2 = std::derived_from<chosen, sse2>;
 inline constexpr bool has_avx2 = std::derived_from<chosen, avx2>;
+#ifdef __F16C__
+inline constexpr bool has_f16c = has_avx2;
+#else
+inline constexpr bool has_f16c = false;
+#endif
 inline constexpr bool has_avx512f = std::derived_from<chosen, avx512f>;
 inline constexpr bool has_avx512 = std::derived_from<chosen, avx512>;
 

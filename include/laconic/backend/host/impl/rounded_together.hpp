@@ -10,6 +10,7 @@
 
 #include "laconic/backend/host/impl/instruction_sets.hpp"
 #include "laconic/backend/scales.hpp"
+#include "laconic/backend/short_format.hpp"
 
 /// What all forms of rounding many values at a time have in common.
 namespace laconic::kernels {
@@ -53,6 +54,12 @@ struct near_quotient {
 template <class A, class Code>
 std::uint64_t round_to_grid(instruction_set::generic, float const* v, float least, int most, near_quotient<float> q,
                             std::uint16_t const* windows, Code* out) = delete;
+
+/// Codes of rounded_together floats in a format of 16 bits whose largest number is `largest`: what round_to_short does
+/// to the nearest. Returns whether all were finite; if not, the codes are of no use. x86 has a form of it, with F16C.
+template <class A>
+bool round_to_16_bits(instruction_set::generic, float const* v, kernels::short_layout f, float largest,
+                      std::uint16_t* out) = delete;
 
 /// The exponent field of the largest finite numbers.
 template <Scalar T>

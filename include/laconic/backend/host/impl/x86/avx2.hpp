@@ -45,6 +45,11 @@ avx2_lanes<A> philox_lanes_of(instruction_set::avx2);
 // values, and marks by bits which of them their windows leave undecided, as round_at_random wants to know it. All are
 // inline, so that what a bucket has in common is made once.
 
+// Eight from two places, four of each, so that narrowing leaves all in order.
+inline __m256 eight_apart(float const* v) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(v)), _mm_loadu_ps(v + 8), 1);
+}
+
 // What the loops of round_to_levels do, and of round_to_range, whose codes have no sign, except for the quotient: what
 // is on the grid, in steps of 2^-16, and the window make a sum, whose upper half is the code. The sum is 1 to
 // `furthest` too large: so a lower half of no more than that has wrongly carried, or may have, or was ~0, where the
@@ -57,9 +62,8 @@ template <class A, class Code>
     auto const scale = _mm256_set1_ps(q.per_cut), from = _mm256_set1_ps(least), ahead = _mm256_set1_ps(q.ahead);
     auto const end = _mm256_set1_ps(static_cast<float>(most << 16 | q.furthest));
     auto const beyond = _mm256_set1_epi32(0xffff & ~q.furthest), none = _mm256_setzero_si256();
-    // Eight from two places, four of each, so that narrowing leaves all in order.
     auto const on_grid_at = [&](std::size_t j) {
-        auto x = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(v + j)), _mm_loadu_ps(v + j + 8), 1);
+        auto x = eight_apart(v + j);
         if constexpr (is_range) x = _mm256_sub_ps(x, from);
         auto product = x * scale + ahead;  // rounded once or twice: either will do
         if constexpr (is_range) product = _mm256_min_ps(product, end);
@@ -97,6 +101,44 @@ template <class A, class Code>
     return undecided;
 }
 
+// What round_to_16_bits does. Each number is brought within the format's range first, so that none is rounded beyond
+// it.
+template <class A>
+[[gnu::always_inline]] inline bool round_to_16_bits(instruction_set::avx2, float const* v, kernels::short_layout f,
+                                                    float largest, std::uint16_t* out) {
+    auto const top = _mm256_set1_ps(largest), bottom = _mm256_set1_ps(-largest);
+    auto doubled = _mm256_setzero_si256();  // the largest magnitude's bits, without a sign, times 2
+    auto const within = [&](__m256 x) {
+        doubled = _mm256_max_epu32(doubled, _mm256_slli_epi32(_mm256_castps_si256(x), 1));
+        return _mm256_min_ps(_mm256_max_ps(x, bottom), top);
+    };
+    auto const store = [](std::uint16_t* to, __m256i codes) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), codes);
+    };
+    if (f == kernels::layout_of(kernels::short_format::bfloat)) {
+        auto const below_middle = _mm256_set1_epi32(0x7fff), one = _mm256_set1_epi32(1);
+        auto const code = [&](__m256 x) {
+            auto const b = _mm256_castps_si256(within(x));
+            auto const odd = _mm256_and_si256(_mm256_srli_epi32(b, 16), one);
+            return _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(b, below_middle), odd), 16);
+        };
+        for (std::size_t j = 0; j < kernels::rounded_together; j += 16) {
+            auto const a = eight_apart(v + j), b = eight_apart(v + j + 4);
+            store(out + j, _mm256_packus_epi32(code(a), code(b)));
+        }
+    } else {
+        for (std::size_t j = 0; j < kernels::rounded_together; j += 16) {
+            auto const half = [&](std::size_t at) {
+                return _mm256_cvtps_ph(within(_mm256_loadu_ps(v + at)), _MM_FROUND_TO_NEAREST_INT);
+            };
+            store(out + j, _mm256_inserti128_si256(_mm256_castsi128_si256(half(j)), half(j + 8), 1));
+        }
+    }
+    auto const infinite = _mm256_set1_epi32(static_cast<int>(0xff000000u));
+    auto const odd = _mm256_cmpeq_epi32(_mm256_max_epu32(doubled, infinite), doubled);
+    return _mm256_testz_si256(odd, odd) != 0;
+}
+
 // What the loops of round_to_powers do.
 template <class A>
 [[gnu::always_inline]] inline std::uint64_t round_to_powers_together(instruction_set::avx2, float const* v,
@@ -105,11 +147,7 @@ template <class A>
     auto const all_ones = _mm256_set1_epi16(-1);
     auto open = _mm256_setzero_si256();
     for (std::size_t j = 0; j < kernels::rounded_together; j += 16) {
-        auto const load = [&](float const* p) {  // eight from two places, as above
-            return _mm256_castps_si256(
-                _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 8), 1));
-        };
-        auto const a = load(v + j), b = load(v + j + 4);
+        auto const a = _mm256_castps_si256(eight_apart(v + j)), b = _mm256_castps_si256(eight_apart(v + j + 4));
         auto const below = _mm256_packus_epi32(_mm256_srli_epi32(a, 23), _mm256_srli_epi32(b, 23));
         auto const upper_bits = [](__m256i m) { return _mm256_srli_epi32(_mm256_slli_epi32(m, 9), 16); };
         auto const cut = _mm256_packus_epi32(upper_bits(a), upper_bits(b));
