@@ -74,3 +74,37 @@ TEST_CASE("the first wrong code is refused where it stands, and a message that i
             }
         }
 }
+
+// A host that counts the codes that it packs.
+struct counting : host {
+    std::size_t packed = 0;
+
+    friend bool pack_codes(counting& on, auto codes, kernels::code_words words, std::span<std::byte> to) {
+        on.packed += codes.size();
+        return pack_codes(static_cast<host&>(on), codes, words, to);
+    }
+};
+
+TEST_CASE(
+    "write_on() packs a message's codes by its backend's kernel, to the same bytes; later messages are not packed by "
+    "it") {
+    std::vector<float> x(1000);
+    for (std::size_t j = 0; j < x.size(); ++j) x[j] = static_cast<float>(j % 17) - 8;
+    auto const bytes_are_those_of_write = [&](auto const& c) {
+        host alone;
+        laconic::detail::message_of<std::remove_cvref_t<decltype(c)>, float, host> m;
+        c(alone, std::span<float const>(x), key{1}, m);
+        counting on;
+        bit_writer by_backend, by_host;
+        write_on(on, by_backend, m);
+        write(by_host, m);
+        CHECK(by_hand::bytes_of(by_backend) == by_hand::bytes_of(by_host));
+        CHECK(on.packed == x.size());
+        by_backend.clear();
+        write(by_backend, m);
+        CHECK(by_hand::bytes_of(by_backend) == by_hand::bytes_of(by_host));
+        CHECK(on.packed == x.size());
+    };
+    bytes_are_those_of_write(quantize{.levels = 7, .bucket = 100});  // codes of 8 bits
+    bytes_are_those_of_write(natural{});                             // of 16
+}

@@ -21,6 +21,22 @@ struct code_words {
     constexpr bool has(unsigned word) const { return (word & mask) <= most; }
 };
 
+/// The kernel pack_codes of a backend, and that backend, whatever its type.
+struct code_packer {
+    void* on = nullptr;
+    bool (*bytes)(void*, std::span<std::uint8_t const>, code_words, std::span<std::byte>) = nullptr;
+    bool (*shorts)(void*, std::span<std::uint16_t const>, code_words, std::span<std::byte>) = nullptr;
+
+    friend bool pack_codes(code_packer const& by, std::span<std::uint8_t const> codes, code_words words,
+                           std::span<std::byte> to) {
+        return by.bytes(by.on, codes, words, to);
+    }
+    friend bool pack_codes(code_packer const& by, std::span<std::uint16_t const> codes, code_words words,
+                           std::span<std::byte> to) {
+        return by.shorts(by.on, codes, words, to);
+    }
+};
+
 }  // namespace laconic::kernels
 
 namespace laconic::detail {

@@ -15,9 +15,9 @@ namespace laconic::wire {
 template <class M, class B>
 class by_host {
   public:
-    void write_message(auto& sink, B& on, M const& m) {
+    void write_message(bit_writer& sink, B& on, M const& m) {
         if constexpr (OnHost<B>) {
-            write(sink, m);
+            write_on(on, sink, m);
         } else {
             using messages::copy_message;
             copy_message(on, m, host_, copy_);

@@ -33,7 +33,7 @@ constexpr std::size_t bytes_of_words(std::size_t n, kernels::code_words words) {
 
 /// Puts the words of codes, of 8 or 16 bits each, which fit; returns whether each word stands for a code. A sink that
 /// only adds widths gets the number of bits, and the codes are not read.
-template <OnHost B, BitSink W, class Code>
+template <class B, BitSink W, class Code>
 bool put_codes(B& on, W& sink, std::span<Code const> codes, kernels::code_words words, bool past_caches = false) {
     if constexpr (!std::same_as<W, bit_writer>) {
         sink.add(std::uint64_t{words.width} * codes.size());
@@ -57,15 +57,37 @@ bool put_codes(B& on, W& sink, std::span<Code const> codes, kernels::code_words 
         return right;
     }
 }
-/// The same by the host's own kernels, of codes that all have words.
+/// The same by the kernel that the sink has, or else the host's, of codes that all have words.
 template <BitSink W, class Codes>
 void put_codes(W& sink, Codes const& all, kernels::code_words words) {
     using Code = std::remove_cvref_t<decltype(all[0])>;
     std::span<Code const> const codes(all);
+    if constexpr (std::same_as<W, bit_writer>) {
+        if constexpr (std::endian::native == std::endian::little)
+            if (words.width == 8 * sizeof(Code) && words.offset == 0) return sink.put_bytes(std::as_bytes(codes));
+        if (sink.packer.on != nullptr) {
+            put_codes(sink.packer, sink, codes, words);
+            return;
+        }
+    }
     host on;
-    if constexpr (std::same_as<W, bit_writer> && std::endian::native == std::endian::little)
-        if (words.width == 8 * sizeof(Code) && words.offset == 0) return sink.put_bytes(std::as_bytes(codes));
     put_codes(on, sink, codes, words);
+}
+
+/// write(sink, m), whose codes the kernels of `on` pack.
+template <OnHost B>
+void write_on(B& on, bit_writer& sink, auto const& m) {
+    struct packing {
+        bit_writer& sink;
+        packing(bit_writer& s, kernels::code_packer const& by) : sink(s) { sink.packer = by; }
+        packing(packing const&) = delete;
+        ~packing() { sink.packer = {}; }
+    } const until_written(
+        sink,
+        {&on,
+         [](void* b, auto codes, auto words, auto to) { return pack_codes(*static_cast<B*>(b), codes, words, to); },
+         [](void* b, auto codes, auto words, auto to) { return pack_codes(*static_cast<B*>(b), codes, words, to); }});
+    write(sink, m);
 }
 
 /// Puts n codes, which make(stream) gives to a kernels::code_stream of them, as they are made.

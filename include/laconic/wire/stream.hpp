@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/backend/code_words.hpp"
 #include "laconic/core/error.hpp"
 #include "laconic/core/size.hpp"
 #include "laconic/wire/byte_order.hpp"
@@ -94,8 +95,7 @@ class bit_writer {
     /// Pads to a whole byte and returns all that was written; valid until the next put or clear.
     std::span<std::byte const> finish() {
         auto const all = so_far();
-        size_ = all.size(), pending_ = 0, held_ = 0;
-        return all;
+        return size_ = all.size(), pending_ = 0, held_ = 0, all;
     }
 
     /// The same as a vector, which is this sink's memory; then the sink is empty.
@@ -164,6 +164,7 @@ class bit_writer {
     void clear() { size_ = 0, pending_ = 0, held_ = 0; }
     void charge(message_part) {}
     position_code positions_as() const { return how_; }
+    kernels::code_packer packer;  ///< What packs the codes that are put; by default the host's kernels do.
 
   private:
     friend class word_run;

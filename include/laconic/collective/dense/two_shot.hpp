@@ -94,13 +94,14 @@ class two_shot<C>::adder : detail::sum_in_session {
                     of_part(p).visit(t, [&](std::size_t at, std::size_t length) {
                         session_.send(comm, static_cast<int>(p), [&](wire::bit_writer& sink) {
                             if (compress(on, comm.rank(), x.subspan(at, length), at, key_of(me, at)))
-                                keep_error(on, x.subspan(at, length), at), write(sink, message_);
+                                keep_error(on, x.subspan(at, length), at), wire::write_on(on, sink, message_);
                         });
                     });
             if (t >= ahead && t - ahead < of_part(me).count())
                 of_part(me).visit(t - ahead, [&](std::size_t at, std::size_t length) {
                     add_up(on, comm, x, at, length);
-                    auto const bytes = session_.encode([&](wire::bit_writer& sink) { write(sink, message_); }).finish();
+                    auto const bytes =
+                        session_.encode([&](wire::bit_writer& sink) { wire::write_on(on, sink, message_); }).finish();
                     for (std::size_t step = 1; step < n; ++step)
                         session_.send_bytes(comm, static_cast<int>(other(step)), bytes);
                 });
