@@ -69,3 +69,34 @@ TEST_CASE("what it remembers is saved") {
     CHECK(copied(other.last_estimate()) == vec{3, 4});
     CHECK(to_string(f) == "last_gradient(0.5)");
 }
+
+TEST_CASE("with a correction three rounds by hand: in full, then two of which the shift takes up half") {
+    host on;
+    last_gradient<> f(0, .25);
+    CHECK(to_string(f) == "last_gradient(0, correction=0.25)");
+    f.start(1);
+    auto const round = [&](round_context const& now, double scale, double gradient, double sent) {
+        vec g{gradient}, again{gradient};
+        CHECK(f.make_delta(on, now, scale, std::span(again)));
+        CHECK(f.make_delta(on, now, scale, std::span(g)));
+        CHECK(again == g);
+        f.update(on, std::span<double const>(g), messages::full_vector<double, host>{{sent}});
+        vec mean{sent};
+        f.reconstruct(on, now, std::span(mean));
+        CHECK(copied(f.shift()) == mean);  // of one rank
+        return g[0];
+    };
+    CHECK(round(round_context{}, 1, 4, 4) == 4);
+    auto const later = round_in_full(false);
+    CHECK(round(later, 2, 4, 2) == 4);       // 8 - 4 - 0: h 6, g 8
+    CHECK(round(later, 1, 10, 2.5) == 2.5);  // 10 - 8 - (6 - 8) / 4
+    CHECK(copied(f.shift()) == vec{8.5});
+    last_gradient<> other(0, .25);
+    other.start(1);
+    restore_from(f, other);
+    CHECK(copied(other.shift()) == vec{8.5});
+    vec g{NAN};
+    CHECK_FALSE(f.make_delta(on, later, 1, std::span(g)));
+    CHECK_THROWS_AS(last_gradient<>(.5, .25), argument_error);
+    CHECK_THROWS_AS(last_gradient<>(0, 1.5), argument_error);
+}

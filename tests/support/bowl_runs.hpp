@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "laconic/comm/fibers.hpp"
@@ -40,14 +42,43 @@ template <class M>
 auto composed(M const& method) {
     return method.template compose<double, laconic::host>(constants);
 }
-// x after so many rounds of all ranks, from 1 on.
+// rand_k whose q-th call, on each rank, keeps coordinates q k + rank + t, t < k, modulo d.
+struct cyclic {
+    std::size_t k = 1;
+    int rank = 0;
+    mutable std::size_t calls = 0;
+
+    template <laconic::Scalar T, class B>
+    using message = laconic::messages::full_vector<T, B>;
+    void check(std::size_t) const {}
+    void blank(auto&, std::size_t n, laconic::key, auto& m) const { laconic::messages::begin_message(m, n); }
+    void operator()(auto&, auto x, laconic::key, auto& m) const {
+        m.values.assign(x.size(), 0);
+        for (std::size_t t = 0; t < k; ++t) {
+            auto const j = (calls * k + static_cast<std::size_t>(rank) + t) % x.size();
+            m.values[j] = x[j] * static_cast<double>(x.size()) / static_cast<double>(k);
+        }
+        ++calls;
+    }
+    double omega(std::size_t n) const { return static_cast<double>(n) / static_cast<double>(k) - 1; }
+    bool operator==(cyclic const&) const = default;
+    friend std::string to_string(cyclic const& c) { return "cyclic(" + std::to_string(c.k) + ")"; }
+};
+
+// x after so many rounds of all ranks, from 1 on, by the recursion r or, of each rank, r(rank).
 template <class R>
-std::vector<vec> course(R const& r, std::size_t rounds) {
+std::vector<vec> course(R const& r, std::size_t rounds, std::uint64_t seed = 1) {
     std::vector<vec> all;
     laconic::fibers::run(ranks, [&](laconic::fibers::member& comm) {
         vec x(d, 1);
         bowl const f{comm.rank()};
-        laconic::descent run(r, f, comm, std::span<double>(x), 1);
+        auto const own = [&] {
+            if constexpr (requires { r(0); })
+                return r(comm.rank());
+            else
+                return r;
+        };
+        laconic::descent run(own(), f, comm, std::span<double>(x), seed);
         if (comm.rank() == 0) all = {x};
         for (std::size_t k = 0; k < rounds; ++k) {
             run.round();

@@ -49,4 +49,41 @@ struct marina {
 template <class C>
 marina(C, double = 0, overrides = {}) -> marina<C>;
 
+/// DASHA (Tyurin, Richtarik, ICLR 2023): as marina, but only the first round is in full. After it each rank sends
+///     m_i = C(g_i - last g_i - a (h_i - last g_i)),    h_i <- h_i + m_i,    a = 1 / (2 omega + 1),
+/// and x moves along the mean of all h_i. With Lt = sqrt(mean L_i^2) and
+///     step = 1 / (L + Lt sqrt(2 omega (4 omega + 1) / n)),
+/// E[f + (step / (2 a)) |mean h_i - grad f|^2 + (step omega / n) mean |h_i - grad f_i|^2] falls by at least step / 2
+/// times |grad f|^2 a round, for any smooth f. Where mu > 0 (under the Polyak-Lojasiewicz inequality)
+///     step = min{ 1 / (L + Lt sqrt((24 omega^2 + 4 omega) / n)), a / (2 mu) },
+/// and f - f* + (step / a) |mean h_i - grad f|^2 + (4 omega step / n) mean |h_i - grad f_i|^2 falls in expectation by
+/// the factor 1 - step mu. (The steps are longer than those of the paper, by the identity (1 - a)^2 + 2 omega a^2 = 1 -
+/// a; the tests compute the expectations.)
+template <class C>
+struct dasha {
+    static_assert(detail::require_unbiased<C>());
+    C compressor;
+    overrides given{};
+
+    template <Scalar T, class B>
+    recursion<identity_or<C>, last_gradient<T, B>, gradient_step, synchronise> compose(problem const& p) const {
+        detail::theory const of(*this, p);
+        double const omega = of.omega(compressor, "use ef21 for a contractive one"), a = 1 / (2 * omega + 1);
+        double const step = of.step([&] {
+            double const l = of.smoothness(), lt = of.mean_square_smoothness(), n = p.workers, mu = p.strong_convexity;
+            if (mu > 0) return std::min(1 / (l + lt * std::sqrt((24 * omega * omega + 4 * omega) / n)), a / (2 * mu));
+            return 1 / (l + lt * std::sqrt(2 * omega * (4 * omega + 1) / n));
+        });
+        return {{compressor}, last_gradient<T, B>(0, a), gradient_step{step}, {0}};
+    }
+
+    bool operator==(dasha const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("dasha", "g full, C unbiased, h follows g by differences of g", "Tyurin, Richtarik, ICLR 2023",
+                 detail::compressor_field, detail::step_field);
+    }
+};
+template <class C>
+dasha(C, overrides = {}) -> dasha<C>;
+
 }  // namespace laconic

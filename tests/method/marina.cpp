@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// DASHA comes to known answers, and falls in exact expectation as its theorems promise.
+#include "laconic/method/marina.hpp"
+
+#include "support/bowl_runs.hpp"
+#include "support/everything.hpp"
+
+TEST_CASE("DASHA comes to known answers") {
+    // The first round, in full, calls the compressor once, to make room.
+    bowls::come_to(
+        [](int rank) {
+            return bowls::composed(dasha{bowls::cyclic{2, rank, std::size_t(-1)}, {.step = .1}});
+        },
+        {{1, {.94140625, .86796875, 6.93774644852}},
+         {10, {.610521312366, .140324793925, 3.32885570544}},
+         {200, {.330357412359, -.408333017198, 2.57869285895}}});
+}
+
+namespace {
+
+constexpr std::size_t n = 2, d = 3;
+using vector_of = std::array<double, d>;
+using ranks_of = std::array<vector_of, n>;
+
+// f_i(x) = sum_j a_ij x_j^2 / 2 - b_ij x_j, of opposite curvatures where `bent`.
+struct bowls_of_two {
+    ranks_of a, b{{{1, -2, .5}, {-1, 1, 2}}};
+    vector_of curvature{}, best{};
+
+    explicit bowls_of_two(bool bent) : a{{{4, .5, 1}, {1, bent ? -.4 : 3., .25}}} {
+        for (std::size_t j = 0; j < d; ++j) {
+            curvature[j] = (a[0][j] + a[1][j]) / 2;
+            best[j] = (b[0][j] + b[1][j]) / 2 / curvature[j];
+        }
+    }
+    double gradient(std::size_t i, std::size_t j, double x) const { return a[i][j] * x - b[i][j]; }
+    problem constants(double mu) const {
+        double const l = std::max({curvature[0], curvature[1], curvature[2]});
+        return {d, n, l, mu, 4, std::sqrt((16 + std::max(1., a[1][1] * a[1][1])) / 2)};
+    }
+    // f - f*, |mean h_i - grad f|^2, mean |h_i - grad f_i|^2
+    std::array<double, 3> parts(vector_of const& x, ranks_of const& h) const {
+        std::array<double, 3> all{};
+        for (std::size_t j = 0; j < d; ++j) {
+            double const off = x[j] - best[j], u = h[0][j] - gradient(0, j, x[j]), v = h[1][j] - gradient(1, j, x[j]);
+            all[0] += curvature[j] * off * off / 2;
+            all[1] += (u + v) * (u + v) / 4;
+            all[2] += (u * u + v * v) / 2;
+        }
+        return all;
+    }
+};
+
+// The largest of (E Phi+ - bound) / Phi over many states, and of E Phi+ / bound.
+double worst_excess(bowls_of_two const& f, double mu) {
+    auto const r = dasha{rand_k{1}}.compose<double, host>(f.constants(mu));
+    double const omega = d - 1, a = 1 / (2 * omega + 1), step = r.step.rate;
+    CHECK(to_string(r.feedback) == "last_gradient(0, correction=0.2)");
+    double const of_mean = mu > 0 ? step / a : step / (2 * a);
+    double const of_each = (mu > 0 ? 4 : 1) * step * omega / n;
+    auto const phi = [&](vector_of const& x, ranks_of const& h) {
+        auto const p = f.parts(x, h);
+        return p[0] + of_mean * p[1] + of_each * p[2];
+    };
+    double worst = -1;
+    for (std::uint64_t trial = 0; trial < 400; ++trial) {
+        key const from = key{11}.child(trial);
+        double const far = std::pow(10, 3 * from.uniform(20) - 2), wide = std::pow(10, 3 * from.uniform(21) - 2);
+        vector_of x;
+        ranks_of h, change;
+        double slope = 0;
+        for (std::size_t j = 0; j < d; ++j) {
+            x[j] = f.best[j] + far * (2 * from.uniform(j) - 1);
+            slope += std::pow(f.curvature[j] * (x[j] - f.best[j]), 2);
+            for (std::size_t i = 0; i < n; ++i)
+                h[i][j] = f.gradient(i, j, x[j]) + wide * (2 * from.uniform(3 + i * d + j) - 1);
+        }
+        auto next = x;
+        for (std::size_t j = 0; j < d; ++j) {
+            next[j] -= step * (h[0][j] + h[1][j]) / 2;
+            for (std::size_t i = 0; i < n; ++i) {
+                double const g = f.gradient(i, j, x[j]);
+                change[i][j] = f.gradient(i, j, next[j]) - g - a * (h[i][j] - g);
+            }
+        }
+        double mean = 0;
+        for (std::size_t one = 0; one < d; ++one)
+            for (std::size_t other = 0; other < d; ++other) {
+                auto moved = h;
+                moved[0][one] += d * change[0][one];
+                moved[1][other] += d * change[1][other];
+                mean += phi(next, moved) / (d * d);
+            }
+        double const now = phi(x, h), bound = mu > 0 ? (1 - step * mu) * now : now - step / 2 * slope;
+        worst = std::max(worst, (mean - bound) / now);
+    }
+    return worst;
+}
+
+}  // namespace
+
+TEST_CASE("DASHA falls in expectation as its theorems promise, of convex and of other functions") {
+    for (bool const bent : {false, true}) {
+        bowls_of_two const f(bent);
+        double const least = *std::min_element(f.curvature.begin(), f.curvature.end());
+        for (double const mu : {0., least}) {
+            CAPTURE(bent);
+            CAPTURE(mu);
+            double const worst = worst_excess(f, mu);
+            CHECK(worst <= 0);
+            CHECK(worst > -.05);  // which a longer step would exceed
+        }
+    }
+}
