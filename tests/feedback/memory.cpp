@@ -359,3 +359,30 @@ TEST_CASE("residual and momentum are its state") {
     restore_from(f, same);
     CHECK(sent_of(same, {1, .5}, 1) == sent_of(f, {1, .5}, 1));
 }
+
+TEST_CASE("controlled, the residual loses what was sent, whichever way it is updated") {
+    host on;
+    for (bool const moved : {false, true}) {
+        memory<> m(1, .25, 0, true, false, true);
+        CHECK(to_string(m) == "memory(rate=1, decay=0.25, controlled)");
+        m.start(1);
+        auto const round = [&](double gradient, double sent) {
+            std::vector<double> g{gradient};
+            m.compensate(on, round_context{}, std::span(g));
+            double const delta = g[0];
+            messages::full_vector<double, host> const message{{sent}};
+            if (moved)
+                m.update(on, std::move(g), message);
+            else
+                m.update(on, std::span<double const>(g), message);
+            return delta;
+        };
+        CHECK(round(4, 1) == 4);  // e = 4 - 0 - 1
+        CHECK(m.residual()[0] == 3);
+        CHECK(round(5, 2) == 4.75);  // 5 - 1 + 3 / 4; e = 3 + 4 - 2
+        CHECK(m.residual()[0] == 5);
+        CHECK(m.shift()[0] == 3);
+        CHECK(round(3, 0) == 1.25);
+        CHECK(m.residual()[0] == 5);
+    }
+}

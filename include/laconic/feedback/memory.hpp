@@ -13,7 +13,8 @@ namespace laconic {
 /// decay and the factor of the momentum:
 ///   rate > 0      difference compression: h <- h + rate m, and only g - h is sent (DIANA, EF21, GD-SEC);
 ///   decay > 0     error feedback: what a message leaves out is sent later, times decay for each round that it waits;
-///                 1: EF-SGD, GD-SEC; below 1: forgetting;
+///                 1: EF-SGD, GD-SEC; below 1: forgetting; or, controlled, as much of it as is sent is taken off,
+///                 e <- e + g - h - m where delta = g - h + decay e (EControl, Gao, Islamov, Stich, ICLR 2024);
 ///   momentum > 0  u <- momentum u + g takes the place of g, or with Nesterov's momentum, where u <- momentum (u + g),
 ///                 u + g does. Masked, u is then 0 wherever the message is not (momentum correction and factor masking
 ///                 of Deep Gradient Compression, Lin, Han, Mao, Wang, Dally, ICLR 2018). With decay 1 and messages that
@@ -29,8 +30,8 @@ class memory {
   public:
     /// Throws argument_error for a decay outside [0, 1] or a momentum outside [0, 1).
     memory(double rate = 0, double decay = 0, double momentum = 0, bool masked = true,  // NOLINT: a number
-           bool nesterov = false)
-        : rate_(rate), decay_(decay), factor_(momentum), masked_(masked), nesterov_(nesterov) {
+           bool nesterov = false, bool controlled = false)
+        : rate_(rate), decay_(decay), factor_(momentum), masked_(masked), nesterov_(nesterov), controlled_(controlled) {
         if (!(decay >= 0 && decay <= 1)) throw argument_error({"a residual's decay is from 0 to 1, not ", decay});
         if (!(momentum >= 0 && momentum < 1))
             throw argument_error({"a momentum is at least 0 and below 1, not ", momentum});
@@ -68,13 +69,20 @@ class memory {
 
     /// e <- delta - m, h <- h + rate m, u <- the next u, once m has reached the others.
     void update(B& on, std::span<T const> delta, auto const& m) {
-        if (keeps_residual()) kernels::assign(on, delta, residual_);
+        if (controlled_ && keeps_residual()) {
+            multiply(on, static_cast<T>(1 - decay_), std::span<T>(residual_));
+            add_scaled(on, T(1), delta, std::span<T>(residual_));
+        } else if (keeps_residual()) {
+            kernels::assign(on, delta, residual_);
+        }
         take_off(on, m, masked_);
     }
     /// The same, but the array of delta becomes e, and the old array of e is left in its place: only the terms of m are
     /// touched. With `in_full`, as no number waits for its turn, u is not masked.
     void update(B& on, typename B::template array<T>&& delta, auto const& m, bool in_full = false) {
         if (keeps_residual()) residual_.swap(delta);
+        if (controlled_ && keeps_residual())  // delta has the old e
+            add_scaled(on, static_cast<T>(1 - decay_), std::span<T const>(delta), std::span<T>(residual_));
         take_off(on, m, masked_ && !in_full);
     }
 
@@ -148,7 +156,8 @@ class memory {
     friend std::string to_string(memory const& m) {
         auto const given = [](char const* name, double x) { return x == 0 ? "" : detail::concat({name, x}); };
         return detail::concat({"memory(rate=", m.rate_, given(", decay=", m.decay_), given(", momentum=", m.factor_),
-                               (m.nesterov_ ? ", nesterov" : ""), (m.masked_ ? "" : ", not masked"), ")"});
+                               (m.nesterov_ ? ", nesterov" : ""), (m.masked_ ? "" : ", not masked"),
+                               (m.controlled_ ? ", controlled)" : ")")});
     }
 
   private:
@@ -171,7 +180,7 @@ class memory {
     }
 
     double rate_, decay_, factor_;
-    bool masked_, nesterov_;
+    bool masked_, nesterov_, controlled_;
     typename B::template array<T> shift_, mean_shift_, residual_, momentum_;
     mutable typename B::template array<T> next_momentum_;  // made by make_delta(), the momentum after update()
 };
