@@ -421,5 +421,5 @@ TEST_CASE("every method with a proximal operator or a clear refusal") {
         }
     }
     CHECK(refused == std::set<std::string>{"bidirectional", "diloco", "dual_averaging", "heavy_ball", "iasgd", "isgd",
-                                           "local_sgd", "proxskip", "scaffold", "with_step"});
+                                           "local_sgd", "proxskip", "scaffold", "some_of", "with_step"});
 }

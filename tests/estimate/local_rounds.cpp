@@ -95,3 +95,15 @@ TEST_CASE("numbers that make no local round are refused") {
     CHECK_THROWS_WITH_AS((diloco{identity{}}.compose<double, host>(p)), doctest::Contains("give the step yourself"),
                          theory_error);
 }
+
+TEST_CASE("an estimator says itself whether it corrects local steps") {
+    using laconic::detail::corrects_local_steps;
+    local_rounds<> const plain({.steps = 2}, gradient_step{.1});
+    local_rounds<> const corrected({.steps = 2, .corrected_for = .1}, gradient_step{.1});
+    CHECK_FALSE(corrects_local_steps(plain));
+    CHECK(corrects_local_steps(corrected));
+    CHECK(corrects_local_steps(local_steps<>(.5, .1)));
+    CHECK_FALSE(corrects_local_steps(mini_batch{}));
+    CHECK_FALSE(corrects_local_steps(any_estimator<>(plain)));
+    CHECK(corrects_local_steps(any_estimator<>(corrected)));
+}

@@ -64,7 +64,13 @@ inline std::vector<std::string> chosen_methods() {
             "bidirectional(heavy_ball(gd, beta=0.5), natural, memory=0.5)",
             "bidirectional(ef_sgd(top_k(2)), top_k(2), keep_errors=yes)",
             "bidirectional(vr_diana(natural), rand_k(4))",
-            "bidirectional(lag_wk(xi=0.05, D=10), identity)"};
+            "bidirectional(lag_wk(xi=0.05, D=10), identity)",
+            "bidirectional(ef21(top_k(2)), top_k(2), keep_errors=yes)",
+            "ef21(top_k(2), step=0.1, batch=2, control=0.05)",
+            "dasha(rand_k(2))",
+            "some_of(diana(rand_k(2)), ranks=2)",
+            "some_of(ef21(top_k(2)), ranks=1)",
+            "some_of(scaffold(local=3, step=0.1/L), ranks=2)"};
 }
 
 /// These, and every other method that parse_method knows with its defaults, and rand_k where it needs a compressor.

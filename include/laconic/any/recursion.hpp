@@ -119,6 +119,7 @@ struct estimator_face : face_with_state {
     virtual std::optional<double> operator()(B& on, any_objective<T> const& f, round_context const& now,
                                              std::span<T const> x, std::span<T> g) = 0;
     virtual void update(B& on, std::span<T const> x) = 0;
+    virtual bool corrects_local_steps() const = 0;
 };
 template <class Holder, class T, class B>
 struct estimator_model : model<estimator_face<T, B>, Holder> {
@@ -128,6 +129,7 @@ struct estimator_model : model<estimator_face<T, B>, Holder> {
         return (*this->inside)(on, f, now, x, g);
     }
     void update(B& on, std::span<T const> x) override { this->inside->update(on, x); }
+    bool corrects_local_steps() const override { return detail::corrects_local_steps(*this->inside); }
 };
 
 }  // namespace detail

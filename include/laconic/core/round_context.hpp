@@ -16,6 +16,8 @@ struct round_context {
     key shared;                          ///< the same on all ranks, for draws that all ranks share
     key answer;                          ///< of the message that a server sends to all
     std::optional<std::uint32_t> tag{};  ///< what stands behind each gathered message (transport/rank_messages.hpp)
+    key of_all{};                        ///< of which the others are children
+    int ranks = 1;
 
     constexpr round_context with_tag(std::uint32_t bits) const {
         auto same = *this;
@@ -26,11 +28,13 @@ struct round_context {
     static constexpr key own_of(key seed, std::uint64_t round, int rank) {
         return seed.child(round).child(static_cast<std::uint64_t>(rank));
     }
+    /// The key `own` of that rank's context, in this round.
+    constexpr key own_of(int rank) const { return of_all.child(static_cast<std::uint64_t>(rank)); }
     /// The context of a rank among `ranks`, in a round of the run with this seed.
     static constexpr round_context of(key seed, std::uint64_t round, int rank, int ranks) {
         auto const here = seed.child(round);
         auto const r = static_cast<std::uint64_t>(rank), n = static_cast<std::uint64_t>(ranks);
-        return {round, here.child(r), here.child(n + r), here.child(2 * n), here.child(2 * n + 1)};
+        return {round, here.child(r), here.child(n + r), here.child(2 * n), here.child(2 * n + 1), {}, here, ranks};
     }
 };
 

@@ -26,7 +26,9 @@ namespace laconic {
 ///                                 iterate: only here may its state change.
 /// Until then only g is checked. So a number that will be remembered and is not finite must make g not finite, too
 /// (detail::show_non_finite). With to_string(estimator) its parameters are among those that the ranks compare before
-/// they start; with state(archive) (wire/state.hpp) its state is saved.
+/// they start; with state(archive) (wire/state.hpp) its state is saved. Where x is to be the mean of the ranks' models
+/// after local steps, which the estimator corrects by it, estimator.corrects_local_steps() is true: then a method has
+/// no other step, no heavy ball and no compressed answers.
 template <class E, class F, class T = double, class B = host>
 concept Estimator = std::movable<E> &&
     requires(E& estimator, B& on, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {
@@ -35,6 +37,13 @@ concept Estimator = std::movable<E> &&
 };
 
 namespace detail {
+
+/// estimator.corrects_local_steps(), and false for one that has no such member.
+template <class E>
+bool corrects_local_steps([[maybe_unused]] E const& estimator) {
+    if constexpr (requires { estimator.corrects_local_steps(); }) return estimator.corrects_local_steps();
+    return false;
+}
 
 /// g_j <- the first number of `kept` that is not finite, where there is one; `kept` is one or more vectors as long as
 /// g.
@@ -234,6 +243,7 @@ class local_steps {
         add_scaled(on, static_cast<T>(-p_ / step_), std::span<T const>(local_), std::span<T>(shift_));
     }
 
+    static constexpr bool corrects_local_steps() { return true; }
     /// h_i; empty before the first round.
     std::span<T const> shift() const { return shift_; }
 

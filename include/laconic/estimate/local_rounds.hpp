@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "laconic/compress/of_participants.hpp"
 #include "laconic/estimate/estimator.hpp"
 #include "laconic/optim/step.hpp"
 
@@ -15,10 +18,11 @@ namespace laconic {
 
 /// How the local steps of a round go.
 struct local_round {
-    std::uint64_t steps = 1;   ///< H, their number, at least 1
-    double pull = 0;           ///< mu of FedProx: the local gradient is grad f_i(y) + pull (y - x); at least 0
-    double corrected_for = 0;  ///< SCAFFOLD's local step size, above 0; 0: no correction
-    std::size_t batch = 0;     ///< the rows of a gradient, drawn anew for each local step; 0: all
+    std::uint64_t steps = 1;       ///< H, their number, at least 1
+    double pull = 0;               ///< mu of FedProx: the local gradient is grad f_i(y) + pull (y - x); at least 0
+    double corrected_for = 0;      ///< SCAFFOLD's local step size, above 0; 0: no correction
+    std::size_t batch = 0;         ///< the rows of a gradient, drawn anew for each local step; 0: all
+    std::size_t participants = 0;  ///< how many ranks send, and move the correction (participation); 0: all
 };
 
 /// A fixed number H of local steps of each rank in a round: from y = x on, H times y <- inner(y, grad f_i(y)). The
@@ -30,7 +34,7 @@ struct local_round {
 /// its option II,
 ///     c_i <- c_i - c + (x - y_i) / (H s),    c <- mean c_i = (x - x+) / (H s) ,
 /// which needs gradient_step{1} and messages that leave nothing out; c then costs no message. c and c_i are 0 at the
-/// start.
+/// start. If m of n ranks take part, only those move their c_i, and c <- (1 - m / n) c + (m / n) (x - x+) / (H s).
 template <class S = gradient_step, Scalar T = double, class B = host>
 class local_rounds {
   public:
@@ -48,6 +52,10 @@ class local_rounds {
         kernels::assign(on, x, start_), kernels::assign(on, x, local_);
         std::span<T> const y(local_);
         trial_ = inner_;
+        if (how_.participants > 0) {
+            takes_part_ = detail::lot_of(now.own) <= detail::largest_lot(now, how_.participants, lots_);
+            share_ = std::min(1.0, static_cast<double>(how_.participants) / now.ranks);
+        }
         std::optional<double> value;
         round_context at = now;
         for (std::uint64_t l = 0; l < how_.steps; ++l) {
@@ -70,21 +78,26 @@ class local_rounds {
     }
     void update(B& on, std::span<T const> x) {
         inner_ = trial_;
-        if (!is_corrected()) return;
+        if (!corrects_local_steps()) return;
         own_.resize(x.size()), mean_.resize(x.size());
         T const scale = static_cast<T>(1 / (static_cast<double>(how_.steps) * how_.corrected_for));
         // Differences first: their rounding is that of the move, not that of x.
         std::span<T> const own(own_), mean(mean_), back(local_), move(start_);
         add_scaled(on, T(-1), std::span<T const>(start_), back);  // y_i - x
         add_scaled(on, T(-1), x, move);                           // x - x+
-        add_scaled(on, T(-1), std::span<T const>(mean), own);
-        add_scaled(on, -scale, std::span<T const>(back), own);
-        fill(on, mean, T(0));
-        add_scaled(on, scale, std::span<T const>(move), mean);
+        if (takes_part_) {
+            add_scaled(on, T(-1), std::span<T const>(mean), own);
+            add_scaled(on, -scale, std::span<T const>(back), own);
+        }
+        if (share_ < 1)
+            multiply(on, static_cast<T>(1 - share_), mean);
+        else
+            fill(on, mean, T(0));
+        add_scaled(on, static_cast<T>(share_) * scale, std::span<T const>(move), mean);
     }
 
     /// Whether it has SCAFFOLD's correction.
-    bool is_corrected() const { return how_.corrected_for > 0; }
+    bool corrects_local_steps() const { return how_.corrected_for > 0; }
     /// c_i and c; empty before the first round, and without SCAFFOLD's correction.
     std::span<T const> correction() const { return own_; }
     std::span<T const> mean_correction() const { return mean_; }
@@ -97,6 +110,7 @@ class local_rounds {
         std::string text = detail::concat({"local_rounds(", e.how_.steps, " of ", to_string(e.inner_)});
         if (e.how_.pull > 0) text += detail::concat({", pull=", e.how_.pull});
         if (e.how_.corrected_for > 0) text += detail::concat({", corrected_for=", e.how_.corrected_for});
+        if (e.how_.participants > 0) text += detail::concat({", participants=", e.how_.participants});
         return detail::concat({text, "), ", to_string(e.gradient_)});
     }
 
@@ -104,22 +118,10 @@ class local_rounds {
     local_round how_;
     S inner_, trial_;  // before the round, and after its local steps
     mini_batch gradient_;
+    bool takes_part_ = true;
+    double share_ = 1;  // of the ranks, that takes part
+    std::vector<double> lots_;
     typename B::template array<T> start_, local_, own_, mean_;
 };
-
-namespace detail {
-
-/// Whether the estimator corrects its local steps by the next iterate, which is then to be the mean of the ranks'
-/// models. Of one that is chosen at run time its text says it.
-template <class E>
-bool corrects_local_steps(E const& estimator) {
-    if constexpr (requires { to_string(estimator); }) {
-        std::string const text = to_string(estimator);
-        return text.starts_with("local_steps(") || text.find("corrected_for=") != std::string::npos;
-    }
-    return false;
-}
-
-}  // namespace detail
 
 }  // namespace laconic

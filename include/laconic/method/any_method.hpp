@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "laconic/any/loop.hpp"
@@ -44,6 +45,8 @@ class any_method {
         return held_->compose(p, prox, beta);
     }
 
+    detail::when_absent absence() const { return held_->absence(); }
+
     /// Whether it makes a loop of its own: then compose() throws argument_error, and only then start() does not.
     /// start() returns that loop, which keeps its own copies of f and of the handle `comm`.
     bool has_loop() const { return held_->has_loop(); }
@@ -62,6 +65,7 @@ class any_method {
   private:
     struct face : detail::face {
         virtual any_recursion<T> compose(problem const& p, elastic_net const& prox, double beta) const = 0;
+        virtual detail::when_absent absence() const = 0;
         virtual bool has_loop() const = 0;
         virtual any_loop<T> start(problem const& p, any_objective<T> const& f, any_communicator comm, std::span<T> x,
                                   std::uint64_t seed) const = 0;
@@ -78,7 +82,10 @@ class any_method {
             } else if constexpr (requires(M const& m) { m.compose(p, prox); }) {  // a method around an any_method
                 if (beta != 0) throw argument_error({name(), ": the momentum belongs to the method inside"});
                 auto const r = this->inside->compose(p, prox);
-                return r.with_over(any_transport<T>(r.over));
+                if constexpr (std::same_as<std::remove_const_t<decltype(r.level)>, any_level<T, host>>)
+                    return r.with_over(any_transport<T>(r.over));
+                else
+                    return erased<T, host>(r);
             } else {
                 auto r = this->inside->template compose<T, host>(p);
                 auto result = erased<T, host>(r);
@@ -92,6 +99,7 @@ class any_method {
                 }
             }
         }
+        detail::when_absent absence() const override { return detail::absence_of(*this->inside); }
         bool has_loop() const override { return !Method<M, T, host>; }
         any_loop<T> start(problem const& p, any_objective<T> const& f, any_communicator comm, std::span<T> x,
                           std::uint64_t seed) const override {

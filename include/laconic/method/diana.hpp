@@ -55,6 +55,8 @@ struct diana {
         return {compressor, {alpha, 0}, gradient_step{step}, {}, given.batch};
     }
 
+    static constexpr detail::when_absent absence() { return detail::when_absent::rescaled; }
+
     bool operator==(diana const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("diana", "g full or mini-batch, C unbiased, alpha in (0, 1/(1+omega)]",

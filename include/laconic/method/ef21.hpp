@@ -25,6 +25,10 @@ namespace laconic {
 /// With `means` the step is that of the tight theorem with the means of L_i and mu_i in place of max L_i and min mu_i,
 /// which is longer if ranks differ. That is not proved: semidefinite programs for up to 4 ranks found no
 /// counterexample. L and mu of the problem are taken for the means, which is what agree_on_problem makes them.
+///
+/// With control eta > 0 it is EControl (Gao, Islamov, Stich, ICLR 2024), for mini-batches: each rank also keeps a
+/// residual, delta_i = g_i - h_i + eta e_i and e_i <- e_i + g_i - h_i - m_i. eta is of the order of delta / 10, no
+/// theorem here gives the step, and with exact gradients it does not pay.
 template <class C>
 struct ef21 {
     static_assert(detail::require_members<C>());
@@ -35,17 +39,21 @@ struct ef21 {
     C compressor;
     overrides given{};
     bool means = false;
+    double control = 0;
 
     template <Scalar T, class B>
     recursion<C, memory<T, B>> compose(problem const& p) const {
         detail::theory const of(*this, p);
         double const step = of.step([&] {
+            if (control > 0) throw of.lacks({"no theorem here gives its step with control; give the step yourself"});
             if (!means) return proved(p).size;
             of.refuse_batch();
             return proved_step::tight(of.smoothness(), of.strong_convexity(), delta(of)).size;
         });
-        return {compressor, {1, 0}, gradient_step{step}, {}, given.batch};
+        return {compressor, {1, control, 0, true, false, control > 0}, gradient_step{step}, {}, given.batch};
     }
+
+    static constexpr detail::when_absent absence() { return detail::when_absent::allowed; }
 
     /// The step that compose() takes unless one is given or `means` is set, with the theorem that promises it. Throws
     /// theory_error where no theorem gives one.
@@ -54,6 +62,7 @@ struct ef21 {
         of.refuse_batch();
         double const l = of.smoothness(), lt = of.mean_square_smoothness(), mu = p.strong_convexity;
         double const kept = delta(of), theta = 1 - std::sqrt(1 - kept), beta = (1 - kept) / theta;
+        if (p.answer_delta > 0) return proved_step::ef21_p(l, lt, kept, p.answer_delta);
         if (!(mu > 0))
             return {1 / (l + lt * std::sqrt(beta / theta)), 1, "theorem 1 of Richtarik, Sokolov, Fatkhullin 2021"};
         double const step = std::min(1 / (l + lt * std::sqrt(2 * beta / theta)), theta / (2 * mu));
@@ -66,8 +75,9 @@ struct ef21 {
     bool operator==(ef21 const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("ef21", "g full or mini-batch, C contractive, alpha 1",
-                 "Richtarik, Sokolov, Fatkhullin, NeurIPS 2021; arXiv:2605.31594", detail::compressor_field,
-                 detail::step_field, detail::batch_field, field("means", &ef21::means));
+                 "Richtarik, Sokolov, Fatkhullin, NeurIPS 2021; arXiv:2605.31594; Gao, Islamov, Stich, ICLR 2024",
+                 detail::compressor_field, detail::step_field, detail::batch_field, field("means", &ef21::means),
+                 field("control", &ef21::control).between(0, 1).by_name());
     }
 
   private:
@@ -76,7 +86,7 @@ struct ef21 {
     }
 };
 template <class C>
-ef21(C, overrides = {}, bool = false) -> ef21<C>;
+ef21(C, overrides = {}, bool = false, double = 0) -> ef21<C>;
 
 /// EF21-SGDM (Fatkhullin, Tyurin, Richtarik, NeurIPS 2023): EF21 whose gradients are each rank's running mean,
 /// v_i <- (1 - eta) v_i + eta g_i, from v_i = g_i in the first round on. With mini-batches, whose noise EF21 keeps
@@ -98,6 +108,8 @@ struct ef21_sgdm {
         return {
             compressor, {1, 0}, gradient_step{step}, {}, local_momentum<mini_batch, T, B>(1 - eta, given.batch, true)};
     }
+    static constexpr detail::when_absent absence() { return detail::when_absent::allowed; }
+
     bool operator==(ef21_sgdm const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("ef21_sgdm", "g a running mean of mini-batch gradients, C contractive, alpha 1",

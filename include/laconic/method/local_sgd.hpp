@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "laconic/estimate/local_rounds.hpp"
@@ -36,6 +37,8 @@ struct local_sgd {
         double const step = detail::theory(*this, p).own_step("no theorem here gives its local step");
         return detail::compose_local<T, B>({.steps = local, .pull = pull, .batch = given.batch}, step);
     }
+    static constexpr detail::when_absent absence() { return detail::when_absent::rescaled; }
+
     bool operator==(local_sgd const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("local_sgd", "g = x less the local model after H gradient steps, C identity, alpha 0",
@@ -56,8 +59,12 @@ struct scaffold {
     template <Scalar T, class B>
     auto compose(problem const& p) const {
         double const step = detail::theory(*this, p).own_step("no theorem here gives its local step");
-        return detail::compose_local<T, B>({.steps = local, .corrected_for = step, .batch = given.batch}, step);
+        auto const participants = static_cast<std::size_t>(p.participants);
+        return detail::compose_local<T, B>(
+            {.steps = local, .corrected_for = step, .batch = given.batch, .participants = participants}, step);
     }
+    static constexpr detail::when_absent absence() { return detail::when_absent::rescaled; }
+
     bool operator==(scaffold const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("scaffold", "g = x less the local model after H corrected gradient steps, C identity, alpha 0",

@@ -16,6 +16,7 @@
 #include "laconic/method/marina.hpp"
 #include "laconic/method/proxskip.hpp"
 #include "laconic/method/signsgd.hpp"
+#include "laconic/method/some_of.hpp"
 #include "laconic/method/with_step.hpp"
 
 namespace laconic::detail {
@@ -25,8 +26,8 @@ namespace laconic::detail {
 template <class C, class M>
 using library_methods =
     type_list<gd, sgd, dcgd<C>, qsgd, terngrad, signsgd, signum, ef_sgd<C>, top_k_sgd, gtop_k_sgd, spardl_sgd,
-              one_bit_sgd, dgc, ef21<C>, ef21_sgdm<C>, diana<C>, vr_diana<C>, vr_diana_saga<C>, marina<C>, ibcd, ibgd,
-              isega, isaga, isgd, iasgd, gd_sec, sgd_sec, quantized_gd_sec<C>, lag_wk, lag_ps, dual_averaging, proxskip,
-              local_sgd, scaffold, diloco<C>, heavy_ball<M>, bidirectional<M, C>>;
+              one_bit_sgd, dgc, ef21<C>, ef21_sgdm<C>, diana<C>, vr_diana<C>, vr_diana_saga<C>, marina<C>, dasha<C>,
+              ibcd, ibgd, isega, isaga, isgd, iasgd, gd_sec, sgd_sec, quantized_gd_sec<C>, lag_wk, lag_ps,
+              dual_averaging, proxskip, local_sgd, scaffold, diloco<C>, heavy_ball<M>, bidirectional<M, C>, some_of<M>>;
 
 }  // namespace laconic::detail

@@ -38,6 +38,16 @@ struct overrides {
 
 namespace detail {
 
+/// What a method makes of rounds in which some ranks send nothing: it has no form of them; its theorems then hold with
+/// theory's delta, which is less; or its messages are multiplied by ranks / participants, and its theorems hold with
+/// theory's omega, which is more.
+enum class when_absent { refused, allowed, rescaled };
+template <class M>
+when_absent absence_of([[maybe_unused]] M const& method) {
+    if constexpr (requires { method.absence(); }) return method.absence();
+    return when_absent::refused;
+}
+
 template <class C>
 consteval bool require_unbiased() {
     static_assert(require_members<C>());
@@ -109,11 +119,13 @@ class theory {
     }
 
     /// The omega or delta of a compressor. Throw theory_error with the advice where there is none, argument_error where
-    /// the compressor's own parameters do not suit the dimension. (Where that is not known the loop checks them.)
+    /// the compressor's own parameters do not suit the dimension. (Where that is not known the loop checks them.) Where
+    /// some ranks send nothing, they are those of C or nothing, the latter for the mean of the ranks' rescaled
+    /// messages.
     template <class C>
     double omega(C const& compressor, char const* advice) const {
         return number_of(compressor, advice, [&]() -> double {
-            if constexpr (Unbiased<C>) return compressor.omega(p.dimension);
+            if constexpr (Unbiased<C>) return of_participants(compressor.omega(p.dimension));
             throw theory_error({to_string(compressor), " is biased: it has no omega"});
         });
     }
@@ -122,7 +134,7 @@ class theory {
         return number_of(compressor, advice, [&] {
             double delta = 0;
             if constexpr (Contractive<C>) delta = compressor.delta(p.dimension);
-            if (delta > 0) return delta;
+            if (delta > 0) return delta * share();
             throw theory_error({to_string(compressor), " is not known to be contractive: it has no delta above 0"});
         });
     }
@@ -161,6 +173,11 @@ class theory {
     std::string text(text_pieces what) const { return name_ + ": " + concat(what); }
 
   private:
+    // m / n, and omega' for that omega, if m of n ranks send.
+    double share() const { return p.participants > 0 ? p.participants / double(p.workers) : 1; }
+    double of_participants(double omega) const {
+        return share() < 1 ? (omega + (p.workers - p.participants) / (p.workers - 1.0)) / share() : omega;
+    }
     template <class C, class Number>
     double number_of(C const& compressor, char const* advice, Number number) const try {
         if constexpr (HasCheck<C>)

@@ -31,6 +31,23 @@ struct proved_step {
         return {2 / sum * short_of_1 / (1 + s), s + short_of_1 / 2 * (q * short_of_1 + wide),
                 "the tight theorem on EF and EF21, arXiv:2605.31594"};
     }
+
+    /// EF21 with compressed answers, EF21-P (Gruntkowska, Tyurin, Richtarik, ICML 2023), for any smooth f: gradients
+    /// are taken at w, the iterate of the ranks, and x = w - size e is the server's, e being the residual of its
+    /// answers. With the deltas of messages and answers, theta = 1 - sqrt(1 - delta), beta = (1 - delta) / theta of
+    /// each, Lt = sqrt(mean L_i^2), q = (1 + sqrt(1 - delta of answers))^2 and A = 2 q beta Lt^2 / theta of messages,
+    ///     size = 1 / (L + sqrt(2 (A + (beta / theta of answers) (L^2 + A)))),
+    /// in a round f(x) - f* + (size / theta of messages) mean |h_i - grad f_i(w)|^2 + size ((L^2 + A) / theta of
+    /// answers) |w - x|^2 falls by at least size / 2 times |grad f(x)|^2. (The constants follow from Young's
+    /// inequality; the tests run it.)
+    static proved_step ef21_p(double smoothness, double mean_square_smoothness, double delta, double answer_delta) {
+        double const kept = std::sqrt(1 - delta), answer_kept = std::sqrt(1 - answer_delta);
+        auto const beta_over_theta = [](double s) { return s * s / ((1 - s) * (1 - s)); };
+        double const q = (1 + answer_kept) * (1 + answer_kept);
+        double const a = 2 * q * beta_over_theta(kept) * mean_square_smoothness * mean_square_smoothness;
+        double const inner = a + beta_over_theta(answer_kept) * (smoothness * smoothness + a);
+        return {1 / (smoothness + std::sqrt(2 * inner)), 1, "EF21-P with EF21, Gruntkowska, Tyurin, Richtarik 2023"};
+    }
 };
 
 }  // namespace laconic

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "laconic/estimate/local_rounds.hpp"
+#include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
 /// Recursions, and methods, with another step: of the same size, or of another optimizer.
@@ -28,7 +29,7 @@ template <Scalar T, class B, class C, class F, class L, class X>
 auto with_momentum(recursion<C, F, gradient_step, L, local_steps<T, B>, X> const& r, double beta) = delete;
 template <Scalar T, class B, class C, class F, class L, class S, class X>
 auto with_momentum(recursion<C, F, gradient_step, L, local_rounds<S, T, B>, X> const& r, double beta) {
-    if (r.estimator.is_corrected())
+    if (r.estimator.corrects_local_steps())
         throw argument_error("with_momentum: a method that corrects its local steps has no form with momentum");
     return r.with_step(momentum<T, B>(r.step.rate, beta));
 }
@@ -75,6 +76,8 @@ struct heavy_ball {
     /// The recursion for f + R, where the method takes R's proximal operator.
     auto compose(problem const& p, auto const& prox) const requires requires(M const& m) { m.compose(p, prox, 0.0); }
     { return method.compose(p, prox, beta); }
+
+    detail::when_absent absence() const { return detail::absence_of(method); }
 
     bool operator==(heavy_ball const&) const = default;
     static constexpr void description(auto&& describe) {

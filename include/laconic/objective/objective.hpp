@@ -193,6 +193,8 @@ struct problem {
     double largest_sample_smoothness = 0;  ///< max L_ij, over workers and samples
     double own_smoothness = 0;             ///< L_i: that of this rank's own f_i
     bool shared_optimum = false;           ///< whether each f_i is least where f is: yours to say
+    int participants = 0;                  ///< the workers that send in a round, drawn anew; 0: all (see some_of)
+    double answer_delta = 0;  ///< delta of answers whose errors the server keeps; 0: others (bidirectional)
 
     bool operator==(problem const&) const = default;
 };
