@@ -113,7 +113,7 @@ struct top_two {
     template <Scalar T, class B>
     using message = detail::message_of<top_k<Rest>, T, B>;
 
-    top_k<Rest> as_top_k() const { return {2, rest}; }
+    top_k<Rest> as_top_k() const { return {.k = 2, .rest = rest}; }
     void check(std::size_t d) const { as_top_k().check(d); }
     template <class B, Scalar T, class M>
     void operator()(B& on, std::span<T const> x, key from, M& m) const {
