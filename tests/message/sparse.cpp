@@ -52,7 +52,7 @@ TEST_CASE("expect_payload makes room for what is to come") {
     host on;
     nested m;
     m.length = 10;
-    top_k const c{1, top_k{2}};
+    top_k const c{1, 0, top_k{2}};
     m.support = {0, 1, 2, 3, 4};
     m.expect_payload(on, c);
     CHECK(m.payload.dimension() == 5);
