@@ -19,12 +19,12 @@ std::vector<std::uint16_t> codes_of(short_layout f, std::vector<T> const& x) {
 template <class T>
 std::uint16_t code_of(short_layout f, T x) {
     auto const alone = codes_of<host, T>(f, {x})[0];
-    std::vector<T> all(rounded_together + 1, T(1));
+    std::vector<T> ones(rounded_together + 1, T(1));
     for (std::size_t const at : {std::size_t{0}, std::size_t{9}, rounded_together - 1}) {
-        auto here = all;
+        auto here = ones;
         here[at] = x;
         CHECK(codes_of<host, T>(f, here)[at] == alone);
-        CHECK(codes_of<host, T>(f, here)[at == 0 ? 1 : 0] == codes_of<host, T>(f, all)[0]);
+        CHECK(codes_of<host, T>(f, here)[at == 0 ? 1 : 0] == codes_of<host, T>(f, ones)[0]);
     }
     return alone;
 }
