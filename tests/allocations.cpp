@@ -95,13 +95,14 @@ TEST_CASE("what a message holds is a multiple of the vector, or of what is sent"
     constexpr double slack = 4000;  // bytes: objects, windows, tables of a few words
     std::vector<double> x(d);
     for (std::size_t i = 0; i < d; ++i) x[i] = key{1}.uniform(i) - .5;
-    for (row const& r : {row{"identity", 1, 1}, row{"top_k(0.01)", 1.03, 0.02}, row{"top_k(0.5)", 1.76, 0.75},
-                         row{"about_top_k(0.01)", 1.53, 0.52}, row{"rand_k(0.01)", 0.03, 0.02},
-                         row{"rand_k(0.5)", 0.77, 0.75}, row{"threshold(0.49)", 1.5, 1.5},
-                         row{"bernoulli(0.01)", 1.5, 1.5}, row{"quantize(4)", 0.125, 0.125}, row{"natural", 0.25, 0.25},
-                         row{"scaled_sign", 0.02, 0.02}, row{"fp16", 0.25, 0.25}, row{"two_means", 0.02, 0.02},
-                         row{"top_k(0.01) | natural", 1.03, 0.02}, row{"top_k(0.01) | quantize(4)", 1.03, 0.02},
-                         row{"zero_blocks(16)", 1.04, 1.04}, row{"rand_block(0.01)", 0.02, 0.02}}) {
+    for (row const& r :
+         {row{"identity", 1, 1}, row{"top_k(0.01)", 1.03, 0.02}, row{"top_k(0.5)", 1.76, 0.75},
+          row{"about_top_k(0.01)", 1.53, 0.52}, row{"rand_k(0.01)", 0.03, 0.02}, row{"rand_k(0.5)", 0.77, 0.75},
+          row{"threshold(0.49)", 1.5, 1.5}, row{"bernoulli(0.01)", 1.5, 1.5}, row{"quantize(4)", 0.125, 0.125},
+          row{"natural", 0.25, 0.25}, row{"scaled_sign", 0.02, 0.02}, row{"fp16", 0.25, 0.25},
+          row{"two_means", 0.02, 0.02}, row{"bin_means", 0.125, 0.125}, row{"top_k(0.01) | natural", 1.03, 0.02},
+          row{"top_k(0.01) | quantize(4)", 1.03, 0.02}, row{"zero_blocks(16)", 1.04, 1.04},
+          row{"rand_block(0.01)", 0.02, 0.02}}) {
         INFO(r.text);
         auto const c = parse_compressor<double, host>(r.text);
         host on;

@@ -3,6 +3,7 @@
 #include "laconic/outer_reducer.hpp"
 
 #include "laconic/comm/fibers.hpp"
+#include "laconic/compress/bin_means.hpp"
 #include "support/bowls.hpp"
 #include "support/error_of.hpp"
 #include "support/everything.hpp"
@@ -19,11 +20,11 @@ struct known {
     int round;
     bowls::answer model;
 };
-template <class S>
-void comes_to(S const& step, std::initializer_list<known> all, bool weighted = false) {
+template <class S, class R = plain<>>
+void comes_to(S const& step, std::initializer_list<known> all, bool weighted = false, R const& how = {}) {
     fibers::run(bowls::ranks, [&](fibers::member& comm) {
         vec y(bowls::d, 1);
-        outer_reducer outer(plain{}, comm, y, step, {.steps_vary = weighted});
+        outer_reducer outer(how, comm, y, step, {.steps_vary = weighted});
         int round = 0;
         for (auto const& [until, model] : all) {
             for (; round < until; ++round) {
@@ -49,6 +50,14 @@ TEST_CASE("local SGD, FedAvg and SlowMo come to known answers") {
     comes_to(momentum<>(1, .7), {{1, {.727051263809, .466731830139, 4.34428192296}},
                                  {10, {.369044537254, -.189440610547, 2.40390858578}},
                                  {50, {.244832401757, -.408143234795, 2.34007843763}}});
+}
+
+TEST_CASE("SparseLoCo, the largest of each chunk in two bits and a residual that decays, comes to known answers") {
+    comes_to(gradient_step{},
+             {{1, {.809909081249, .509662708092, 4.75271426646}},
+              {10, {-.0729693355723, -.385752581674, 3.52377759845}},
+              {40, {.0637737917983, -.434436966691, 4.32589124173}}},
+             false, unproved{error_feedback{top_k{2, 4} | bin_means{2}, .95}});
 }
 
 // Streaming DiLoCo: two parts, each every 6 local steps, sent `tau` steps before it is received, of which `keep` stays.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "laconic/backend/threaded.hpp"
+#include "laconic/message/binned.hpp"
 #include "laconic/message/bucketed.hpp"
 #include "laconic/message/plain.hpp"
 
@@ -105,6 +106,7 @@
     K(add_signs, add_terms, void, (out<T> y, T w, terms_of<messages::signs<T, dispatched>> m), (y, w, m)) \
     K(add_means, add_terms, void, (out<T> y, T w, terms_of<messages::means<T, dispatched>> m), (y, w, m)) \
     K(add_stepped, add_terms, void, (out<T> y, T w, terms_of<messages::stepped<T, dispatched>> m), (y, w, m)) \
+    K(add_binned, add_terms, void, (out<T> y, T w, terms_of<messages::binned<T, dispatched>> m), (y, w, m)) \
     K(add_dithered, add_terms, void, (out<T> y, T w, terms_of<messages::dithered<T, dispatched>> m), (y, w, m)) \
     K(add_powers, add_terms, void, (out<T> y, T w, terms_of<messages::powers<T, dispatched>> m), (y, w, m)) \
     K(add_halves, add_terms, void, \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One decoder adds what lists terms, a message's own what does not; fits() refuses arrays of other lengths; and each
 // kind of message goes to another backend and comes back equal, whatever the receiver held before.
+// Also tests binned.hpp.
 #include "laconic/message/message.hpp"
 
 #include "support/apart.hpp"
@@ -107,6 +108,8 @@ TEST_CASE("what messages add, by hand: buckets, signs, and what is past the firs
                 {17, -3, 1, 0.5f, 1});
     adds<float>(stepped<float, host>{2, 2, {-1, 4, 0.5f}, {0.5f, 2, 0}, {0, 3, 1, 2, 3}}, 2, std::vector<float>(5, 10),
                 {8, 11, 22, 26, 11});
+    adds<float>(binned<float, host>{1, 2, {-1, 4, 0.5f, 2, 0, 8}, {0, 1, 1, 0, 1}}, 2, std::vector<float>(5, 10),
+                {8, 18, 14, 11, 26});
     CHECK(scaled<full_vector<double, host>, double>{0.5, {{2, -4}}} !=
           scaled<full_vector<double, host>, double>{0.25, {{2, -4}}});
 }
@@ -154,6 +157,11 @@ TEST_CASE_TEMPLATE("bucket by bucket a message adds the terms of the whole", T, 
             agree(quantized<T, host>{128, bucket, scales, {}, codes});
             agree(dithered<T, host>{7, bucket, scales, codes});
             agree(stepped<T, host>{8, bucket, more, scales, bytes});
+            auto table = scales;
+            table.insert(table.end(), more.begin(), more.end());
+            auto bits = bytes;
+            for (auto& code : bits) code %= 2;
+            agree(binned<T, host>{1, bucket, table, bits});
             agree(signs<T, host>{d, bucket, scales, words});
             agree(signs<T, host>{d, 0, {}, words});
             agree(means<T, host>{d, bucket, scales, more, words});
@@ -202,6 +210,7 @@ TEST_CASE("whatever a compressor sends fits") {
         check_fits(scaled_sign{7}, d);
         check_fits(vote{}, d);
         check_fits(two_means{7}, d);
+        check_fits(bin_means{3, 7}, d);
         check_fits(low_rank<>{1, 1}, d);
         check_fits(threshold{1.5}, d);
         check_fits(threshold{9}, d);
@@ -237,6 +246,9 @@ TEST_CASE("what has lost or won a number, or whose values were changed, does not
     check_spoilt(vote{}, [](auto& m) { m.bucket = 1; });
     check_spoilt(two_means{7}, [](auto& m) { m.above.resize(14); });
     check_spoilt(two_means{7}, [](auto& m) { m.count = 101; });
+    check_spoilt(bin_means{3, 7}, [](auto& m) { m.width = 2; });
+    check_spoilt(bin_means{3, 7}, [&](auto& m) { grow(m.table); });
+    check_spoilt(bin_means{3, 7}, [&](auto& m) { grow(m.codes); });
     check_spoilt(low_rank<>{10, 2}, [](auto& m) { m.rank = 11; });
     check_spoilt(low_rank<>{10, 2}, [](auto& m) { m.rows = 0; });
     check_spoilt(low_rank<>{10, 2}, [](auto& m) { m.rows = 20; });
@@ -291,6 +303,7 @@ TEST_CASE_TEMPLATE("each kind of message goes to another backend and comes back 
     goes_and_returns<B>(scaled_sign{5});
     goes_and_returns<B>(two_means{5});
     goes_and_returns<B>(uniform<>{3, 5});
+    goes_and_returns<B>(bin_means{3, 5});
     goes_and_returns<B>(low_rank<>{2, 1});
     goes_and_returns<B>(top_k{3});
     goes_and_returns<B>(rand_block{2, 5} | natural{});

@@ -343,6 +343,11 @@ def stepped(bits, T, n, w, bucket):
     return [value(grids[j // bucket], code) for j, code in enumerate(bits.fields(n, w))]
 
 
+def binned(bits, T, n, w, bucket):
+    tables = [T.numbers(bits, 2**w) for _ in range(ceil_div(n, bucket))]
+    return [tables[j // bucket][code] for j, code in enumerate(bits.fields(n, w))]
+
+
 def low_rank(bits, T, n, rows, rank):
     cols = n // rows
     require(cols * rows == n, "the columns are not whole")
@@ -583,6 +588,7 @@ STAGES = {
     9: Kind([], False, short(4, 3, 7, lambda x, f: (x, f) != (15, 7))),
     10: Kind([], False, short(5, 2, 15, lambda x, f: x != 31)),
     11: Kind([whole(1, 8), bucket], False, says(stepped)),
+    12: Kind([whole(1, 8), bucket], False, says(binned)),
     16: Kind([unit], True, supported(listed)),
     17: Kind([unit, count], True, supported(fixed_count)),
     18: Kind([unit, recipe], True, supported(from_seed)),

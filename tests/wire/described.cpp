@@ -209,6 +209,7 @@ std::map<std::string, std::string> golden_files() {
         {"e4m3", hex_of("float8_e4m3", five)},
         {"e5m2", hex_of("float8_e5m2", five)},
         {"stepped", hex_of("uniform(3, bucket=4)", ten)},
+        {"binned", hex_of("bin_means(2, bucket=6)", ten)},
         {"low_rank", hex_of("low_rank(rows=2, rank=1)", ten)},
         {"told", hex_of("zero_blocks(4) | quantize(1, p=inf)", zeros_but(14, {{4, 1}, {6, -2}, {12, 2}, {13, -2}}))},
         {"counted", hex_of("top_k(2)", five, {})},
@@ -451,6 +452,7 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
                                            short_kind<kernels::short_format::e4m3>::number,
                                            short_kind<kernels::short_format::e5m2>::number,
                                            stepped_kind::number,
+                                           binned_kind::number,
                                            low_rank_kind::number},
         wrappers{sparse_kind<support_is::listed>::number, sparse_kind<support_is::fixed_count>::number,
                  sparse_kind<support_is::from_seed>::number, scaled_kind::number, levelled_kind::number};
@@ -490,8 +492,9 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
             words.push_back({static_cast<std::uint64_t>(k), 8});
             if (k == quantized_kind::number || k == dithered_kind::number) words.push_back({1 + random.below(7), 8});
             if (k == stepped_kind::number) words.push_back({1 + random.below(8), 8});
+            if (k == binned_kind::number) words.push_back({1 + random.below(3), 8});
             if (k == quantized_kind::number || k == dithered_kind::number || k == stepped_kind::number ||
-                k == signs_kind::number || k == means_kind::number)
+                k == binned_kind::number || k == signs_kind::number || k == means_kind::number)
                 words.push_back({1 + random.below(20), 8});
             if (k == low_rank_kind::number)
                 words.insert(words.end(), {{1 + random.below(5), 8}, {1 + random.below(3), 8}});

@@ -56,6 +56,7 @@ TEST_CASE("what each kind of message spends on values and scalars, and in all, h
     costs(dithered<float, host>{3, 2, {0.5f, 1}, {3, -3, 0}}, {9, 64, 80, 64 + 3 * 3});
     costs(dithered<double, host>{1, 10, {2}, std::vector<std::int16_t>(10, 1)}, {16, 64, 80, 64 + 10 * 2});
     costs(stepped<float, host>{3, 2, {-1, 2}, {0.5f, 1}, {7, 0, 5}}, {9, 128, 144, 137});
+    costs(binned<float, host>{2, 2, {-1, 2, 0, 3, 4, 5, 6, 7}, {3, 0, 2}}, {6, 256, 264, 262});
     costs(short_floats<short_format::binary16, float, host>{{1, 2, 3}}, {48, 0, 48, 48});
     costs(short_floats<short_format::bfloat, float, host>{{1, 2, 3}}, {48, 0, 48, 48});
     costs(short_floats<short_format::e4m3, float, host>{{1, 2, 3}}, {24, 0, 24, 24});
@@ -90,6 +91,7 @@ TEST_CASE("each kind of message has the bits counted by hand") {
     CHECK(spent(compress(natural_dithering{3}, y, key{1})) == 64 + 5 * 3);
     CHECK(spent(compress(uniform{3, 2}, y, key{1})) == 6 * 64 + 5 * 3);
     CHECK(spent(compress(two_means{2}, y, key{1})) == 6 * 64 + 5);
+    CHECK(spent(compress(bin_means{2, 3}, y, key{1})) == 2 * 4 * 64 + 5 * 2);
 }
 
 TEST_CASE("messages encoded by hand are read") {

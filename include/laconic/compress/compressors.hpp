@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "laconic/compress/bin_means.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
@@ -40,6 +41,7 @@ using library_compressors = type_list<  //
     uniform<>,                          //
     uniform<rounding::nearest>,         //
     two_means,                          //
+    bin_means,                          //
     fp16,                               //
     fp16::random,                       //
     bf16,                               //

@@ -9,6 +9,7 @@
 #include <span>
 #include <tuple>
 
+#include "laconic/message/binned.hpp"
 #include "laconic/message/bucketed.hpp"
 #include "laconic/wire/codes.hpp"
 #include "laconic/wire/shape.hpp"
@@ -250,5 +251,33 @@ struct means_kind : signed_kind<means_kind> {
 };
 template <Scalar T, class B>
 inline constexpr means_kind kind_of<messages::means<T, B>>{};
+
+/// Numbers in bins: the width of a code in bits, and the length of a bucket. Of each bucket the number of each bin;
+/// then the codes, `width` bits each.
+struct binned_kind : bucketed_kind<binned_kind> {
+    static constexpr message_kind number{12};
+    template <Scalar T, class B>
+    using message = messages::binned<T, B>;
+    static constexpr whole_range ranges[] = {{1, 8}, any_length};
+    static auto parameters(auto& m) { return std::tie(m.width, m.bucket); }
+    static auto of_buckets(auto& m) { return std::tie(m.table); }
+
+    template <class M>
+    static void take_bucket(auto& source, M& m, std::size_t k) {
+        m.table[k] = take_number<typename M::value_type>(source);
+    }
+    static kernels::code_words words(auto const& m) { return {static_cast<unsigned>(m.width)}; }
+    static void put_rest(auto& sink, auto const& m) { put_codes(sink, m.codes, words(m)); }
+    static void take_rest(auto& on, auto& source, auto& m) { take_codes(on, source, std::span(m.codes), words(m), ""); }
+    static void add_rest(auto& on, auto& source, auto& m, auto w, auto out) {
+        add_codes<std::uint8_t>(on, source, m, m.bucket, words(m), "", w, out);
+    }
+    static reading_bounds per_number(auto const& m) {
+        return {static_cast<std::uint64_t>(m.width), 1 + (sizeof(m.table[0]) << m.width)};
+    }
+    static double paper_width(auto const& m) { return m.width; }
+};
+template <Scalar T, class B>
+inline constexpr binned_kind kind_of<messages::binned<T, B>>{};
 
 }  // namespace laconic::wire

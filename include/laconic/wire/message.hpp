@@ -22,7 +22,7 @@ using library_kinds =
     kind_list<plain_kind, quantized_kind, powers_kind, signs_kind, dithered_kind, means_kind,
               short_kind<kernels::short_format::binary16>, short_kind<kernels::short_format::bfloat>,
               short_kind<kernels::short_format::e4m3>, short_kind<kernels::short_format::e5m2>, stepped_kind,
-              sparse_kind<messages::support_is::listed>, sparse_kind<messages::support_is::fixed_count>,
+              binned_kind, sparse_kind<messages::support_is::listed>, sparse_kind<messages::support_is::fixed_count>,
               sparse_kind<messages::support_is::from_seed>, low_rank_kind, scaled_kind, parts_kind, levelled_kind>;
 
 /// The bits of the bare form of a message, by what they are spent on.
