@@ -21,4 +21,5 @@
 #include "laconic/second_order/ds_lsr1.hpp"
 #include "laconic/second_order/fednl.hpp"
 #include "laconic/simulate.hpp"
+#include "laconic/transport/robust.hpp"
 #include "laconic/vertical/fed_bcd.hpp"

@@ -137,11 +137,7 @@ class gathered : public plain_transport {
     void receive(B& on, C& comm, round_context const& now, M const&, failure const&, Blank blank, F const&,
                  std::span<T> mean, int lane = 0) {
         fill(on, mean, T(0));  // while the messages are on their way
-        finish_all_gather(comm, lane);
-        without_tags messages(comm, now);
-        messages.require_one();
-        least_failure(messages).raise();
-        messages.require_readable();
+        auto messages = arrived(comm, now, lane);
         if constexpr (!CarriesMessages<C, M, B>)
             if (add_in_parts(on, messages, blank, mean)) return;
         if constexpr (CarriesMessages<C, M, B>)
@@ -177,11 +173,24 @@ class gathered : public plain_transport {
         return theirs_;
     }
 
+  protected:
+    /// Waits for the messages of this round, and throws what receive() does before any is read.
+    template <Communicator C>
+    static without_tags<C> arrived(C& comm, round_context const& now, int lane) {
+        finish_all_gather(comm, lane);
+        without_tags messages(comm, now);
+        messages.require_one();
+        least_failure(messages).raise();
+        messages.require_readable();
+        return messages;
+    }
+
+    wire::by_host<M, B> encoding_;
+    M theirs_;
+
   private:
     std::size_t dimension_;
     wire::bit_writer sink_;
-    wire::by_host<M, B> encoding_;
-    M theirs_;
     struct nothing {};
     [[no_unique_address]] std::conditional_t<OnHost<B>, nothing, message_arrays<M, B>> arrays_;
     [[no_unique_address]] std::conditional_t<OnHost<B>, shared_mean<T, B>, nothing> shared_;
