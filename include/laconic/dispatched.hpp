@@ -113,6 +113,10 @@
       (out<T> y, T w, terms_of<messages::short_floats<short_format::binary16, T, dispatched>> m), (y, w, m)) \
     K(add_bfloats, add_terms, void, \
       (out<T> y, T w, terms_of<messages::short_floats<short_format::bfloat, T, dispatched>> m), (y, w, m)) \
+    K(add_e4m3, add_terms, void, \
+      (out<T> y, T w, terms_of<messages::short_floats<short_format::e4m3, T, dispatched>> m), (y, w, m)) \
+    K(add_e5m2, add_terms, void, \
+      (out<T> y, T w, terms_of<messages::short_floats<short_format::e5m2, T, dispatched>> m), (y, w, m)) \
     K(add_levels, add_terms, void, (out<T> y, T w, terms_on_grid<T, std::int8_t> m), (y, w, m)) \
     K(add_more_levels, add_terms, void, (out<T> y, T w, terms_on_grid<T, std::int16_t> m), (y, w, m))
 #define LACONIC_OTHER_KERNELS(K) \
