@@ -16,6 +16,66 @@ TEST_CASE("DASHA comes to known answers") {
          {200, {.330357412359, -.408333017198, 2.57869285895}}});
 }
 
+// The bowls as means of two functions each, of 5/4 and 3/4 times the curvatures.
+struct two_bowls : bowls::bowl {
+    static double share(std::uint32_t row) { return row == 0 ? 1.25 : .75; }
+    std::size_t samples() const { return 2; }
+    void batch_gradient(std::span<std::uint32_t const> rows, std::span<double const> x, std::span<double> g) const {
+        std::fill(g.begin(), g.end(), 0);
+        for (std::size_t j = 0; j < x.size(); ++j)
+            for (auto const row : rows)
+                g[j] += share(row) * bowls::gradient(rank, j, x[j]) / static_cast<double>(rows.size());
+    }
+};
+
+TEST_CASE("DASHA-PAGE: rounds with a row each, and with all, in plain loops; it ends at the optimum") {
+    std::vector<bowls::vec> xs;
+    std::uint64_t const seed = 5;
+    problem p = bowls::constants;
+    p.samples = 2;
+    fibers::run(bowls::ranks, [&](fibers::member& comm) {
+        bowls::vec x(bowls::d, 1);
+        two_bowls const f{{comm.rank()}};
+        auto const r = dasha{bowls::cyclic{2, comm.rank(), std::size_t(-1)}, {.step = .1, .batch = 1}};
+        descent run(r.compose<double, host>(p), f, comm, std::span<double>(x), seed);
+        for (int k = 0; k < 300; ++k) {
+            run.round();
+            if (comm.rank() == 0) xs.push_back(x);
+        }
+    });
+    bowls::vec x(bowls::d, 1), last(bowls::d);
+    std::array<bowls::vec, bowls::ranks> v, h;
+    int in_full = 0;
+    for (std::uint64_t round = 0; round < 60; ++round) {
+        bowls::vec next = x;
+        for (std::size_t i = 0; i < bowls::ranks; ++i) {
+            auto const now = round_context::of(key{seed}, round, int(i), bowls::ranks);
+            bool const all = round == 0 || now.shared.child(3).uniform(0) < 1. / 3;
+            in_full += all;
+            double const share = two_bowls::share(static_cast<std::uint32_t>(now.gradient.below(0, 2)));
+            bowls::vec u(bowls::d);
+            for (std::size_t j = 0; j < bowls::d; ++j) {
+                double const here = bowls::gradient(int(i), j, x[j]);
+                u[j] = all ? here : v[i][j] + share * (here - bowls::gradient(int(i), j, last[j]));
+            }
+            if (round == 0) h[i] = u;
+            for (std::size_t t = 0; t < 2 && round > 0; ++t) {
+                std::size_t const j = (2 * (round - 1) + i + t) % bowls::d;
+                h[i][j] += 4 * (u[j] - v[i][j] - (h[i][j] - v[i][j]) / 7);
+            }
+            v[i] = u;
+            for (std::size_t j = 0; j < bowls::d; ++j) next[j] -= .1 * h[i][j] / 4;
+        }
+        last = x, x = next;
+        for (std::size_t j = 0; j < bowls::d; ++j) REQUIRE(xs[round][j] == doctest::Approx(x[j]).epsilon(1e-12));
+    }
+    CHECK(in_full > 4 * 10);
+    CHECK(in_full < 4 * 35);
+    bowls::vec off = xs.back();
+    CHECK(off[0] == doctest::Approx(.330357142857).epsilon(1e-6));
+    CHECK(off[7] == doctest::Approx(-.408333333333).epsilon(1e-6));
+}
+
 namespace {
 
 constexpr std::size_t n = 2, d = 3;

@@ -210,6 +210,7 @@ std::vector<numbers> by_hand() {
         // 0
         {"dasha(rand_k(2))", {8, 5, 3, .01, 7, 6}, 1 / (3 + 6 * std::sqrt(228 / 5.)), {"synchronise(0)"}},
         {"dasha(rand_k(2))", {8, 5, 3, 2.9, 7, 3}, 1 / (7 * 5.8), {"last_gradient(0, correction=0.142857142857142"}},
+        {"dasha(rand_k(2), step=0.5, batch=10)", of_rows, .5, {"page(p=0.2) of mini_batch(10)", "correction=0.14"}},
         {"dasha(rand_k(2))", {8, 5, 3, 0, 7, 6}, 1 / (3 + 6 * std::sqrt(78 / 5.))},
         {"bidirectional(gd, natural, memory=0.5, keep_errors=yes)",
          p,
@@ -368,6 +369,8 @@ TEST_CASE("what no theorem covers, and numbers that cannot be, are refused with 
         {"bidirectional(gd, natural, memory=1.1)", p, "", false},
         {"ef21(top_k(2), control=0.1)", all_known, "with control; give the step yourself"},
         {"ef21(top_k(2), control=2, step=1)", p, "control is from 0 to 1", false},
+        {"dasha(rand_k(2), batch=2)", of_rows, "gradients of all rows"},
+        {"dasha(rand_k(2), step=1, batch=2)", p, "the number of samples"},
         {"dasha(top_k(2))", p, "top_k(2) is biased"},
         {"dasha(rand_k(2))", {8, 5, 3}, "mean square"},
         {"some_of(gd, ranks=2)", p, "gd has no form in which some ranks send nothing", false},

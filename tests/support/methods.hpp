@@ -68,6 +68,7 @@ inline std::vector<std::string> chosen_methods() {
             "bidirectional(ef21(top_k(2)), top_k(2), keep_errors=yes)",
             "ef21(top_k(2), step=0.1, batch=2, control=0.05)",
             "dasha(rand_k(2))",
+            "dasha(rand_k(2), step=0.05, batch=2)",
             "some_of(diana(rand_k(2)), ranks=2)",
             "some_of(ef21(top_k(2)), ranks=1)",
             "some_of(scaffold(local=3, step=0.1/L), ranks=2)"};

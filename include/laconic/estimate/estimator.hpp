@@ -85,6 +85,8 @@ class mini_batch {
         return std::nullopt;
     }
     void update(auto&, auto) const {}
+    /// Makes room for the rows of later rounds.
+    void reserve() { rows_.reserve(size_); }
     friend std::string to_string(mini_batch const& e) {
         return e.size_ == 0 ? "the full gradient" : detail::concat({"mini_batch(", e.size_, ")"});
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "laconic/estimate/page.hpp"
 #include "laconic/feedback/last_gradient.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
@@ -57,8 +58,9 @@ marina(C, double = 0, overrides = {}) -> marina<C>;
 /// times |grad f|^2 a round, for any smooth f. Where mu > 0 (under the Polyak-Lojasiewicz inequality)
 ///     step = min{ 1 / (L + Lt sqrt((24 omega^2 + 4 omega) / n)), a / (2 mu) },
 /// and f - f* + (step / a) |mean h_i - grad f|^2 + (4 omega step / n) mean |h_i - grad f_i|^2 falls in expectation by
-/// the factor 1 - step mu. (The steps are longer than those of the paper, by the identity (1 - a)^2 + 2 omega a^2 = 1 -
-/// a; the tests compute the expectations.)
+/// the factor 1 - step mu. With a batch of b rows gradients are by PAGE (DASHA-PAGE), in full with probability b / (b +
+/// m), m being the number of samples; no theorem here gives its step. (The steps are longer than those of the paper, by
+/// the identity (1 - a)^2 + 2 omega a^2 = 1 - a; the tests compute the expectations.)
 template <class C>
 struct dasha {
     static_assert(detail::require_unbiased<C>());
@@ -66,21 +68,26 @@ struct dasha {
     overrides given{};
 
     template <Scalar T, class B>
-    recursion<identity_or<C>, last_gradient<T, B>, gradient_step, synchronise> compose(problem const& p) const {
+    recursion<identity_or<C>, last_gradient<T, B>, gradient_step, synchronise, page<T, B>> compose(
+        problem const& p) const {
         detail::theory const of(*this, p);
         double const omega = of.omega(compressor, "use ef21 for a contractive one"), a = 1 / (2 * omega + 1);
+        double const rows = static_cast<double>(given.batch);
+        auto const samples = [&] { return of.known(static_cast<double>(p.samples), "m, the number of samples"); };
+        double const in_full = rows > 0 ? rows / (rows + samples()) : 1;
         double const step = of.step([&] {
+            of.refuse_batch();
             double const l = of.smoothness(), lt = of.mean_square_smoothness(), n = p.workers, mu = p.strong_convexity;
             if (mu > 0) return std::min(1 / (l + lt * std::sqrt((24 * omega * omega + 4 * omega) / n)), a / (2 * mu));
             return 1 / (l + lt * std::sqrt(2 * omega * (4 * omega + 1) / n));
         });
-        return {{compressor}, last_gradient<T, B>(0, a), gradient_step{step}, {0}};
+        return {{compressor}, last_gradient<T, B>(0, a), gradient_step{step}, {0}, page<T, B>(given.batch, in_full)};
     }
 
     bool operator==(dasha const&) const = default;
     static constexpr void description(auto&& describe) {
-        describe("dasha", "g full, C unbiased, h follows g by differences of g", "Tyurin, Richtarik, ICLR 2023",
-                 detail::compressor_field, detail::step_field);
+        describe("dasha", "g full or by PAGE, C unbiased, h follows g by differences of g",
+                 "Tyurin, Richtarik, ICLR 2023", detail::compressor_field, detail::step_field, detail::batch_field);
     }
 };
 template <class C>
