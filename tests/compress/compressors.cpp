@@ -128,6 +128,8 @@ constexpr char const* others[] = {
     "top_k(3, chunk=3)",
     "top_k(1, chunk=100000)",
     "top_k(0.5, chunk=7) | two_means",
+    "dct(side=2) | natural",
+    "dct(side=2) | top_k(0.5)",
     "top_k(0.5) | fp16",
     "top_k(0.5) | bf16",
     "top_k(0.5) | float8_e4m3",

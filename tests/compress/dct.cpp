@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// dct turns pieces and squares by orthonormal cosines, alike on all backends, and its constants are its rest's; with
+// top_k, residuals that decay and a step of signs it is DeMo, which comes to known answers.
+#include "laconic/compress/dct.hpp"
+
+#include "laconic/comm/fibers.hpp"
+#include "laconic/compress/natural.hpp"
+#include "laconic/compress/top_k.hpp"
+#include "laconic/encode.hpp"
+#include "laconic/reducer.hpp"
+#include "named.hpp"
+#include "support/apart.hpp"
+#include "support/everything.hpp"
+
+using vec = std::vector<double>;
+
+static_assert(Compressor<dct<>> && Compressor<dct<top_k<>>, float> && Contractive<dct<top_k<>>>);
+static_assert(Unbiased<dct<natural>> && !Unbiased<dct<top_k<>>>);
+
+template <class T>
+std::vector<T> noise(std::size_t d) {
+    std::vector<T> x(d);
+    for (std::size_t i = 0; i < d; ++i) x[i] = static_cast<T>(key{d}.uniform(i) - 0.5);
+    return x;
+}
+template <class T, class C>
+std::vector<T> sent(C const& c, std::vector<T> const& x) {
+    std::vector<T> y(x.size());
+    decode(c, encode(c, x, key{1}), y, key{1});
+    return y;
+}
+template <class T>
+double energy(std::vector<T> const& x) {
+    double sum = 0;
+    for (T const v : x) sum += double(v) * double(v);
+    return sum;
+}
+
+TEST_CASE("cosines are those of the library") {
+    for (std::uint64_t n = 1; n <= 130; ++n)
+        for (std::uint64_t m = 0; m <= 9 * n; ++m) {
+            double const exact = std::cos(3.14159265358979323846 / 2 * double(m) / double(n));
+            CHECK(std::abs(laconic::detail::cosine(m, n) - exact) <= 4e-15);
+        }
+    CHECK(laconic::detail::cosine(0, 3) == 1);
+    CHECK(laconic::detail::cosine(6, 3) == -1);
+    CHECK(laconic::detail::cosine(3, 3) == 0);
+}
+
+TEST_CASE("a square of 4 x 4, column by column, and a piece") {
+    vec x(16);
+    for (std::size_t t = 0; t < 16; ++t) x[t] = (double(5 * t % 11) - 5) / 2;
+    vec const known{.375,           -.92868723534,   1.375,           -1.915408577541,
+                    .371076610993,  -.972271824132,  -2.848903515709, -.402728175868,
+                    -1.375,         -1.796524076705, -1.375,          -.744144637701,
+                    1.875780410596, 2.347271824132,  -3.284813352107, .972271824132};
+    auto const cosines = compress(dct<>{4, 4}, x, key{1}).inside.values;
+    for (std::size_t j = 0; j < 16; ++j) CHECK(cosines[j] == doctest::Approx(known[j]).epsilon(1e-11));
+    // Of (1, 3): 4 / sqrt 2, and -2 / sqrt 2.
+    auto const two = compress(dct<>{2}, vec{1, 3}, key{1}).inside.values;
+    CHECK(two[0] == doctest::Approx(std::sqrt(8)));
+    CHECK(two[1] == doctest::Approx(-std::sqrt(2)));
+}
+
+TEST_CASE_TEMPLATE("lengths are kept, and numbers come back, in matrices of any shape", T, float, double) {
+    double const exact = sizeof(T) == 4 ? 1e-5 : 1e-13;
+    struct shape {
+        std::size_t rows, columns, side;
+    };
+    for (shape const s : {shape{1, 1, 64},
+                          {1, 128, 64},
+                          {1, 97, 64},
+                          {1, 0, 64},
+                          {2, 3, 64},
+                          {64, 64, 64},
+                          {8, 12, 4},
+                          {12, 8, 4},
+                          {6, 35, 7},
+                          {5, 7, 1},
+                          {48, 130, 64},
+                          {7, 1, 7}}) {
+        auto const x = noise<T>(s.rows * s.columns);
+        dct<> const c{s.side, s.rows};
+        auto const m = compress(c, x, key{1});
+        CHECK(energy(m.inside.values) == doctest::Approx(energy(x)).epsilon(exact));
+        auto const y = sent(c, x);
+        for (std::size_t i = 0; i < x.size(); ++i) CHECK(std::abs(double(y[i]) - double(x[i])) <= 4 * exact);
+        if (s.side > 1 && x.size() > 1 && s.columns != 97) CHECK(m.inside.values != x);
+    }
+    CHECK(compress(dct<>{}, noise<T>(97), key{1}).inside.values == noise<T>(97));  // 97 has no divisor below 64
+}
+
+TEST_CASE_TEMPLATE("all backends make the same message, and the same numbers of it", B, reference,
+                   laconic_test::apart) {
+    for (std::size_t const rows : {1u, 12u}) {
+        auto const c = dct<>{5, rows} | top_k{3, 16};
+        auto const x = noise<float>(240);
+        auto const here = compress(c, x, key{1});
+        host on;
+        vec unused;
+        std::vector<float> expected(x.size());
+        add_message(on, std::span(expected), 0.5f, here);
+        B there;
+        typename B::template array<float> given(x.size()), out(x.size());
+        copy_from_host(there, std::span<float const>(x), std::span<float>(given));
+        fill(there, std::span<float>(out), 0.f);
+        laconic::detail::message_of<decltype(c), float, B> m;
+        c(there, std::span<float const>(given), key{1}, m);
+        laconic::detail::message_of<decltype(c), float, host> back;
+        copy_message(there, m, on, back);
+        CHECK(back == here);
+        add_message(there, std::span<float>(out), 0.5f, m);
+        std::vector<float> seen(x.size());
+        copy_to_host(there, std::span<float const>(out), std::span<float>(seen));
+        CHECK(seen == expected);
+    }
+}
+
+TEST_CASE("constants are the rest's, and texts are read") {
+    CHECK((dct{} | top_k{32, 4096}).delta(8192) == 32. / 4096);
+    CHECK((dct{} | natural{}).omega(100) == 1. / 8);
+    auto const c = parse_compressor<float>("dct(8, rows=16) | top_k(4, chunk=64) | natural");
+    CHECK(to_string(c) == "dct(side=8, rows=16) | top_k(4, chunk=64) | natural");
+    CHECK(to_string(parse_compressor("dct")) == "dct");
+    auto const x = noise<float>(16 * 24);
+    CHECK(sent(c, x) == sent(dct<>{8, 16} | top_k{4, 64} | natural{}, x));
+    CHECK_THROWS_WITH_AS((dct<>{8, 5}.check(12)), "dct: d = 12 numbers are no matrix of 5 rows", argument_error);
+    CHECK_THROWS_AS((dct<>{0}.check(12)), argument_error);
+    auto of_layer = dct{} | top_k{4, 64};
+    of_layer.shape(48, 6);
+    CHECK(of_layer.rows == 6);
+}
+
+TEST_CASE("what is not finite is refused at both ends") {
+    double const inf = std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::max();
+    host on;
+    laconic::detail::message_of<dct<>> m;
+    for (vec const& x : {vec{1, inf}, vec{most, most}})
+        CHECK_THROWS_AS(dct<>{2}(on, std::span<double const>(x), key{1}, m), argument_error);
+    vec y(2);
+    CHECK_THROWS_AS(decode(dct<>{2}, encode(identity{}, vec{most, most}, key{1}), y, key{1}), wire_error);
+}
+
+// Four ranks, each with a matrix W and weights of its own: DeMo with the mean over all ranks.
+TEST_CASE("DeMo comes to known answers") {
+    struct known {
+        int round;
+        double first, last, energy;
+    };
+    fibers::run(4, [](fibers::member& comm) {
+        vec w(16), g(16);
+        reducer reduce(error_feedback{dct<>{4, 4} | top_k{4, 16}, .999}, comm, g);
+        int round = 0;
+        for (auto const& k : {known{1, -.01, .01, .0016}, {10, -.08, .04, .0832}, {100, -.88, .6, 7.1704}}) {
+            for (; round < k.round; ++round) {
+                for (int r = 0; r < 4; ++r)
+                    for (int c = 0; c < 4; ++c) {
+                        double const t = ((3 * r + 5 * c) % 7 - 3) / 2. + (r + 1) * (c + 1) / 16. +
+                                         (comm.rank() - 1.5) * ((r + 2 * c) % 3 - 1) / 4.;
+                        auto const at = std::size_t(4 * r + c);
+                        g[at] = (1 + (r + c) % 3 / 2.) * (w[at] - t);
+                    }
+                reduce(g);
+                for (std::size_t j = 0; j < 16; ++j) w[j] -= .01 * (g[j] > 0 ? 1 : g[j] < 0 ? -1 : 0);
+            }
+            CAPTURE(round);
+            CHECK(w.front() == doctest::Approx(k.first).epsilon(1e-12));
+            CHECK(w.back() == doctest::Approx(k.last).epsilon(1e-12));
+            CHECK(energy(w) == doctest::Approx(k.energy).epsilon(1e-12));
+        }
+    });
+}
