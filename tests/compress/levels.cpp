@@ -58,7 +58,7 @@ TEST_CASE("what each level takes, as papers count it") {
     CHECK(levels<top_k<>>::bits<float>({}, 97, 1024) == 97 * (10 + 32));
     CHECK(levels<top_k<>>::bits<double>({}, 3, 5) == 3 * (3 + 64));
     CHECK(levels<top_k<scaled_sign>>::bits<float>({}, 97, 1024) == 32 + 97 * (10 + 1));
-    CHECK(levels<top_k<scaled_sign>>::bits<float>({1, {50}}, 97, 1024) == 2 * 32 + 97 * (10 + 1));
+    CHECK(levels<top_k<scaled_sign>>::bits<float>({1, 0, {50}}, 97, 1024) == 2 * 32 + 97 * (10 + 1));
     CHECK(levels<top_blocks<>>::bits<float>({1, 100}, 3, 1024) == 3 * (4 + 100 * 32));
     CHECK(levels<top_blocks<>>::bits<double>({1, 100}, 1, 7) == 7 * 64);
 }
