@@ -190,14 +190,18 @@ void add_terms(basic_host<A>&, std::span<T> out, T w, Terms terms) {
     if constexpr (Terms::in_order) {
         LACONIC_EXPECTS(terms.size() == out.size());
         using pack = simd::pack<T, A>;
-        constexpr std::size_t block = 64;  // so many that compilers make vectors of the loop rather than unroll it
-        static_assert(block % pack::width == 0);
-        for (; out.size() - j >= block; j += block) {
-            std::array<T, block> summands;
-            for (std::size_t l = 0; l < block; ++l) summands[l] = summand(j + l);
-            for (std::size_t l = 0; l < block; l += pack::width)
-                (pack::load(out.data() + j + l) + settled(pack::load(summands.data() + l))).store(out.data() + j + l);
-        }
+        auto const in_blocks_of = [&]<std::size_t block>(std::integral_constant<std::size_t, block>) {
+            static_assert(block % pack::width == 0);
+            for (; out.size() - j >= block; j += block) {
+                std::array<T, block> summands;
+                for (std::size_t l = 0; l < block; ++l) summands[l] = summand(j + l);
+                for (std::size_t l = 0; l < block; l += pack::width)
+                    (pack::load(out.data() + j + l) + settled(pack::load(summands.data() + l)))
+                        .store(out.data() + j + l);
+            }
+        };
+        in_blocks_of(std::integral_constant<std::size_t, 64>{});  // which compilers make vectors of, not unroll
+        in_blocks_of(std::integral_constant<std::size_t, 16>{});  // the length of the shortest buckets that are usual
         for (; j < out.size(); ++j) out[j] += settled(simd::single<T, A>{summand(j)}).value;
     } else {
         constexpr std::size_t ahead = 32;
