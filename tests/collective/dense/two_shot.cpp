@@ -47,20 +47,22 @@ void check_answer(vec const& x, double first, double last, double squares) {
     CHECK(sum == doctest::Approx(squares).epsilon(1e-11));
 }
 
-TEST_CASE("known answers: the mean of four ranks' vectors in 8 and 4 bits") {
-    for (int const bits : {8, 4}) {
+TEST_CASE("known answers: the mean of four ranks' vectors in 8 and 4 bits, by way of the owners and around a ring") {
+    for (auto const& [bits, ring] : {std::pair{8, false}, {4, false}, {8, true}, {4, true}}) {
         vec result;
         fibers::run(4, [&](auto& comm) {
             host on;
-            auto sum = make_sum<double>(two_shot{symmetric{bits}}, 8);
+            auto sum = make_sum<double>(two_shot{symmetric{bits}, 0, ring}, 8);
             vec x;
             for (std::size_t j = 0; j < 8; ++j) x.push_back(centre(std::size_t(comm.rank()), j));
             sum(on, comm, std::span(x));
             for (auto& v : x) v /= 4;
             if (comm.rank() == 2) result = x;
         });
-        if (bits == 8) check_answer(result, -.214443897638, -.564068651575, 1.69380308386);
-        if (bits == 4) check_answer(result, -.177933673469, -.563616071429, 1.63386477177);
+        if (bits == 8 && !ring) check_answer(result, -.214443897638, -.564068651575, 1.69380308386);
+        if (bits == 4 && !ring) check_answer(result, -.177933673469, -.563616071429, 1.63386477177);
+        if (bits == 8 && ring) check_answer(result, -.211701360903, -.563723049321, 1.69284291415);
+        if (bits == 4 && ring) check_answer(result, -.222895408163, -.581792091837, 1.67808455143);
     }
 }
 
@@ -99,6 +101,19 @@ std::vector<float> by_one_loop(vectors<float> const& all) {
     return sums;
 }
 vectors<float> fractions(std::size_t d, int ranks) { return whole_numbers<float>(d, ranks, 7); }
+// The same around a ring: part p is rounded by rank p, then by each after it that has added its own.
+std::vector<float> around_by_one_loop(vectors<float> const& all) {
+    std::size_t const n = all.size();
+    detail::partition const parts{all[0].size(), n};
+    std::vector<float> sums(all[0].size());
+    for (std::size_t p = 0; p < n; ++p)
+        for (std::size_t i = parts.first(p); i < parts.first(p) + parts.length(p); ++i) {
+            sums[i] = rounded(all[p][i]);
+            for (std::size_t step = 1; step < n; ++step) sums[i] = rounded(all[(p + step) % n][i] + sums[i]);
+        }
+    return sums;
+}
+recipe<float> const around_in_bf16 = [](std::size_t) { return two_shot{bf16{}, 0, true}; };
 recipe<float> const in_bf16 = [](std::size_t) { return two_shot{bf16{}}; };
 
 TEST_CASE("the same bits as one loop, on all ranks and over threads, for any ranks and lengths, long ones in pieces") {
@@ -110,6 +125,8 @@ TEST_CASE("the same bits as one loop, on all ranks and over threads, for any ran
             auto const expected = by_one_loop(all);
             for (auto run : {sv::rank_runner(sv::run_over<fibers>), sv::rank_runner(sv::run_over<threads>)})
                 for (auto const& x : after(all, in_bf16, nullptr, run)) CHECK(x == expected);
+            for (auto const& x : after(all, around_in_bf16, nullptr, sv::run_over<threads>))
+                CHECK(x == around_by_one_loop(all));
         }
     std::size_t const d = 2 * 21 * detail::in_pieces<float>::longest + 3;  // more pieces than are under way at once
     auto const all = fractions(d, 2);
@@ -125,6 +142,9 @@ TEST_CASE("a rank sends the other parts once, and the sum of its own to all othe
                 CHECK(sent[r] == 2 * ((d - parts.length(r)) + (n - 1) * parts.length(r)));
                 if (d % n == 0) CHECK(sent[r] == 2 * 2 * (n - 1) * d / n);
             }
+            auto const around = bytes_sent_by(fractions(d, int(n)), "two_shot(bf16, ring=yes)");
+            for (std::size_t r = 0; r < n; ++r)  // all parts but the next one's, and all but the one after that
+                CHECK(around[r] == 2 * (2 * d - parts.length((r + 1) % n) - parts.length((r + 2) % n)) * (n > 1));
         }
     // By a reducer: and nothing else but what the ranks agree on beforehand.
     for (std::size_t const n : {2u, 4u}) {
@@ -144,7 +164,9 @@ TEST_CASE("a rank sends the other parts once, and the sum of its own to all othe
 TEST_CASE_TEMPLATE("what is brought = what is applied + what returns to who rounded", T, float, double) {
     for (std::string const text :
          {"two_shot(bf16)", "two_shot(fp16(random=yes))", "two_shot(quantize(3, bucket=8), seed=5)",
-          "two_shot(uniform(4))", "two_shot(natural)", "two_shot(float8_e5m2)", "two_shot(scaled_sign)"})
+          "two_shot(uniform(4))", "two_shot(uniform(4), ring=yes)", "two_shot(block_float(mxfp4), ring=yes)",
+          "two_shot(block_float(int8, 128, rounding=random))", "two_shot(natural)", "two_shot(float8_e5m2)",
+          "two_shot(scaled_sign)"})
         for (int const n : {1, 2, 3, 7})
             for (std::size_t const d : {1u, 5u, 600u}) {
                 CAPTURE(text);
@@ -195,10 +217,42 @@ TEST_CASE("with an unbiased compressor the sum is unbiased, and each round and e
     CHECK(seen == std::set<double>{0, 8});
 }
 
+TEST_CASE("the variance grows with the ranks around a ring: (P + 1) / 4 times that by way of the owners") {
+    for (int const n : {2, 8, 16}) {
+        std::vector<double> squares(2);
+        for (std::size_t const ring : {0u, 1u})
+            fibers::run(n, [&](auto& comm) {
+                host on;
+                auto sum =
+                    make_sum<double>(two_shot{quantize{127, 0, p_norm::largest}, 3, ring == 1}, 512 * std::size_t(n));
+                for (std::uint64_t t = 0; t < 10; ++t) {
+                    vec x, exact(512 * std::size_t(n));
+                    for (int r = 0; r < n; ++r)
+                        for (std::size_t i = 0; i < exact.size(); ++i) {
+                            auto const k = key{t}.child(std::uint64_t(r));
+                            double const v = std::sqrt(-2 * std::log1p(-k.uniform(2 * i))) *
+                                             std::cos(2 * std::numbers::pi * k.uniform(2 * i + 1));
+                            exact[i] += v;
+                            if (r == comm.rank()) x.push_back(v);
+                        }
+                    sum(on, comm, std::span(x), t);
+                    if (comm.rank() == 0)
+                        for (std::size_t i = 0; i < x.size(); ++i)
+                            squares[ring] += (x[i] - exact[i]) * (x[i] - exact[i]);
+                }
+            });
+        CAPTURE(n);
+        CHECK(squares[1] / squares[0] == doctest::Approx((n + 1) / 4.).epsilon(.2));
+    }
+}
+
 TEST_CASE("sent in full, it is a sum, and refuses what sums do") {
     recipe<float> const in_full = [](std::size_t) { return two_shot{identity{}}; };
     sums_are_right<float>(in_full, {1, 2, 3, 4, 5, 8, 9, 33}, {sv::shape::spread, sv::shape::all});
     refuses(in_full, true);
+    recipe<float> const around = [](std::size_t) { return two_shot{identity{}, 0, true}; };
+    sums_are_right<float>(around, {1, 2, 3, 4, 5, 8, 9, 33}, {sv::shape::spread, sv::shape::all});
+    refuses(around, true);
 }
 
 TEST_CASE("where a sum in a piece of a long part overflows is known to all") {

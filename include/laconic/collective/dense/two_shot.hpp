@@ -26,15 +26,23 @@ namespace laconic {
 /// n) times the mean of |x_i|^2. What rounding leaves out is returned: that of the first message to the rank that
 /// rounded, that of the second to the rank that added up. So the sum of what the ranks bring = what is applied + the
 /// sum of what is returned, up to rounding in T. A number beyond the largest one of C's format is an error.
+///
+/// With `ring`, each part goes round instead (PrimeIntellect's pccl): rank p sends C's message about its part p, each
+/// rank adds its own part to what it decodes and sends a message about that sum, and the last one's message goes round
+/// to all. As many bytes, in 2 (P - 1) messages one after another, each to one neighbour. What each message leaves out
+/// returns to the rank that made it. Sums are rounded P times: where the ranks' vectors are independent and of one
+/// size, the variance of the mean is about omega (P + 1) / 2 times |mean|^2 in place of 2 omega, so it suits few ranks
+/// or 8 bits.
 template <class C = bf16::random>
 struct two_shot {
     C compressor = by_default();
     std::uint64_t seed = 0;
+    bool ring = false;
 
     static constexpr void description(auto&& describe) {
         describe("two_shot", "dense, compressed: each part to the rank that adds it up, and the means to all",
                  "torchft, ZeRO++, CGX", field("compressor", &two_shot::compressor).written(),
-                 field("seed", &two_shot::seed));
+                 field("seed", &two_shot::seed), field("ring", &two_shot::ring));
     }
     void check(std::size_t d) const { compressor.check(d); }
     /// All that the sum leaves out is its rounding.
@@ -53,7 +61,7 @@ struct two_shot {
     }
 };
 template <class C>
-two_shot(C, std::uint64_t = 0) -> two_shot<C>;
+two_shot(C, std::uint64_t = 0, bool = false) -> two_shot<C>;
 
 template <class C>
 template <Scalar T, OnHost B>
@@ -63,7 +71,7 @@ class two_shot<C>::adder : detail::sum_in_session {
 
   public:
     adder(two_shot const& how, std::size_t d, position_code positions)
-        : sum_in_session(how, d, positions), compressor_(how.compressor), from_{how.seed} {
+        : sum_in_session(how, d, positions), compressor_(how.compressor), from_{how.seed}, ring_(how.ring) {
         sum_.resize(std::min(d, pieces::longest));
         mean_.resize(sum_.size());
         session_.make_room<T>(sum_.size());
@@ -72,19 +80,31 @@ class two_shot<C>::adder : detail::sum_in_session {
     /// x <- the sum. Throws argument_error, too, where the compressor does not suit the pieces of a part, and
     /// compression_error where it has no message about one. After an error leftover() is unspecified.
     void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
+        auto const n = static_cast<std::size_t>(comm.size());
+        detail::partition const parts{d_, n};
+        for (std::size_t p = 0; p < n; ++p)
+            pieces{parts.first(p), parts.length(p)}.each(
+                [&](std::size_t, std::size_t length) { compressor_.check(length); });
+        session_.start(on, comm, round, x, d_);
+        round_ = from_.child(round.number);
+        keeps_ = round.keeps_leftover;
+        if (keeps_) left_.resize(d_);
+        ring_ ? go_round(on, comm, x) : send_to_owners(on, comm, x);
+        session_.finish();
+    }
+
+    /// What this rank keeps, to be sent later: what its own messages left out, and of its part the mean's. Unspecified
+    /// after a sum whose `keeps_leftover` was false.
+    std::span<T const> leftover() const { return left_; }
+
+  private:
+    void send_to_owners(B& on, auto& comm, std::span<T> x) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         detail::partition const parts{d_, n};
         auto const of_part = [&](std::size_t p) { return pieces{parts.first(p), parts.length(p)}; };
         auto const other = [&](std::size_t step) { return (me + step) % n; };
         std::size_t most = 0;
-        for (std::size_t p = 0; p < n; ++p) {
-            of_part(p).each([&](std::size_t, std::size_t length) { compressor_.check(length); });
-            most = std::max(most, of_part(p).count());
-        }
-        session_.start(on, comm, round, x, d_);
-        round_ = from_.child(round.number);
-        keeps_ = round.keeps_leftover;
-        if (keeps_) left_.resize(d_);
+        for (std::size_t p = 0; p < n; ++p) most = std::max(most, of_part(p).count());
         // Both shots of a piece stand `ahead` steps apart, as do what is sent and received of each: so each rank
         // receives from another in the order in which that one sends.
         constexpr std::size_t ahead = detail::pieces_ahead;
@@ -114,14 +134,47 @@ class two_shot<C>::adder : detail::sum_in_session {
                         });
                     });
         }
-        session_.finish();
+    }
+    // Sends this rank's part, and then in each of 2 (P - 1) steps receives the part before: in P - 1 steps this rank's
+    // numbers are added to it, and the sum is rounded before it is sent; from then on it is the result.
+    void go_round(B& on, auto& comm, std::span<T> x) {
+        auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+        auto const last = (me + n - 1) % n, next = (me + 1) % n;
+        detail::partition const parts{d_, n};
+        auto const each_piece = [&](std::size_t p, auto f) { pieces{parts.first(p), parts.length(p)}.each(f); };
+        // The message about what is added up so far of a piece, of which the last one is about the sum.
+        auto const make_message = [&](std::span<T const> sum, std::size_t at, bool is_last) {
+            if (!compress(on, comm.rank(), sum, at, key_of(me, at))) return;
+            keep_error(on, sum, at);
+            if (!is_last) return;
+            set_sum(on, 1, message_, x.subspan(at, sum.size()));
+            session_.check_sum(on, x.subspan(at, sum.size()), at);
+        };
+        each_piece(me, [&](std::size_t at, std::size_t length) {
+            if (!session_.failed()) make_message(x.subspan(at, length), at, n == 1);
+            if (n > 1)
+                session_.send(comm, static_cast<int>(next), [&](wire::bit_writer& sink) { write(sink, message_); });
+        });
+        for (std::size_t step = 1; step < 2 * n - 1; ++step) {
+            std::size_t const p = (me + 2 * n - step) % n;
+            bool const adds = step < n;
+            each_piece(p, [&](std::size_t at, std::size_t length) {
+                session_.receive(comm, static_cast<int>(last), [&](wire::bit_reader& source) {
+                    auto const own = x.subspan(at, length), sum = std::span<T>(sum_).first(length);
+                    read_message(on, source, length, key_of(adds ? last : (p + n - 1) % n, at));
+                    if (!adds) return set_sum(on, 1, theirs_, own);
+                    copy(on, std::span<T const>(own), sum);
+                    add_message(on, sum, T(1), theirs_);
+                    session_.check_sum(on, sum, at);
+                    if (!session_.failed()) make_message(sum, at, step == n - 1);
+                });
+                if (step < 2 * n - 2)
+                    session_.send(comm, static_cast<int>(next),
+                                  [&](wire::bit_writer& sink) { write(sink, adds ? message_ : theirs_); });
+            });
+        }
     }
 
-    /// What this rank keeps, to be sent later: what its own messages left out, and of its part the mean's. Unspecified
-    /// after a sum whose `keeps_leftover` was false.
-    std::span<T const> leftover() const { return left_; }
-
-  private:
     // Of the message of a rank, or for n ranks the n-th, of the mean, about the piece that starts here.
     key key_of(std::size_t rank, std::size_t at) const { return round_.child(rank).child(at); }
     // message_ <- that about x, which starts at coordinate `first`. Returns whether there is one.
@@ -183,7 +236,7 @@ class two_shot<C>::adder : detail::sum_in_session {
     key from_, round_;
     detail::message_of<C, T, B> message_, theirs_;
     typename B::template array<T> left_, sum_, mean_;  // of the vector, and of a piece
-    bool keeps_ = true;
+    bool ring_, keeps_ = true;
 };
 
 }  // namespace laconic
