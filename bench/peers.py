@@ -126,6 +126,9 @@ def methods():
                 yield peer(*options)
             except (ImportError, OSError):
                 pass
+    for block in ("mxfp8_e4m3", "mxfp6_e2m3", "mxfp4", "nvfp4", "int8, block=128", "int4, block=128"):
+        yield Ours(f"block_float({block})", False)
+        yield Ours(f"block_float({block}, rounding=random)", True)
     yield Ours("two_means(bucket=128)", False)
     yield Ours("natural", True)
     for ours, theirs in (("fp16", torch.float16), ("bf16", torch.bfloat16), ("float8_e4m3", None)):

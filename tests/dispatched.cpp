@@ -109,6 +109,7 @@ TEST_CASE_TEMPLATE("messages are added as the host adds them", T, float, double)
     messages_are_added_as_by_the_host<T>(uniform{3, 5});
     messages_are_added_as_by_the_host<T>(natural{});
     messages_are_added_as_by_the_host<T>(natural_dithering{4, 100});
+    messages_are_added_as_by_the_host<T>(block_float{block_format::nvfp4});
     messages_are_added_as_by_the_host<T>(fp16{});
     messages_are_added_as_by_the_host<T>(bf16{});
     messages_are_added_as_by_the_host<T>(quantize{7, 128});

@@ -62,6 +62,7 @@ TEST_CASE_TEMPLATE("what is encoded comes back as its message is, of every type 
     comes_back<E>(bf16{});
     comes_back<E>(fp16::random{});
     comes_back<E>(float8_e4m3{});
+    comes_back<E>(block_float{block_format::nvfp4});
     using T = detail::compressed_as<E>;
     comes_back<E>(any_compressor<T>(top_k{0.5} | natural{}));
 }
@@ -176,6 +177,7 @@ TEST_CASE("codes that are packed as they are made are those of a message, of lon
     same(uniform<rounding::nearest>{4});
     same(bf16{});
     same(float8_e4m3{});
+    same(block_float{block_format::mxfp6_e3m2});
     same(scaled_sign{64});
     same(vote{});
 }

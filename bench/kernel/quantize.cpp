@@ -158,6 +158,9 @@ void add_quantize() {
     add_encoding<float>("bf16_random", bf16::random{}, in_memory);
     add_encoding<float>("float8_e4m3", float8_e4m3{}, in_memory);
     add_encoding<float>("float8_e5m2", float8_e5m2{}, in_memory);
+    add_encoding<float>("mxfp8_e4m3", block_float{block_format::mxfp8_e4m3}, in_memory);
+    add_encoding<float>("mxfp4", block_float{block_format::mxfp4}, in_memory);
+    add_encoding<float>("nvfp4", block_float{block_format::nvfp4}, in_memory);
     add_encoding<float>("top_k_1_percent", top_k{0.01}, in_memory);
     add_encoding<float>("rand_k_1_percent", rand_k{0.01}, in_memory);
 

@@ -14,6 +14,7 @@
 
 #include "laconic/backend/threaded.hpp"
 #include "laconic/message/binned.hpp"
+#include "laconic/message/block_floats.hpp"
 #include "laconic/message/bucketed.hpp"
 #include "laconic/message/plain.hpp"
 
@@ -70,6 +71,10 @@
       (in<T> x, std::size_t n, rounding how, int most, key from, out<T> least, out<T> steps, \
        out<std::uint8_t> codes, std::uint64_t first), \
       (x, n, how, most, from, least, steps, codes, first)) \
+    K(round_blocks_to_short, round_blocks_to_short, bool, \
+      (in<T> x, block_layout f, rounding how, T shared, key from, out<T> scales, out<std::uint16_t> codes, \
+       std::uint64_t first), \
+      (x, f, how, shared, from, scales, codes, first)) \
     K(stream_powers, round_to_powers, void, \
       (in<T> x, key from, std::uint64_t first, code_stream<std::uint16_t> to), (x, from, first, to)) \
     K(stream_short, round_to_short, void, (in<T> x, short_layout f, code_stream<std::uint16_t> to), (x, f, to)) \
@@ -107,6 +112,7 @@
     K(add_means, add_terms, void, (out<T> y, T w, terms_of<messages::means<T, dispatched>> m), (y, w, m)) \
     K(add_stepped, add_terms, void, (out<T> y, T w, terms_of<messages::stepped<T, dispatched>> m), (y, w, m)) \
     K(add_binned, add_terms, void, (out<T> y, T w, terms_of<messages::binned<T, dispatched>> m), (y, w, m)) \
+    K(add_blocks, add_terms, void, (out<T> y, T w, terms_of<messages::block_floats<T, dispatched>> m), (y, w, m)) \
     K(add_dithered, add_terms, void, (out<T> y, T w, terms_of<messages::dithered<T, dispatched>> m), (y, w, m)) \
     K(add_powers, add_terms, void, (out<T> y, T w, terms_of<messages::powers<T, dispatched>> m), (y, w, m)) \
     K(add_halves, add_terms, void, \

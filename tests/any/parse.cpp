@@ -63,6 +63,8 @@ TEST_CASE("blanks, names and defaults are free") {
     same("uniform(rounding=random, 4, 16)", uniform{4, 16});
     same("uniform(bucket=16,rounding = nearest)", uniform<rounding::nearest>{8, 16});
     same("two_means(16)", two_means{16});
+    same("block_float(mxfp4)", block_float{});
+    same("block_float(int8, 128, rounding=random)", block_float{block_format::int8, 128, rounding::random});
     same("parts", parts<identity>{});
     same("parts( 2,scaled_sign(),1e2, identity)", parts<any_compressor<>>{{2, scaled_sign{}}, {100, identity{}}});
 }

@@ -90,6 +90,11 @@ TEST_CASE("kernels wait as often as documented, and allocate in their first call
              round_buckets_to_range(on, in, block, rounding::random, 7, key{4}, std::span(more), std::span(steps),
                                     std::span(short_codes));
          }},
+        {"round_blocks_to_short", 1,
+         [&] {
+             round_blocks_to_short(on, in, {{2, 1, false, true}, kernels::scale_format::power_of_two, block},
+                                   rounding::random, 1.0f, key{4}, std::span(steps), std::span(words_of_16));
+         }},
         {"pack_signs_and_means", 1, [&] { pack_signs_and_means(on, in, block, std::span(steps), std::span(words)); }},
         {"pack_signs_and_two_means", 1,
          [&] { pack_signs_and_two_means(on, in, block, std::span(steps), std::span(more), std::span(words)); }},

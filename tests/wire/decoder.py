@@ -348,6 +348,38 @@ def binned(bits, T, n, w, bucket):
     return [tables[j // bucket][code] for j, code in enumerate(bits.fields(n, w))]
 
 
+E4M3, E5M2, E2M1 = (4, 3, lambda x, f: (x, f) != (15, 7)), (5, 2, lambda x, f: x != 31), (2, 1, None)
+POWER, NORMAL, FULL = range(3)
+BLOCK_FORMATS = [
+    (E4M3, POWER), (E5M2, POWER), ((3, 2, None), POWER), ((2, 3, None), POWER), (E2M1, POWER),
+    (E2M1, NORMAL), (E4M3, FULL), (E5M2, FULL), ((1, 6, None), FULL), ((1, 2, None), FULL),
+]
+
+
+def blocks(bits, T, n, number, block):
+    (e, m, finite), scale = BLOCK_FORMATS[number]
+    bias = 2 ** (e - 1) - 1
+
+    def element(code):
+        f, x, sign = code % 2**m, code >> m & 2**e - 1, code >> m + e
+        require(finite is None or finite(x, f), "a number is not finite")
+        size = Fraction(2**m + f) * Fraction(2) ** (x - bias - m) if x else Fraction(f) * Fraction(2) ** (1 - bias - m)
+        return -size if sign else size
+
+    top = max(element(c) for c in range(2 ** (e + m)) if finite is None or finite(c >> m, c % 2**m))
+    shared = T.magnitude(bits) if scale == NORMAL else 1.0
+    if scale == FULL:
+        scales = T.magnitudes(bits, ceil_div(n, block))
+    else:
+        codes = bits.fields(ceil_div(n, block), 8)
+        require(all(8 <= c < 127 if scale == NORMAL else c < 255 for c in codes), "no scale")
+        exact = [math.ldexp(8 + c % 8, (c >> 3) - 10) if scale == NORMAL else math.ldexp(1, c - 127) for c in codes]
+        scales = [T.times(shared, s) for s in exact]
+    for s in scales:
+        require(math.isfinite(s) and math.isfinite(T.rounded(Fraction(s) * top)), "a scale that is too large")
+    return [T.rounded(element(code) * Fraction(scales[j // block])) for j, code in enumerate(bits.fields(n, 1 + e + m))]
+
+
 def low_rank(bits, T, n, rows, rank):
     cols = n // rows
     require(cols * rows == n, "the columns are not whole")
@@ -589,6 +621,7 @@ STAGES = {
     10: Kind([], False, short(5, 2, 15, lambda x, f: x != 31)),
     11: Kind([whole(1, 8), bucket], False, says(stepped)),
     12: Kind([whole(1, 8), bucket], False, says(binned)),
+    13: Kind([whole(0, len(BLOCK_FORMATS) - 1), bucket], False, says(blocks)),
     16: Kind([unit], True, supported(listed)),
     17: Kind([unit, count], True, supported(fixed_count)),
     18: Kind([unit, recipe], True, supported(from_seed)),

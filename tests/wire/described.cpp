@@ -210,6 +210,9 @@ std::map<std::string, std::string> golden_files() {
         {"e5m2", hex_of("float8_e5m2", five)},
         {"stepped", hex_of("uniform(3, bucket=4)", ten)},
         {"binned", hex_of("bin_means(2, bucket=6)", ten)},
+        {"mxfp4", hex_of("block_float(mxfp4, block=4)", ten)},
+        {"nvfp4", hex_of("block_float(nvfp4, block=4)", ten)},
+        {"int8", hex_of("block_float(int8, block=4)", five)},
         {"low_rank", hex_of("low_rank(rows=2, rank=1)", ten)},
         {"told", hex_of("zero_blocks(4) | quantize(1, p=inf)", zeros_but(14, {{4, 1}, {6, -2}, {12, 2}, {13, -2}}))},
         {"counted", hex_of("top_k(2)", five, {})},
@@ -453,6 +456,7 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
                                            short_kind<kernels::short_format::e5m2>::number,
                                            stepped_kind::number,
                                            binned_kind::number,
+                                           blocks_kind::number,
                                            low_rank_kind::number},
         wrappers{sparse_kind<support_is::listed>::number, sparse_kind<support_is::fixed_count>::number,
                  sparse_kind<support_is::from_seed>::number, scaled_kind::number, levelled_kind::number};
@@ -493,8 +497,10 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
             if (k == quantized_kind::number || k == dithered_kind::number) words.push_back({1 + random.below(7), 8});
             if (k == stepped_kind::number) words.push_back({1 + random.below(8), 8});
             if (k == binned_kind::number) words.push_back({1 + random.below(3), 8});
+            if (k == blocks_kind::number) words.push_back({random.below(10), 8});
             if (k == quantized_kind::number || k == dithered_kind::number || k == stepped_kind::number ||
-                k == binned_kind::number || k == signs_kind::number || k == means_kind::number)
+                k == binned_kind::number || k == blocks_kind::number || k == signs_kind::number ||
+                k == means_kind::number)
                 words.push_back({1 + random.below(20), 8});
             if (k == low_rank_kind::number)
                 words.insert(words.end(), {{1 + random.below(5), 8}, {1 + random.below(3), 8}});

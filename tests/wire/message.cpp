@@ -57,6 +57,9 @@ TEST_CASE("what each kind of message spends on values and scalars, and in all, h
     costs(dithered<double, host>{1, 10, {2}, std::vector<std::int16_t>(10, 1)}, {16, 64, 80, 64 + 10 * 2});
     costs(stepped<float, host>{3, 2, {-1, 2}, {0.5f, 1}, {7, 0, 5}}, {9, 128, 144, 137});
     costs(binned<float, host>{2, 2, {-1, 2, 0, 3, 4, 5, 6, 7}, {3, 0, 2}}, {6, 256, 264, 262});
+    costs(block_floats<float, host>{block_format::mxfp4, 2, 1, {1, 2}, {7, 0, 5}}, {12, 16, 32, 28});
+    costs(block_floats<float, host>{block_format::nvfp4, 2, 1, {1, 2}, {7, 0, 5}}, {12, 48, 64, 60});
+    costs(block_floats<double, host>{block_format::int8, 3, 1, {1}, {7, 0, 5}}, {24, 64, 88, 88});
     costs(short_floats<short_format::binary16, float, host>{{1, 2, 3}}, {48, 0, 48, 48});
     costs(short_floats<short_format::bfloat, float, host>{{1, 2, 3}}, {48, 0, 48, 48});
     costs(short_floats<short_format::e4m3, float, host>{{1, 2, 3}}, {24, 0, 24, 24});

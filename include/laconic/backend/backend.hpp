@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "laconic/backend/short_format.hpp"
+#include "laconic/backend/block_format.hpp"
 
 namespace laconic::kernels {
 
@@ -79,6 +79,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     { round_buckets_to_levels(on, x, k, p_norm::two, 1, from, y, levels) } -> std::same_as<bool>;
     { round_buckets_to_halvings(on, x, k, p_norm::two, 1, from, y, levels) } -> std::same_as<bool>;
     { round_buckets_to_range(on, x, k, rounding::random, 1, from, y, y, bytes) } -> std::same_as<bool>;
+    { round_blocks_to_short(on, x, block_layout{}, rounding::random, a, from, y, powers) } -> std::same_as<bool>;
     { pack_signs_and_means(on, x, k, y, words) } -> std::same_as<bool>;
     { pack_signs_and_two_means(on, x, k, y, y, words) } -> std::same_as<bool>;
     damp_steps(on, x, k, y);

@@ -7,7 +7,7 @@
 #include "laconic/backend/host/lists.hpp"
 #include "laconic/backend/host/matrix.hpp"
 #include "laconic/backend/host/pack.hpp"
-#include "laconic/backend/host/round_to_short.hpp"
+#include "laconic/backend/host/round_blocks.hpp"
 #include "laconic/backend/host/sample.hpp"
 #include "laconic/backend/host/select.hpp"
 #include "laconic/backend/host/unpack.hpp"

@@ -41,19 +41,22 @@ namespace laconic::kernels {
 enum class short_format : std::uint8_t { binary16, bfloat, e4m3, e5m2 };
 
 /// A sign bit above `exponent` bits above `mantissa` bits, read as IEEE 754 does. Codes without their sign ascend with
-/// the magnitude. With infinities, the last exponent is for them and for NaN; else the last code alone is NaN.
+/// the magnitude. With infinities, the last exponent is for them and for NaN; else the last code alone is NaN, unless
+/// all codes are finite. One bit of exponent makes a grid of equal steps: what is below its bit continues what is
+/// above.
 struct short_layout {
     int exponent, mantissa;
-    bool infinities;
+    bool infinities, all_finite = false;
 
     constexpr int width() const { return 1 + exponent + mantissa; }
     constexpr int bias() const { return (1 << (exponent - 1)) - 1; }
     constexpr std::uint16_t sign() const { return static_cast<std::uint16_t>(1 << (exponent + mantissa)); }
     /// The code of the largest finite number.
     constexpr std::uint16_t largest() const {
-        return static_cast<std::uint16_t>(infinities ? (((1 << exponent) - 1) << mantissa) - 1 : sign() - 2);
+        int const others = infinities ? 1 << mantissa : all_finite ? 0 : 1;
+        return static_cast<std::uint16_t>(sign() - 1 - others);
     }
-    /// The code of a quiet NaN.
+    /// The code of a quiet NaN; the largest one where there is none.
     constexpr std::uint16_t nan() const {
         return static_cast<std::uint16_t>(infinities ? sign() - (1 << (mantissa - 1)) : sign() - 1);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "laconic/compress/bin_means.hpp"
+#include "laconic/compress/block_float.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
@@ -50,6 +51,7 @@ using library_compressors = type_list<  //
     float8_e4m3::random,                //
     float8_e5m2,                        //
     float8_e5m2::random,                //
+    block_float,                        //
     low_rank<>>;
 
 }  // namespace laconic::detail

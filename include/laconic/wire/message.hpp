@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "laconic/wire/blocks_kind.hpp"
 #include "laconic/wire/bucketed_kinds.hpp"
 #include "laconic/wire/plain_kinds.hpp"
 #include "laconic/wire/sparse.hpp"
@@ -22,8 +23,9 @@ using library_kinds =
     kind_list<plain_kind, quantized_kind, powers_kind, signs_kind, dithered_kind, means_kind,
               short_kind<kernels::short_format::binary16>, short_kind<kernels::short_format::bfloat>,
               short_kind<kernels::short_format::e4m3>, short_kind<kernels::short_format::e5m2>, stepped_kind,
-              binned_kind, sparse_kind<messages::support_is::listed>, sparse_kind<messages::support_is::fixed_count>,
-              sparse_kind<messages::support_is::from_seed>, low_rank_kind, scaled_kind, parts_kind, levelled_kind>;
+              binned_kind, blocks_kind, sparse_kind<messages::support_is::listed>,
+              sparse_kind<messages::support_is::fixed_count>, sparse_kind<messages::support_is::from_seed>,
+              low_rank_kind, scaled_kind, parts_kind, levelled_kind>;
 
 /// The bits of the bare form of a message, by what they are spent on.
 ledger account(auto const& m, position_code how = position_code::smallest) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "laconic/backend/block_format.hpp"
 #include "laconic/backend/device/reduce.hpp"
 #include "laconic/backend/device/round.hpp"
 
@@ -141,6 +142,29 @@ bool round_buckets_to_range(device& on, std::span<T const> x, std::size_t bucket
         for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) {
             auto const to = grid(x[i], i / bucket);
             codes[i] = static_cast<std::uint8_t>(to.fraction < 0x1p31 ? to.below : to.above);
+        });
+    return is_clean(on, failed);
+}
+
+template <Scalar T>
+bool round_blocks_to_short(device& on, std::span<T const> x, block_layout f, rounding how, T shared, key from,
+                           std::span<T> scales, std::span<std::uint16_t> codes) {
+    using namespace detail::on_device;
+    LACONIC_EXPECTS(scales.size() == pieces_in(x.size(), f.block) && codes.size() == x.size());
+    find_norms(on, x, f.block, p_norm::largest, scales.data());
+    auto const failed = no_failures(on);
+    bool const up = how == rounding::random;
+    T const top = largest_value<T>(f.element);
+    for_each_index(on, scales.size(), [=] LACONIC_DEVICE(std::size_t b) {  // norms become scales
+        scales[b] = block_scale(scales[b], f, up, shared);
+        failed.unless_finite(shared * scales[b] * top);
+    });
+    to_blocks<T> const round{{f.element}, scales.data(), shared};
+    if (up)
+        round_at_random(on, x, f.block, from, 0, codes.data(), round);
+    else
+        for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) {
+            codes[i] = round.element.nearest(round.quotient(x[i], i / f.block));
         });
     return is_clean(on, failed);
 }

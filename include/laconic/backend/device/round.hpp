@@ -118,6 +118,35 @@ struct to_short {
         return static_cast<std::uint16_t>((magnitude_bits(v) != std::bit_cast<bits_of<T>>(v) ? f.sign() : 0) |
                                           magnitude);
     }
+    LACONIC_HOST_DEVICE std::uint16_t nearest(T v) const {
+        using bits = bits_of<T>;
+        constexpr bits hidden = bits{1} << mantissa;
+        bits const magnitude = magnitude_bits(v);
+        int const field = static_cast<int>(magnitude >> mantissa), exponent = field < 1 ? 1 : field;
+        bits const digits = (magnitude & (hidden - 1)) | (field > 0 ? hidden : 0);
+        int const wanted = exponent - bias + f.bias(), least = wanted < 1 ? 1 : wanted;
+        int const longest = mantissa + 2, shift = mantissa - f.mantissa + least - wanted;
+        int const cut = shift < longest ? shift : longest;
+        bits const middle = bits{1} << (cut - 1), odd = digits >> cut & 1;
+        bits const all = (static_cast<bits>(least - 1) << f.mantissa) + ((digits + middle - 1 + odd) >> cut);
+        bits const limited = magnitude >= infinite_bits<T> ? f.nan() : all < f.largest() ? all : f.largest();
+        return code(v, static_cast<int>(limited));
+    }
+};
+
+// The same of a number over the scale of its bucket, times `shared`.
+template <Scalar T>
+struct to_blocks {
+    using code_type = std::uint16_t;
+    to_short<T> element;
+    T const* scales;
+    T shared;
+    LACONIC_HOST_DEVICE T quotient(T v, std::size_t b) const {
+        T const by = shared * scales[b];
+        return by > 0 ? v / by : v;
+    }
+    LACONIC_HOST_DEVICE neighbours_of_value operator()(T v, std::size_t b) const { return element(quotient(v, b), b); }
+    LACONIC_HOST_DEVICE std::uint16_t code(T v, int magnitude) const { return element.code(v, magnitude); }
 };
 
 // The grids of buckets, as round_at_random() takes them.
@@ -195,21 +224,7 @@ template <Scalar T>
 void round_to_short(device& on, std::span<T const> x, short_layout f, std::span<std::uint16_t> codes) {
     LACONIC_EXPECTS(codes.size() == x.size());
     using namespace detail::on_device;
-    using bits = bits_of<T>;
-    constexpr int mantissa = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 1;
-    constexpr bits hidden = bits{1} << mantissa;
-    for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) {
-        bits const magnitude = magnitude_bits(x[i]);
-        int const field = static_cast<int>(magnitude >> mantissa), exponent = field < 1 ? 1 : field;
-        bits const digits = (magnitude & (hidden - 1)) | (field > 0 ? hidden : 0);
-        int const wanted = exponent - bias + f.bias(), least = wanted < 1 ? 1 : wanted;
-        int const longest = mantissa + 2, shift = mantissa - f.mantissa + least - wanted;
-        int const cut = shift < longest ? shift : longest;
-        bits const middle = bits{1} << (cut - 1), odd = digits >> cut & 1;
-        bits const code = (static_cast<bits>(least - 1) << f.mantissa) + ((digits + middle - 1 + odd) >> cut);
-        bits const limited = magnitude >= infinite_bits<T> ? f.nan() : code < f.largest() ? code : f.largest();
-        codes[i] = static_cast<std::uint16_t>(limited | (magnitude != std::bit_cast<bits>(x[i]) ? f.sign() : 0u));
-    });
+    for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) { codes[i] = to_short<T>{f}.nearest(x[i]); });
 }
 
 template <Scalar T>

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "laconic/backend/block_format.hpp"
 #include "laconic/backend/code_words.hpp"
 #include "laconic/backend/reference/arithmetic.hpp"
-#include "laconic/backend/short_format.hpp"
 
 namespace laconic::kernels {
 
@@ -171,6 +171,23 @@ bool round_buckets_to_range(reference& on, std::span<T const> x, std::size_t buc
             round_to_range(on, part, least[b], steps[b], most, from, first, out);
         else
             round_to_nearest_in_range(on, part, least[b], steps[b], most, out);
+        return true;
+    });
+}
+template <Scalar T>
+bool round_blocks_to_short(reference& on, std::span<T const> x, block_layout f, rounding how, T shared, key from,
+                           std::span<T> scales, std::span<std::uint16_t> codes, std::uint64_t first = 0) {
+    return detail::each_bucket_is(x, f.block, [&](std::size_t b, std::size_t at, std::span<T const> part) {
+        scales[b] = block_scale(largest_magnitude(on, part), f, how == rounding::random, shared);
+        T const by = shared * scales[b];
+        if (!std::isfinite(by * largest_value<T>(f.element))) return false;
+        std::vector<T> quotients(part.begin(), part.end());
+        for (T& v : quotients) v = by > 0 ? v / by : v;
+        auto const out = codes.subspan(at, part.size());
+        if (how == rounding::random)
+            round_to_short(on, std::span<T const>(quotients), f.element, from, first + at, out);
+        else
+            round_to_short(on, std::span<T const>(quotients), f.element, out);
         return true;
     });
 }

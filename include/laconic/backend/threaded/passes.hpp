@@ -194,6 +194,13 @@ bool round_buckets_to_range(threaded<B>& on, std::span<T const> x, std::size_t b
     });
 }
 template <class B, Scalar T>
+bool round_blocks_to_short(threaded<B>& on, std::span<T const> x, block_layout f, rounding how, T shared, key from,
+                           std::span<T> scales, std::span<std::uint16_t> codes) {
+    return detail::all_parts(on, x.size(), detail::unit_of(f.block), [&](B& own, auto p) {
+        return round_blocks_to_short(own, p.of(x), f, how, shared, from, p.of(scales, f.block), p.of(codes), p.first);
+    });
+}
+template <class B, Scalar T>
 bool pack_signs_and_means(threaded<B>& on, std::span<T const> x, std::size_t bucket, std::span<T> means,
                           std::span<std::uint64_t> words) {
     if (bucket < x.size() || !on.splits(x.size()))
