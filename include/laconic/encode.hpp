@@ -38,34 +38,24 @@ consteval bool can_be_decoded_into() {
     return false;
 }
 
-/// The message about d numbers that the bytes are, all of which is validated. Throws wire_error.
-template <Scalar T, class C>
-message_of<C, T> read_message(C const& c, std::span<std::byte const> bytes, std::size_t d, key from) {
-    static_assert(require_compressor<C, T, backend_of<C>>());
-    messages::check_dimension(d);
-    c.check(d);
-    backend_of<C> on;
-    message_of<C, T> m;
-    wire::bit_reader source(bytes);
-    c.blank(on, d, from, m);
-    read(on, source, m, c);
-    source.finish();
-    return m;
-}
-
-/// x <- scale x + weight times the vector that the bytes are, in float where x holds numbers of 16 bits.
+/// x <- scale x + weight times the vector that the bytes are, scale being 0 or 1; all bytes are validated before x
+/// changes. In float where x holds numbers of 16 bits. Throws wire_error.
 template <class C, class E>
 void add_read(C const& c, std::span<std::byte const> bytes, double scale, double weight, std::span<E> x, key from) {
     using T = compressed_as<E>;
-    auto const m = read_message<T>(c, bytes, x.size(), from);
-    backend_of<C> on;
     if constexpr (std::same_as<E, T>) {
-        if (scale == 0) std::fill(x.begin(), x.end(), T(0));
-        add_message(on, x, static_cast<T>(weight), m);
+        static_assert(require_compressor<C, T, backend_of<C>>());
+        messages::check_dimension(x.size());
+        c.check(x.size());
+        backend_of<C> on;
+        message_of<C, T> m;
+        wire::bit_reader source(bytes);
+        c.blank(on, x.size(), from, m);
+        wire::read_and_add(on, source, m, c, static_cast<T>(weight), {x, true, scale == 0});
     } else {
         std::vector<T> sum(x.size());
         if (scale != 0) std::transform(x.begin(), x.end(), sum.begin(), [](E v) { return static_cast<T>(v); });
-        add_message(on, std::span<T>(sum), static_cast<T>(weight), m);
+        add_read(c, bytes, 1, weight, std::span<T>(sum), from);
         std::transform(sum.begin(), sum.end(), x.begin(), [](T v) { return static_cast<E>(v); });
     }
 }

@@ -173,7 +173,7 @@ struct compressor_face : face {
     virtual void compress_and_write(B& on, wire::bit_writer& sink, std::span<T const> x, key from,
                                     any_message<T, B>& m) const = 0;
     virtual void read_message(B& on, wire::bit_reader& source, any_message<T, B>& m) const = 0;
-    virtual void read_and_add(B& on, wire::bit_reader& source, any_message<T, B>& m, T w, std::span<T> out) const = 0;
+    virtual void read_and_add(B&, wire::bit_reader&, any_message<T, B>& m, T w, wire::added_to<T> out) const = 0;
     /// Whether the compressor inside has the constant.
     virtual bool unbiased() const = 0;
     virtual bool contractive() const = 0;
@@ -231,8 +231,8 @@ struct compressor_model : model<compressor_face<T, B>, Holder> {
     void read_message(B& on, wire::bit_reader& source, any_message<T, B>& m) const override {
         if constexpr (OnHost<B>) read(on, source, own_message(m), *this->inside);
     }
-    void read_and_add(B& on, wire::bit_reader& source, any_message<T, B>& m, T w, std::span<T> out) const override {
-        if constexpr (OnHost<B>) wire::read_and_add(on, source, own_message(m), *this->inside, w, out);
+    void read_and_add(B& on, wire::bit_reader& in, any_message<T, B>& m, T w, wire::added_to<T> to) const override {
+        if constexpr (OnHost<B>) wire::read_and_add(on, in, own_message(m), *this->inside, w, to);
     }
     bool unbiased() const override {
         if constexpr (is_face) return this->inside->unbiased();

@@ -72,7 +72,7 @@ struct bucketed_kind : leaf_kind<K> {
         K::take_rest(on, source, m);
     }
     template <class M, Scalar T>
-    static void take_and_add(auto& on, auto& source, M& m, T w, std::span<T> out) requires requires {
+    static void take_and_add(auto& on, auto& source, M& m, T w, added_to<T> out) requires requires {
         K::add_rest(on, source, m, w, out);
     }
     {

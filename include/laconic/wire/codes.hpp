@@ -138,11 +138,13 @@ void read_codes(B& on, bit_reader& source, std::span<Code> codes, int levels) {
 /// Reads the codes of the message m, for which `codes` has room, and adds w times its numbers to out, some codes at a
 /// time; so where it throws, some are added. Ternary codes are read before.
 template <OnHost B, class M, class Code, Scalar T>
-void add_levels(B& on, bit_reader& source, M const& m, std::span<Code> codes, T w, std::span<T> out) {
+void add_levels(B& on, bit_reader& source, M const& m, std::span<Code> codes, T w, added_to<T> out) {
     if (m.levels > 1)
         return add_codes<Code>(on, source, m, m.bucket, words_of_levels(m.levels), detail::outside_grid, w, out);
     detail::read_trits(source, codes);
-    add_terms(on, out, w, m.terms_of(0, codes.data(), codes.size()));
+    if (out.checked_first) source.finish();
+    if (out.anew) fill(on, out.numbers, T(0));
+    add_terms(on, out.numbers, w, m.terms_of(0, codes.data(), codes.size()));
 }
 
 }  // namespace laconic::wire

@@ -134,34 +134,59 @@ void take_codes(B& on, bit_reader& source, std::span<Code> codes, kernels::code_
     }
 }
 
+/// Where the numbers of a message that is read are added.
+template <Scalar T>
+struct added_to {
+    std::span<T> numbers;
+    /// The message is all that the source has left, and is checked, with the source's end, before `numbers` change.
+    bool checked_first = false;
+    bool anew = false;  ///< `numbers` are 0 before
+
+    added_to(std::span<T> to, bool checks_first = false, bool is_anew = false)  // NOLINT: implicit
+        : numbers(to), checked_first(checks_first), anew(is_anew) {}
+};
+
 /// Reads such codes of the message m, which has made room for them, and adds w times its numbers to out, some at a
-/// time: so where it throws, some are added. m.terms_of(first, codes, n) are the terms of n numbers from number
-/// `first` on, which is the first of its bucket or has as many in its bucket.
+/// time: so where it throws, some are added, unless all are checked first. m.terms_of(first, codes, n) are the terms of
+/// n numbers from number `first` on, which is the first of its bucket or has as many in its bucket.
 template <class Code, OnHost B, class M, Scalar T>
 void add_codes(B& on, bit_reader& source, M const& m, std::size_t bucket, kernels::code_words words, char const* wrong,
-               T w, std::span<T> out) {
+               T w, added_to<T> out) {
     constexpr std::size_t most = detail::codes_together;
-    auto const add = [&](auto& own, bit_reader& from, std::size_t first, std::size_t end) {
+    std::size_t const d = out.numbers.size();
+    auto const use_part = [&](auto& own, bit_reader& from, std::size_t first, std::size_t end, auto use) {
         std::array<Code, most> room;
         for (std::size_t n; first < end; first += n) {
             n = bucket <= most ? most / bucket * bucket : std::min(most, bucket - first % bucket);
             n = std::min(n, end - first);
             take_codes(own, from, std::span(room).first(n), words, wrong);
-            add_terms(own, out.subspan(first, n), w, m.terms_of(first, room.data(), n));
+            use(own, out.numbers.subspan(first, n), m.terms_of(first, room.data(), n));
         }
     };
-    auto const bits = std::uint64_t{words.width} * out.size();
-    if constexpr (requires { on.splits(out.size()); })  // several threads, each of which reads a part
-        if (on.splits(out.size()) && bits <= source.left()) {
-            auto const unit = std::lcm(bucket <= most ? bucket : 1, std::size_t{64});
-            in_parts(on, out.size(), unit, [&](auto& own, auto part) {
-                auto from = source;
-                from.skip(words.width * std::uint64_t{part.first});
-                add(own, from, part.first, part.first + part.count);
-            });
-            return source.skip(bits);
-        }
-    add(on, source, 0, out.size());
+    auto const use_all = [&](auto use) {
+        auto const bits = std::uint64_t{words.width} * d;
+        if constexpr (requires { on.splits(d); })  // several threads, each of which reads a part
+            if (on.splits(d) && bits <= source.left()) {
+                auto const unit = std::lcm(bucket <= most ? bucket : 1, std::size_t{64});
+                in_parts(on, d, unit, [&](auto& own, auto part) {
+                    auto from = source;
+                    from.skip(words.width * std::uint64_t{part.first});
+                    use_part(own, from, part.first, part.first + part.count, use);
+                });
+                return source.skip(bits);
+            }
+        use_part(on, source, 0, d, use);
+    };
+    if (out.checked_first) {
+        auto const before = source;
+        use_all([](auto&, auto, auto) {});
+        source.finish();
+        source = before;
+    }
+    use_all([&](auto& own, std::span<T> part, auto const& terms) {
+        if (out.anew) fill(own, part, T(0));  // in the first cache
+        add_terms(own, part, w, terms);
+    });
 }
 
 }  // namespace laconic::wire

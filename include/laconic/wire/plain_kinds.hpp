@@ -54,7 +54,7 @@ struct coded_kind : leaf_kind<coded_kind<Format, Number>> {
     }
     static void take(auto& on, auto& source, auto& m) { take_codes(on, source, std::span(m.codes), m.words, wrong); }
     template <class M, Scalar T>
-    static void take_and_add(auto& on, auto& source, M& m, T w, std::span<T> out) {
+    static void take_and_add(auto& on, auto& source, M& m, T w, added_to<T> out) {
         add_codes<std::uint16_t>(on, source, m, detail::codes_together, m.words, wrong, w, out);
     }
     static reading_bounds per_number(auto const& m) { return {m.code_width, sizeof(std::uint16_t)}; }

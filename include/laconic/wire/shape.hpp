@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "laconic/message/sparse.hpp"
+#include "laconic/wire/fixed_width.hpp"
 #include "laconic/wire/kind.hpp"
 #include "laconic/wire/number.hpp"
 #include "laconic/wire/support.hpp"
@@ -229,9 +230,10 @@ void read(B& on, bit_reader& source, M& m, [[maybe_unused]] C const& c) {
 }
 
 /// Reads m so and adds w times its numbers to out, some at a time where its kind has take_and_add(on, source, m, w,
-/// out) and c no way of its own to read: then m has no codes, and where it throws, those before are added.
+/// out) and c no way of its own to read: then m has no codes, and where it throws, those before are added, unless out
+/// has them checked first.
 template <class B, class M, class C, Scalar T>
-void read_and_add(B& on, bit_reader& source, M& m, C const& c, T w, std::span<T> out) {
+void read_and_add(B& on, bit_reader& source, M& m, C const& c, T w, std::type_identity_t<added_to<T>> out) {
     if constexpr (requires { c.read_and_add(on, source, m, w, out); }) {
         c.read_and_add(on, source, m, w, out);
     } else if constexpr (
@@ -239,7 +241,9 @@ void read_and_add(B& on, bit_reader& source, M& m, C const& c, T w, std::span<T>
         kind_of<M>.take_and_add(on, source, m, w, out);
     } else {
         read(on, source, m, c);
-        add_message(on, out, w, m);
+        if (out.checked_first) source.finish();
+        if (out.anew) fill(on, out.numbers, T(0));
+        add_message(on, out.numbers, w, m);
     }
 }
 
