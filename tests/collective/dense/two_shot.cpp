@@ -49,10 +49,11 @@ void check_answer(vec const& x, double first, double last, double squares) {
 
 TEST_CASE("known answers: the mean of four ranks' vectors in 8 and 4 bits, by way of the owners and around a ring") {
     for (auto const& [bits, ring] : {std::pair{8, false}, {4, false}, {8, true}, {4, true}}) {
+        two_shot const how{symmetric{bits}, 0, ring};
         vec result;
         fibers::run(4, [&](auto& comm) {
             host on;
-            auto sum = make_sum<double>(two_shot{symmetric{bits}, 0, ring}, 8);
+            auto sum = make_sum<double>(how, 8);
             vec x;
             for (std::size_t j = 0; j < 8; ++j) x.push_back(centre(std::size_t(comm.rank()), j));
             sum(on, comm, std::span(x));
