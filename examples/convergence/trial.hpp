@@ -41,10 +41,9 @@ void run(std::vector<Recursion> const& methods, toy const& on, std::uint64_t see
                                                         std::span<double>(x), seed);
         for (std::size_t k = 0;; ++k) {
             if (i == 0) all[k].x = x;
-            if constexpr (requires { loop.method().feedback.shift(); }) {
-                copy(loop.method().feedback.shift(), all[k].known[i]);
-                copy(loop.method().feedback.residual(), all[k].residual[i]);
-            }
+            auto const& feedback = loop.method().feedback;
+            if constexpr (requires { feedback.shift(); }) copy(feedback.shift(), all[k].known[i]);
+            if constexpr (requires { feedback.residual(); }) copy(feedback.residual(), all[k].residual[i]);
             more(loop, all[k].more[i]);
             if (k + 1 == all.size()) break;
             loop.round();
