@@ -412,6 +412,12 @@ void measure_rounding(device& on, table& row, in x) {
     row(
         "round_to_short, bf16 at random",
         [&] { round_to_short(on, x, kernels::layout_of(kernels::short_format::bfloat), key{3}, 0, codes); }, x, codes);
+    auto const mx = kernels::layout_of(kernels::block_format::mxfp4);
+    device::array<float> held((x.size() + mx.block - 1) / mx.block);
+    std::span const scales(held);
+    row(
+        "round_blocks_to_short, mxfp4",
+        [&] { round_blocks_to_short(on, x, mx, rounding::nearest, 1.0f, key{3}, scales, codes); }, x, scales, codes);
 }
 
 }  // namespace

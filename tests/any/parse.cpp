@@ -95,7 +95,7 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("top_k(natural)", 7, "k is a number");
     refused("top_k(3 | natural)", 7, "k is a number");
     refused("top_k(3())", 7, "k is a number");
-    refused("top_k(3, 4)", 10, "top_k takes k; this is none of them");
+    refused("top_k(3, 4, 5)", 13, "top_k takes k or chunk; this is none of them");
     refused("quantize(level=4)", 16, "quantize takes levels, bucket, p or damped; 'level' is none of them");
     refused("quantize(4, 16, inf)", 17, "quantize takes levels, bucket, p or damped; this is none of them");
     refused("vote(9)", 6, "vote takes no arguments");

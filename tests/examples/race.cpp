@@ -76,7 +76,8 @@ TEST_CASE(
     for (char const* const line :
          {"gd(step=)\n", "signsgd(step=, batch=0)\n", "vr_diana_saga(compressor, step=, memory=, batch=1)\n",
           "\n    g full, C identity, alpha 0\n", "\n    Alistarh et al., NeurIPS 2017\n",
-          "\ngtop_k(k=0.01, as_published=no)\n", "\ntop_k(k)\n    the k largest magnitudes; contractive\n",
+          "\ngtop_k(k=0.01, as_published=no)\n",
+          "\ntop_k(k, chunk=0)\n    the k largest magnitudes, of all or of each chunk; contractive\n",
           "\nquantize(levels=1, bucket=0, p=2, damped=yes)\n", "\npackets(payload, header, fixed)\n",
           "\ncat(compressor, or=, cost=bits, sizes=formula, step=)\n", "\nparts(length, C, length, C, ...)\n",
           "\nlion(rate=1e-04, beta1=0.9, beta2=0.99, weight_decay=0)\n"})

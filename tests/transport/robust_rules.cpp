@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules for ranks of which some lie: known answers, from a program of its own in numpy.
+// Rules for ranks of which some send anything: known answers, from a program of its own in numpy.
 #include "laconic/transport/robust_rules.hpp"
 
 #include "support/bowls.hpp"
@@ -67,6 +67,21 @@ TEST_CASE(
     vec z(1);
     rules::geometric_median{}(rules::rank_vectors<double>{most, 1}, std::span<double const>(origin), std::span(z));
     CHECK(z[0] == doctest::Approx(5e-7).epsilon(1e-5));
+}
+
+TEST_CASE("one rank's numbers move no estimate far, however large they are") {
+    for (double const large : {1e155, 1e308, -1e308}) {
+        vec all = brought<double>(5);
+        all[12] = large, all[13] = -large;
+        vec const last(3);
+        auto const stays = [&](auto const& rule) {
+            vec out(3);
+            rule(rules::rank_vectors<double>{all, 3}, std::span<double const>(last), std::span(out));
+            for (double const v : out) CHECK(std::abs(v) < 10);
+        };
+        stays(rules::coordinate_median{}), stays(rules::trimmed_mean{1}), stays(rules::geometric_median{});
+        stays(rules::krum{1}), stays(rules::centered_clip{2, 3}), stays(rules::median_norm_clip{});
+    }
 }
 
 TEST_CASE("too few ranks are refused, and vectors of no number are none") {

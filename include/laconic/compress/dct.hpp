@@ -12,13 +12,14 @@ namespace laconic {
 
 /// Hands the cosines of the vector to its rest, in place of its numbers: the orthonormal transform DCT-II of pieces of
 /// `side` consecutive numbers, or of the squares of side x side numbers of a matrix with `rows` rows, one square after
-/// another. A side that divides no length becomes the largest divisor below it. dct{} | top_k{32, 4096} keeps the 32
-/// largest of each square of 64 x 64 (DeMo; Peng, Quesnelle, Kingma, arXiv:2411.19870).
+/// another. A side that divides no length becomes the largest divisor below it. In a layer
+/// of a matrix whose sides 64 divides, dct{} | top_k{32, 4096} keeps the 32 largest of each square of 64 x 64 (DeMo;
+/// Peng, Quesnelle, Kingma, arXiv:2411.19870); with other sides the chunk is the number of coordinates of a square.
 ///
 /// The transform keeps lengths, up to rounding, so omega and delta are the rest's. All ranks compute it in the same
-/// order of sums. Cost: 2 side d multiplications for a matrix, at each end; memory 2 d numbers and, for a matrix, d
-/// coordinates. Its messages have no self-describing form. A layer of a reducer that states its rows gives them to a
-/// dct of one row.
+/// order of sums. Cost: 2 side d multiplications for a matrix by whoever sends it, and twice that by whoever reads it,
+/// once to check it; memory 2 d numbers, for a matrix 3 d and d coordinates, and 2 side^2. Its messages have no
+/// self-describing form. A layer of a reducer that states its rows gives them to a dct of one row.
 template <class Rest = identity>
 struct dct {
     std::size_t side = 64, rows = 1;
@@ -26,7 +27,7 @@ struct dct {
 
     static constexpr void description(auto&& describe) {
         describe("dct", "the cosines of pieces or squares; constants of its rest", "DeMo, arXiv:2411.19870",
-                 field("side", &dct::side).between(1, 65536), field("rows", &dct::rows).between(1, 0x1p53));
+                 field("side", &dct::side).between(1, 4096), field("rows", &dct::rows).between(1, 0x1p53));
     }
 
     template <Scalar T, class B>

@@ -46,14 +46,17 @@ struct ef21 {
         detail::theory const of(*this, p);
         double const step = of.step([&] {
             if (control > 0) throw of.lacks({"no theorem here gives its step with control; give the step yourself"});
-            if (!means) return proved(p).size;
+            if (!means || p.answer_delta > 0) return proved(p).size;
             of.refuse_batch();
             return proved_step::tight(of.smoothness(), of.strong_convexity(), delta(of)).size;
         });
         return {compressor, {1, control, 0, true, false, control > 0}, gradient_step{step}, {}, given.batch};
     }
 
-    static constexpr detail::when_absent absence() { return detail::when_absent::allowed; }
+    /// With control a rank that sends nothing would move its residual.
+    detail::when_absent absence() const {
+        return control > 0 ? detail::when_absent::refused : detail::when_absent::allowed;
+    }
 
     /// The step that compose() takes unless one is given or `means` is set, with the theorem that promises it. Throws
     /// theory_error where no theorem gives one.

@@ -21,7 +21,8 @@ namespace laconic {
 /// in place of omega, as E|mean m_i - mean delta_i|^2 is at most (omega' / n) mean |delta_i|^2; a memory rate that is
 /// given is m / n times the rate at which a rank that sends moves its shift. Around local_sgd x becomes the mean of the
 /// models of those that send (FedAvg; McMahan et al., AISTATS 2017), and around scaffold those that send move their c_i
-/// (Karimireddy et al., ICML 2020). Throws argument_error around other methods.
+/// (Karimireddy et al., ICML 2020). A heavy_ball of one of these will do. Throws argument_error around other methods,
+/// and around ef21 with control.
 template <class M>
 struct some_of {
     M method;

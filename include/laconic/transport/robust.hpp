@@ -19,13 +19,18 @@ template <class Rule, class M, Scalar T, class B>
 class robustly_gathered;
 }
 
-/// A transport for ranks of which some may send anything: all gather all messages, and the estimate is what a rule of
-/// robust_rules makes of them, such as robust{robust_rules::coordinate_median{}} or robust{robust_rules::krum{2}}; each
-/// rank computes it of the same bytes, so that all have the same bits. A coordinate that a rank does not send counts as
-/// 0: take a compressor that sends all, or rand_k, whose ranks can share their coordinates. Memory: n + 1 vectors.
+/// A transport for ranks of which some may send any vector of finite numbers: all gather all messages, and the estimate
+/// is what a rule of robust_rules makes of them, such as robust{robust_rules::coordinate_median{}} or
+/// robust{robust_rules::krum{2}}; each rank computes it of the same bytes, so that all have the same bits. A coordinate
+/// that a rank does not send counts as 0: take a compressor that sends all, or rand_k, whose ranks can share their
+/// coordinates. A rank whose gradient is not finite, or whose message cannot be read, ends the round on all ranks, as
+/// with other transports. Memory: n + 1 vectors, and what the rule allocates. It is for methods; a reducer's layers in
+/// full are always averaged.
 ///
-/// What a rank keeps for later, a residual or a shift, is of use only if the mean of all messages is applied. So this
-/// transport is refused beside both, unless `beside_memory`: then no theorem holds.
+/// What a rank keeps for later, a residual, a shift or its last gradient, is of use only if the mean of all messages is
+/// applied. So this transport is refused beside a feedback that keeps something, unless `beside_memory`: then no
+/// theorem holds. Local steps that are corrected by the mean of the models (scaffold, proxskip) are refused in any
+/// case.
 template <class Rule>
 struct robust {
     Rule rule{};
@@ -57,12 +62,13 @@ class robustly_gathered : public gathered<M, T, B> {
     robustly_gathered(robust<Rule> how, std::size_t d, position_code positions)
         : base({}, d, positions), how_(std::move(how)), last_(d) {}
 
-    /// Throws argument_error where the feedback has a residual or moves a shift.
+    static constexpr bool is_robust = true;
+    /// Throws argument_error where the feedback keeps something, or does not say that it keeps nothing.
     template <class F>
-    void require_beside(F const& feedback, std::string const& described) const {
-        bool remembers = false;
-        if constexpr (KeepsLeftover<F>) remembers = feedback.keeps_leftover();
-        if constexpr (requires { feedback.rate(); }) remembers = remembers || feedback.rate() != 0;
+    void require_beside([[maybe_unused]] F const& feedback, std::string const& described) const {
+        bool remembers = true;
+        if constexpr (requires { feedback.rate(); }) remembers = feedback.rate() != 0;
+        if constexpr (KeepsLeftover<F>) remembers = remembers || feedback.keeps_leftover();
         if (remembers && !how_.beside_memory)
             throw argument_error({"robust applies something else than the mean of the messages, on which what ",
                                   described,

@@ -37,7 +37,7 @@ struct blocks_kind : leaf_kind<blocks_kind> {
         take_codes(on, source, std::span(m.codes), m.words(), "a number that is not finite");
     }
     template <class M, Scalar T>
-    static void take_and_add(auto& on, auto& source, M& m, T w, std::span<T> out) {
+    static void take_and_add(auto& on, auto& source, M& m, T w, added_to<T> out) {
         take_scales(source, m);
         add_codes<std::uint16_t>(on, source, m, m.block, m.words(), "a number that is not finite", w, out);
     }

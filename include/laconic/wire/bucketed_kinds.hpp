@@ -273,7 +273,7 @@ struct binned_kind : bucketed_kind<binned_kind> {
         add_codes<std::uint8_t>(on, source, m, m.bucket, words(m), "", w, out);
     }
     static reading_bounds per_number(auto const& m) {
-        return {static_cast<std::uint64_t>(m.width), 1 + (sizeof(m.table[0]) << m.width)};
+        return {static_cast<std::uint64_t>(m.width), 1 + detail::pieces_in(sizeof(m.table[0]) << m.width, m.bucket)};
     }
     static double paper_width(auto const& m) { return m.width; }
 };

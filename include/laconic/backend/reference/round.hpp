@@ -181,13 +181,15 @@ bool round_blocks_to_short(reference& on, std::span<T const> x, block_layout f, 
         scales[b] = block_scale(largest_magnitude(on, part), f, how == rounding::random, shared);
         T const by = shared * scales[b];
         if (!std::isfinite(by * largest_value<T>(f.element))) return false;
-        std::vector<T> quotients(part.begin(), part.end());
-        for (T& v : quotients) v = by > 0 ? v / by : v;
-        auto const out = codes.subspan(at, part.size());
-        if (how == rounding::random)
-            round_to_short(on, std::span<T const>(quotients), f.element, from, first + at, out);
-        else
-            round_to_short(on, std::span<T const>(quotients), f.element, out);
+        for (std::size_t j = 0; j < part.size(); ++j) {
+            T const quotient = by > 0 ? part[j] / by : part[j];
+            std::span<T const> const one(&quotient, 1);
+            auto const out = codes.subspan(at + j, 1);
+            if (how == rounding::random)
+                round_to_short(on, one, f.element, from, first + at + j, out);
+            else
+                round_to_short(on, one, f.element, out);
+        }
         return true;
     });
 }

@@ -153,7 +153,8 @@ class two_shot<C>::adder : detail::sum_in_session {
         each_piece(me, [&](std::size_t at, std::size_t length) {
             if (!session_.failed()) make_message(x.subspan(at, length), at, n == 1);
             if (n > 1)
-                session_.send(comm, static_cast<int>(next), [&](wire::bit_writer& sink) { write(sink, message_); });
+                session_.send(comm, static_cast<int>(next),
+                              [&](wire::bit_writer& sink) { wire::write_on(on, sink, message_); });
         });
         for (std::size_t step = 1; step < 2 * n - 1; ++step) {
             std::size_t const p = (me + 2 * n - step) % n;
@@ -170,7 +171,7 @@ class two_shot<C>::adder : detail::sum_in_session {
                 });
                 if (step < 2 * n - 2)
                     session_.send(comm, static_cast<int>(next),
-                                  [&](wire::bit_writer& sink) { write(sink, adds ? message_ : theirs_); });
+                                  [&](wire::bit_writer& sink) { wire::write_on(on, sink, adds ? message_ : theirs_); });
             });
         }
     }
