@@ -9,6 +9,10 @@
 
 #include "laconic/core/error.hpp"
 
+#if defined(__x86_64__)
+#    include <cpuid.h>
+#endif
+
 template class std::vector<std::byte>;
 template class std::vector<unsigned>;
 
@@ -24,8 +28,10 @@ namespace {
 bool has_avx2() {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    unsigned a = 0, b = 0, c = 0, d = 0;  // clang++ 14 does not know F16C by a name
+    bool const has_f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+    return has_f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 #else
     return false;
 #endif

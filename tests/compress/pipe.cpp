@@ -26,11 +26,11 @@ consteval bool all_pipe_into_all(list<S...>, Q quantizers) {
     return (pipes_into_all(S{}, quantizers) && ...);
 }
 
-static_assert(all_pipe_into_all(
-    list<dense<>, top_k<>, about_top_k<>, rand_k<>, bernoulli<>, lazy<>, threshold<>, zero_blocks<>, top_blocks<>,
-         rand_block<>>{},
-    list<identity, fp16, bf16, float8_e4m3, float8_e5m2, quantize, natural, natural_dithering, uniform<>,
-         uniform<rounding::nearest>, block_float, scaled_sign, two_means, low_rank<>, scaled_down<natural>, top_k<natural>>{}));
+static_assert(all_pipe_into_all(list<dense<>, top_k<>, about_top_k<>, rand_k<>, bernoulli<>, lazy<>, threshold<>,
+                                     zero_blocks<>, top_blocks<>, rand_block<>>{},
+                                list<identity, fp16, bf16, float8_e4m3, float8_e5m2, quantize, natural,
+                                     natural_dithering, uniform<>, uniform<rounding::nearest>, block_float, scaled_sign,
+                                     two_means, low_rank<>, scaled_down<natural>, top_k<natural>>{}));
 
 TEST_CASE("a pipe is the same value however it is bracketed") {
     CHECK((top_k{3} | rand_k{2} | natural{}) == (top_k{3} | (rand_k{2} | natural{})));

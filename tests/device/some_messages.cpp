@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of one compressor for every kernel and kind of message are the same on the device as on the host.
-#include "laconic/backend/device.hpp"
 #include "support/laws/some_messages.hpp"
+#include "laconic/backend/device.hpp"
 #include "support/test.hpp"
 
 TEST_CASE("some compressors' messages on the device are those on the host, and add the same") {
