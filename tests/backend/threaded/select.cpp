@@ -67,3 +67,16 @@ TEST_CASE_TEMPLATE("what is above a bound", T, float, double) {
         CHECK(found == wanted);
     }
 }
+TEST_CASE_TEMPLATE("the largest of each chunk, of which each part has whole ones", T, float, double) {
+    laconic::host host;
+    eager on;
+    coordinates wanted, found;
+    for (std::size_t const d : {1000u, 7001u})
+        for (std::size_t const chunk : {1u, 10u, 64u, 777u, 5000u, 100000u})
+            for (std::size_t const k : {std::size_t{0}, std::size_t{1}, std::min<std::size_t>(chunk, 9)}) {
+                auto const x = numbers<T>(kind::noise, d);
+                select_largest_of_each(host, in(x), chunk, k, wanted);
+                select_largest_of_each(on, in(x), chunk, k, found);
+                CHECK(found == wanted);
+            }
+}

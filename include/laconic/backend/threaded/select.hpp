@@ -133,12 +133,13 @@ class parts_of_selection {
     std::span<T> numbers_;
 };
 
-// What select(own, part, list) selects of all parts.
+// What select(own, part, list) selects of all parts, of whole units.
 template <class B, class Select>
-void select_and_join(kernels::threaded<B>& on, std::size_t d, std::vector<coordinate>& out, Select const& select) {
-    std::size_t const length = length_of_parts(on, d, least_unit);
+void select_and_join(kernels::threaded<B>& on, std::size_t d, std::vector<coordinate>& out, Select const& select,
+                     std::size_t unit = least_unit) {
+    std::size_t const length = length_of_parts(on, d, unit);
     if (length >= d) return select(static_cast<B&>(on), vector_part{0, 0, d}, out);
-    in_parts(on, d, least_unit, [&](B& own, vector_part p) { select(own, p, on.list(p.number)); });
+    in_parts(on, d, unit, [&](B& own, vector_part p) { select(own, p, on.list(p.number)); });
     std::size_t count = 0;
     for (std::size_t t = 0; t * length < d; ++t) count += on.list(t).size();
     out.resize(count);
@@ -160,6 +161,12 @@ void select_largest(threaded<B>& on, std::span<T const> x, std::size_t k, std::v
         return true;
     });
     parts.join(out);
+}
+template <class B, Scalar T>
+void select_largest_of_each(threaded<B>& on, std::span<T const> x, std::size_t chunk, std::size_t k,
+                            std::vector<coordinate>& out) {
+    auto const of_part = [&](B& own, auto p, auto& at) { select_largest_of_each(own, p.of(x), chunk, k, at); };
+    detail::select_and_join(on, x.size(), out, of_part, chunk);
 }
 template <class B, Scalar T>
 bool compensate_and_select_largest(threaded<B>& on, T a, std::span<T const> g, std::span<T const> h, T b,
