@@ -57,8 +57,8 @@ struct of_participants {
         messages::either<detail::message_of<rand_k<>, T, B>, messages::scaled<detail::message_of<C, T, B>, T>>;
 
     void check(std::size_t d) const { second.inside.check(d); }
-    template <class B, Scalar T, class M, class None>
-    void blank(B& on, std::size_t d, key from, messages::either<None, messages::scaled<M, T>>& m) const {
+    template <class B, Scalar T, class M, class Empty>
+    void blank(B& on, std::size_t d, key from, messages::either<Empty, messages::scaled<M, T>>& m) const {
         m.is_first = detail::lot_of(from) > bound;
         m.second.factor = static_cast<T>(factor);
         // The first call prepares both messages, so that later calls find room.
