@@ -78,7 +78,8 @@ TEST_CASE("beside a residual or a shift it is refused, unless it is asked for; s
     auto const run = [](auto const& r, int ranks) {
         laconic::fibers::run(ranks, [&](laconic::fibers::member& comm) {
             std::vector<double> x(bowls::d, 1);
-            laconic::descent once(r, intruder{comm.rank()}, comm, std::span<double>(x), 1);
+            intruder const f{comm.rank()};
+            laconic::descent once(r, f, comm, std::span<double>(x), 1);
             once.round();
         });
     };
