@@ -106,42 +106,25 @@ void round_to_nearest_in_range(basic_host<A>&, std::span<T const> x, T least, T 
     }
 }
 
-// Calls measure(b, first, part) for some buckets, few enough to stay in the first cache, and, where all of them return
-// true, round(b, first, part) for these, and so on; returns whether all did. So a processor reads the next bucket while
-// it joins the lanes of what it has found out about the last one, and divides.
-template <Scalar T>
-bool some_buckets_at_a_time(std::span<T const> x, std::size_t bucket, auto measure, auto round) {
-    std::size_t const together = std::max<std::size_t>(1, 8192 / sizeof(T) / bucket);
-    return detail::each_bucket_is(x, together * bucket, [&](std::size_t g, std::size_t at, std::span<T const> some) {
-        auto const each = [&](auto f) {
-            return detail::each_bucket_is(some, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
-                return f(g * together + b, at + first, part);
-            });
-        };
-        return each(measure) && each([&](auto... of) { return round(of...), true; });
-    });
-}
-
 /// Each bucket on the grid that its norm spans: steps_b is the grid_step of |bucket|_p for that many levels, 0 where
 /// the norm is, and the codes are those of round_to_levels. Finite: norms, and what the highest level stands for.
 template <class A, Scalar T, LevelCodes Codes>
 bool round_buckets_to_levels(basic_host<A>& on, std::span<T const> x, std::size_t bucket, p_norm p, int levels,
                              key from, std::span<T> steps, Codes codes, std::uint64_t first = 0) {
     LACONIC_EXPECTS(have_room(codes, x.size()) && detail::make_pieces(steps.size(), x.size(), bucket));
+    bool finite = true;
     random_windows<A> draws(from, first, first + x.size());
     detail::codes_out<A, typename Codes::value_type> out(codes);
-    auto const measure = [&](std::size_t b, std::size_t, std::span<T const> part) {
+    detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t at, std::span<T const> part) {
         detail::fetch_next_page(part.data(), part.size_bytes());
-        steps[b] = grid_step(norm_of(on, p, part), levels);
-        return std::isfinite(steps[b] * static_cast<T>(levels));
-    };
-    bool const finite =
-        some_buckets_at_a_time(x, bucket, measure, [&](std::size_t b, std::size_t at, std::span<T const> part) {
-            if (steps[b] > 0)
-                round_to_levels(draws, part, steps[b], levels, first + at, out);
-            else
-                out.fill(part.size(), 0);
-        });
+        T const step = steps[b] = grid_step(norm_of(on, p, part), levels), top = step * static_cast<T>(levels);
+        if (top > 0 && top <= std::numeric_limits<T>::max())  // one branch: two cost a twentieth of all
+            round_to_levels(draws, part, step, levels, first + at, out);
+        else {
+            out.fill(part.size(), 0);
+            finite = finite && top == 0;
+        }
+    });
     out.finish();
     return finite;
 }
@@ -173,19 +156,17 @@ bool round_buckets_to_range(basic_host<A>& on, std::span<T const> x, std::size_t
                     steps.size() == least.size());
     random_windows<A> draws(from, first, first + x.size());
     detail::codes_out<A, std::uint8_t> out(codes);
-    auto const measure = [&](std::size_t b, std::size_t, std::span<T const> part) {
+    bool const finite = detail::each_bucket_is(x, bucket, [&](std::size_t b, std::size_t at, std::span<T const> part) {
         auto const range = least_and_largest(on, part);
         least[b] = range.first;
         steps[b] = closing_step(range.second - range.first, most);  // NaN where a value is not finite
-        return std::isfinite(steps[b]) && std::isfinite(std::fma(T(most), steps[b], least[b]));
-    };
-    bool const finite =
-        some_buckets_at_a_time(x, bucket, measure, [&](std::size_t b, std::size_t at, std::span<T const> part) {
-            if (how == rounding::random)
-                round_to_range(draws, part, least[b], steps[b], most, first + at, out);
-            else
-                round_to_nearest_in_range(on, part, least[b], steps[b], most, out);
-        });
+        if (!std::isfinite(steps[b]) || !std::isfinite(std::fma(T(most), steps[b], least[b]))) return false;
+        if (how == rounding::random)
+            round_to_range(draws, part, least[b], steps[b], most, first + at, out);
+        else
+            round_to_nearest_in_range(on, part, least[b], steps[b], most, out);
+        return true;
+    });
     out.finish();
     return finite;
 }
