@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "laconic/compress/bin_means.hpp"
+#include "laconic/compress/block_float.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
