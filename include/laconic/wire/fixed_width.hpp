@@ -163,27 +163,27 @@ void add_codes(B& on, bit_reader& source, M const& m, std::size_t bucket, kernel
             use(own, out.numbers.subspan(first, n), m.terms_of(first, room.data(), n));
         }
     };
-    auto const use_all = [&](auto use) {
+    auto const use_all = [&](auto& whole, auto use) {  // `on`: nvcc asks for its members only where they depend
         auto const bits = std::uint64_t{words.width} * d;
-        if constexpr (requires { on.splits(d); })  // several threads, each of which reads a part
-            if (on.splits(d) && bits <= source.left()) {
+        if constexpr (requires { whole.splits(d); })  // several threads, each of which reads a part
+            if (whole.splits(d) && bits <= source.left()) {
                 auto const unit = std::lcm(bucket <= most ? bucket : 1, std::size_t{64});
-                in_parts(on, d, unit, [&](auto& own, auto part) {
+                in_parts(whole, d, unit, [&](auto& own, auto part) {
                     auto from = source;
                     from.skip(words.width * std::uint64_t{part.first});
                     use_part(own, from, part.first, part.first + part.count, use);
                 });
                 return source.skip(bits);
             }
-        use_part(on, source, 0, d, use);
+        use_part(whole, source, 0, d, use);
     };
     if (out.checked_first) {
         auto const before = source;
-        use_all([](auto&, auto, auto) {});
+        use_all(on, [](auto&, auto, auto) {});
         source.finish();
         source = before;
     }
-    use_all([&](auto& own, std::span<T> part, auto const& terms) {
+    use_all(on, [&](auto& own, std::span<T> part, auto const& terms) {
         if (out.anew) fill(own, part, T(0));  // in the first cache
         add_terms(own, part, w, terms);
     });
