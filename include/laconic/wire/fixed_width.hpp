@@ -140,7 +140,7 @@ struct added_to {
     std::span<T> numbers;
     /// The message is all that the source has left, and is checked, with the source's end, before `numbers` change.
     bool checked_first = false;
-    bool anew = false;  ///< `numbers` are 0 before
+    bool anew = false;  ///< What is read replaces `numbers`: they are set to 0 first.
 
     added_to(std::span<T> to, bool checks_first = false, bool is_anew = false)  // NOLINT: implicit
         : numbers(to), checked_first(checks_first), anew(is_anew) {}
