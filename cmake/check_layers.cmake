@@ -9,7 +9,7 @@
 #   - it includes a header of the library, so that core/contract.hpp, which is under all of them, refuses older languages;
 #   - it includes the standard header of every std:: name that it uses, which the list below has, Eigen's where it uses
 #     Eigen:: and xsimd's where it uses xsimd:: (tests are compiled with a precompiled header that has many of these, so
-#     compilers do not miss them);
+#     compilers do not miss them), and so do small examples;
 #   - include/laconic/x/y.hpp has tests/x/y.cpp, whose first include it is, and that test has that header; or a test in
 #     tests/x/ is a table for several headers, and says `// Also tests y.hpp, z.hpp`. Headers under impl/ may do without: the tests of the kernels that are made of them run them, for each instruction set that the
 #     compiler's flags allow (tests/builds).
@@ -33,6 +33,7 @@ set(standard
     "algorithm: adjacent_find all_of any_of binary_search clamp copy copy_backward copy_n count count_if equal equal_range fill fill_n find find_first_of find_if find_if_not for_each generate includes inplace_merge is_sorted is_sorted_until lexicographical_compare lower_bound max max_element merge min min_element minmax minmax_element mismatch move_backward none_of nth_element partial_sort partition remove_if replace reverse reverse_copy rotate search set_difference set_intersection set_union shuffle sort stable_sort swap_ranges transform unique unique_copy upper_bound"
     "array: array"
     "atomic: atomic atomic_ref atomic_thread_fence memory_order_acquire memory_order_relaxed"
+    "barrier: barrier"
     "bit: bit_cast bit_ceil bit_floor bit_width countl_one countl_zero countr_one countr_zero endian has_single_bit popcount rotl rotr"
     "cctype: isspace tolower"
     "charconv: chars_format from_chars from_chars_result to_chars"
@@ -42,8 +43,8 @@ set(standard
     "condition_variable: condition_variable"
     "cstddef: byte ptrdiff_t size_t to_integer"
     "cstdint: int16_t int32_t int64_t int8_t uint16_t uint32_t uint64_t uint8_t uintptr_t"
-    "cstdio: fflush fprintf snprintf"
-    "cstdlib: abort strtoull"
+    "cstdio: fflush fprintf printf snprintf"
+    "cstdlib: abort atoi strtoull"
     "cstring: memcmp memcpy memset strerror strlen"
     "deque: deque"
     "exception: current_exception exception exception_ptr make_exception_ptr rethrow_exception uncaught_exceptions"
@@ -63,7 +64,7 @@ set(standard
     "numeric: accumulate exclusive_scan gcd inclusive_scan inner_product iota lcm midpoint partial_sum reduce transform_reduce"
     "optional: nullopt optional"
     "queue: priority_queue"
-    "random: random_device"
+    "random: mt19937 normal_distribution random_device"
     "set: set"
     "span: as_bytes as_writable_bytes span"
     "sstream: istringstream ostringstream"
@@ -71,7 +72,7 @@ set(standard
     "streambuf: streambuf"
     "string: string to_string"
     "string_view: string_view"
-    "thread: this_thread thread"
+    "thread: jthread this_thread thread"
     "tuple: apply tie tuple tuple_element_t tuple_size_v"
     "type_traits: bool_constant conditional_t false_type integral_constant invoke_result_t is_arithmetic_v is_const_v is_empty_v is_enum_v is_integral_v is_lvalue_reference_v is_member_object_pointer_v is_pointer_v is_same_v is_signed_v is_trivially_copyable_v is_unsigned_v make_signed_t make_unsigned_t remove_const_t remove_cv_t remove_cvref_t remove_pointer_t remove_reference_t true_type type_identity type_identity_t"
     "unordered_map: unordered_map"
@@ -89,9 +90,12 @@ foreach(line IN LISTS standard)
     endforeach()
 endforeach()
 
-# Complains of each standard header that a file uses and does not include.
+# Complains of each standard header that a file uses and does not include; those that are named further it need not.
 function(check_standard_includes place path)
     file(READ "${path}" text)
+    foreach(header IN LISTS ARGN)
+        string(APPEND text "#include <${header}>\n")
+    endforeach()
     string(REGEX REPLACE "//[^\n]*" "" text "${text}")
     string(REGEX MATCHALL "std::[a-z_0-9]+" names "${text}")
     list(REMOVE_DUPLICATES names)
@@ -225,6 +229,8 @@ foreach(header IN LISTS headers)
             elseif(other MATCHES "/impl/((x86|arm)/|xsimd_pack)" AND NOT of_processor AND NOT may_if)
                 complain("${file}:${number}" "includes ${other}, which impl/instruction_set.hpp alone does")
             endif()
+        elseif(directive MATCHES "^include *<([a-z_/A-Z]+)>")
+            list(APPEND "others_of_${header}" "${CMAKE_MATCH_1}")
         elseif(directive MATCHES "^include *\"")
             complain("${file}:${number}" "include headers of the library as \"laconic/...\", so that this check sees the edge")
         endif()
@@ -281,6 +287,26 @@ foreach(test IN LISTS tests)
     if(DEFINED row_${folder} AND NOT EXISTS "${include}/${header}")
         complain("tests/${test}:1" "has no include/laconic/${header}")
     endif()
+endforeach()
+
+# Small examples are compiled behind others (examples/CMakeLists.txt): of standard headers each includes those that it needs
+# and that no header of the library that it includes does.
+file(GLOB examples "${ROOT}/examples/first/*.cpp" "${ROOT}/examples/how_to/*.cpp" "${ROOT}/examples/own/*.cpp" "${ROOT}/examples/reduce/*.cpp")
+foreach(example IN LISTS examples)
+    file(STRINGS "${example}" next REGEX "^#include .laconic/")
+    list(TRANSFORM next REPLACE "^#include .laconic/(.*).$" "\\1")
+    set(all "")
+    set(others "")
+    while(next)
+        list(POP_FRONT next header)
+        if(NOT header IN_LIST all)
+            list(APPEND all "${header}")
+            list(APPEND next ${includes_of_${header}})
+            list(APPEND others ${others_of_${header}})
+        endif()
+    endwhile()
+    file(RELATIVE_PATH place "${ROOT}" "${example}")
+    check_standard_includes("${place}" "${example}" ${others})
 endforeach()
 
 # Everything is in all.hpp: asked last, of headers that are otherwise good.

@@ -77,3 +77,22 @@ if(LIBLZMA_FOUND)
     target_compile_definitions(laconic_unpack INTERFACE LACONIC_HAVE_LZMA)
 endif()
 find_package(BZip2 QUIET)  # laconic_files links it, which alone reads bzip2
+
+# find_headers(<file> <out>): the library's headers that a file includes, directly or through others, by their names in
+# include/laconic/.
+function(find_headers file out)
+    get_property(known GLOBAL PROPERTY "headers_of_${file}" SET)
+    if(NOT known)
+        file(STRINGS "${file}" lines REGEX "^[ \t]*#[ \t]*include *[\"<]laconic/")
+        set(all "")
+        foreach(line IN LISTS lines)
+            string(REGEX REPLACE ".*laconic/([^\">]*)[\">].*" "\\1" header "${line}")
+            find_headers("${PROJECT_SOURCE_DIR}/include/laconic/${header}" more)
+            list(APPEND all "${header}" ${more})
+        endforeach()
+        list(REMOVE_DUPLICATES all)
+        set_property(GLOBAL PROPERTY "headers_of_${file}" "${all}")
+    endif()
+    get_property(all GLOBAL PROPERTY "headers_of_${file}")
+    set(${out} "${all}" PARENT_SCOPE)
+endfunction()
