@@ -63,7 +63,8 @@ TEST_CASE("a guess has the k-th between its ends, and not much else") {
     std::vector<float> room(room_for(x.size()));
     for (std::size_t const k : {1000u, 10000u, 100000u, 900000u, 1048576u})
         for (auto const spread : {first_spread, second_spread}) {
-            auto const b = guess_bracket<simd::arch>(std::span<float const>(x), k, spread, std::span(room));
+            samples<simd::arch, float> const some(x, k, spread, room);
+            bracket<float> const b{some.low(), some.high()};
             auto const from = [&](float v) {
                 return static_cast<std::size_t>(std::count_if(x.begin(), x.end(), [v](float u) { return -u >= v; }));
             };
@@ -71,6 +72,16 @@ TEST_CASE("a guess has the k-th between its ends, and not much else") {
             CHECK(high <= k);
             CHECK(low >= k);
             CHECK(low - high <= 64 * (8 + std::sqrt(static_cast<double>(k) / 4)) * 6);
+        }
+}
+
+TEST_CASE_TEMPLATE("the k-th of a few, with equal ones and NaN among them", T, float, double) {
+    for (std::size_t const n : {1u, 63u, 64u, 65u, 200u, 1000u, 2047u})
+        for (int const kinds : {1, 3, 1000000}) {
+            auto x = make<T>(n, [&](std::size_t i) { return std::floor(kinds * key{4}.uniform(i)) - kinds / 2; });
+            check(x);
+            x[n / 2] = x[n / 3] = std::numeric_limits<T>::quiet_NaN();
+            check(x);
         }
 }
 

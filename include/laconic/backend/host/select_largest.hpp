@@ -66,20 +66,6 @@ void take_from(std::span<T const> x, cutoff<T> t, Name name, std::span<coordinat
     }
 }
 
-// How many |x_i| are above the bound, as magnitude_bits has them, NaNs too; or some number from `enough` on.
-template <class A, Scalar T>
-std::size_t count_above(std::span<T const> x, T bound, std::size_t enough = largest_dimension) {
-    if (std::isnan(bound))
-        return static_cast<std::size_t>(
-            std::count_if(x.begin(), x.end(), [bound](T v) { return magnitude_bits(v) > magnitude_bits(bound); }));
-    std::size_t n = 0;
-    for_each_word(x, [&](T const* p, std::uint64_t real, std::size_t) {
-        n += static_cast<std::size_t>(std::popcount(bits_above<A>(p, bound) & real));
-        return n < enough;
-    });
-    return n;
-}
-
 // The numbers above a bound, and their coordinates: the first `count` of both.
 template <Scalar T>
 struct candidates {
@@ -155,30 +141,50 @@ inline constexpr std::size_t worth_a_pass = std::size_t{1} << 15;
 // Whether that many are to be looked for among those above a guess.
 constexpr bool guess_is_worth_a_pass(std::size_t k, std::size_t d) { return d >= worth_a_pass && k <= d / 8; }
 
-// use(values, name, t) with the k-th largest of d numbers, as with_kth_largest calls it, if that is among the
-// candidates, and these are in the first half of the room; else false.
+// use(values, name, t) with the k-th largest of x, as with_kth_largest calls it, from what is above the bound, in the
+// first half of the room, and, where that is fewer, from what is equal to it: this is read from the front on, until it
+// suffices. False where there are more above than were taken, or not k.
 template <class A, Scalar T, class Use>
-bool use_candidates(candidates<T> const& found, std::size_t k, std::size_t d, std::span<T> room, Use use) {
-    if (k > found.count || found.count > d / 4) return false;
-    std::span<T const> const values = found.values.first(found.count);
-    use(values, listed_places{found.at.data()}, kth_largest<A>(values, k, room.subspan(room.size() / 2)));
+bool use_candidates(std::span<T const> x, T bound, candidates<T> const& above, std::size_t k, std::span<T> room,
+                    Use use) {
+    if (above.count > x.size() / 4) return false;
+    auto const rest = room.subspan(room.size() / 2);
+    if (k <= above.count) {
+        std::span<T const> const values = above.values.first(above.count);
+        use(values, listed_places{above.at.data()}, kth_largest<A>(values, k, rest));
+        return true;
+    }
+    std::size_t const wanted = k - above.count;
+    auto const values = rest.first(rest.size() / 2);
+    auto* const at = reinterpret_cast<coordinate*>(rest.data() + values.size());
+    std::size_t n = 0, passed = 0;  // how many are read, and how many of them are above the bound
+    for_each_word(x, [&](T const* p, std::uint64_t real, std::size_t first) {
+        n += write_above<A>(p, next_below(bound), real, first, values.data() + n, at + n);
+        while (passed < above.count && above.at[passed] < first + word_bits) ++passed;
+        return n - passed < wanted;
+    });
+    if (n - passed < wanted) return false;
+    for (; passed < above.count; ++passed, ++n) {
+        values[n] = above.values[passed];
+        at[n] = above.at[passed];
+    }
+    use(std::span<T const>(values.first(n)), listed_places{at}, cutoff<T>{bound, wanted});
     return true;
 }
 
 // Whether few words of 64 of d numbers have more than four of the k largest.
 constexpr bool are_few(std::size_t k, std::size_t d) { return k <= d / 32; }
 
-// Calls use(values, name, t) with the k-th largest magnitude t of x. `values` holds all numbers that are not below it,
-// and name(i) is the coordinate of values[i], ascending. 1 <= k <= x.size().
+// Calls use(values, name, t) with the k-th largest magnitude t of x. `values` holds all numbers that are above it, and
+// at least the first t.equal of those that are equal to it, and name(i) is the coordinate of values[i], ascending.
+// 1 <= k <= x.size().
 template <class A, Scalar T, class Use>
 void with_kth_largest(kernels::basic_host<A>& on, std::span<T const> x, std::size_t k, Use use) {
     auto const room = on.template scratch<T>(detail::scratch_for::numbers, room_for(x.size()));
     if (guess_is_worth_a_pass(k, x.size()))
-        if (auto const b = guess_bracket<A>(x, k, first_spread, room); std::isfinite(b.low)) {
-            auto const found = collect_above<A>(x, b.low, are_few(k, x.size()), room);
-            if (use_candidates<A>(found, k, x.size(), room, use)) return;
-            if (found.count < k && k <= count_above<A>(x, next_below(b.low), k))
-                return use(x, own_places{}, cutoff<T>{b.low, k - found.count});
+        if (T const low = samples<A, T>(x, k, first_spread, room).low(); std::isfinite(low)) {
+            auto const found = collect_above<A>(x, low, are_few(k, x.size()), room);
+            if (use_candidates<A>(x, low, found, k, room, use)) return;
         }
     use(x, own_places{}, kth_largest<A>(x, k, room));
 }
@@ -229,12 +235,12 @@ bool with_kth_largest_of_sum(kernels::basic_host<A>& on, kernels::compensation<T
     auto const number = [&](std::size_t i) {  // about so: the sample is a guess
         return sum.a * sum.g[i] - (sum.h.empty() ? T(0) : sum.h[i]) + (sum.e.empty() ? T(0) : sum.b * sum.e[i]);
     };
-    auto const guess = guess_bracket<A>(d, number, k, first_spread, room);
-    if (!std::isfinite(guess.low)) return kernels::compensate(on, sum) && of_all();
-    collector<A, T> above(d, guess.low, are_few(k, d), room);
+    T const low = samples<A, T>(d, number, k, first_spread, room).low();
+    if (!std::isfinite(low)) return kernels::compensate(on, sum) && of_all();
+    collector<A, T> above(d, low, are_few(k, d), room);
     auto const collect = [&](auto delta) { return write_and_collect(delta, sum.out, above); };
     return with_delta(sum.a, sum.g, sum.h, sum.b, sum.e, collect) &&
-           (use_candidates<A>(above.found(), k, d, room, use) || of_all());
+           (use_candidates<A>(std::span<T const>(sum.out), low, above.found(), k, room, use) || of_all());
 }
 
 }  // namespace laconic::detail
