@@ -3,7 +3,7 @@
 #include <cstdio>
 
 int main() {
-    std::puts("scalar\nbaseline");
+    std::puts("scalar\nbaseline\nnative");
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("sse4.1")) std::puts("sse41");
