@@ -53,6 +53,7 @@ TEST_CASE("blanks, names and defaults are free") {
     same("\ttop_k ( k = 3 )\n|natural ", top_k{3} | natural{});
     same("threshold(bound=0.5)|quantize(2)", threshold{0.5} | quantize{2});
     same("rand_k(100)", rand_k{100});
+    same("clip(factor=0.5, limit=2)", clip{2, .5});
     same("low_rank", low_rank{1, 1});
     same("low_rank(28, 4)", low_rank{28, 4});
     same("low_rank(rank=4, rows=28)", low_rank{28, 4});

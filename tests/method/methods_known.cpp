@@ -34,6 +34,14 @@ TEST_CASE("EF21, EF21-SGDM and EF21-BC come to known answers") {
              {200, {.330357142946, -.408333331822, 2.57869293731}}});
 }
 
+TEST_CASE("Clip21-SGD2M comes to known answers") {
+    // Those are of x before each round.
+    come_to(composed(clip21{1, .5, {.step = .2, .memory = .5}}),
+            {{1, {.985923629357, .971261320863, 7.77817369437}},
+             {9, {.466383688792, -.0997205037847, 2.8964492761}},
+             {199, {.330357142857, -.408333333333, 2.57869293823}}});
+}
+
 TEST_CASE("EControl comes to known answers") {
     come_to(composed(ef21{top_k{2}, {.step = .1}, false, .1}), {{1, {1, .90234375, 7.48501865387}},
                                                                 {10, {.574989908583, .0913876762078, 3.0050359129}},

@@ -56,6 +56,7 @@ TEST_CASE("methods that reach the optimum, of workers that differ or that agree"
         {"lag_wk(xi=0.05, D=10)", differing, 4000, 1e-18},
         {"isaga(tau=1, block=1)", sums, 6000, 1e-20},
         {"ef21(top_k(2))", differing, 10000, 1e-20},
+        {"clip21(limit=0.5, eta=0.5, step=0.1/L, memory=0.5)", differing, 10000, 1e-20},
         {"cat(ef_sgd(top_k, step=1/L))", one, 3000, 1e-9},
         {"cat(ef_sgd(top_k | scaled_sign, step=1/L), cost=affine(1, 256))", one, 3000, 1e-9},
         {"cat(ef_sgd(top_blocks(block=2), step=1/L), cost=packets(20, 4, 10))", one, 3000, 1e-9},

@@ -77,14 +77,14 @@ vec matrix_of(vec const& s, std::size_t rows, std::size_t columns) {
 
 TEST_CASE("of what is orthogonalized the singular vectors stay, and the singular values are those of the polynomials") {
     host on;
-    for (auto const by : {orthogonalization::newton_schulz, orthogonalization::polar_express})
+    for (auto const by : {orthogonalization::newton_schulz, orthogonalization::polar_express, orthogonalization::polar})
         for (auto const& [rows, columns] :
              {std::pair<std::size_t, std::size_t>{4, 8}, {8, 4}, {1, 8}, {8, 1}, {4, 4}}) {
             vec s{3, 2, 1, .125};
             s.resize(std::min({std::size_t(4), rows, columns}));
             auto m = matrix_of(s, rows, columns);
             double const norm = std::sqrt(std::inner_product(s.begin(), s.end(), s.begin(), 0.));
-            for (double& v : s) v = polynomials(by, v / norm / (by == orthogonalization::polar_express ? 1.02 : 1));
+            for (double& v : s) v = polynomials(by, v / norm / (by == orthogonalization::newton_schulz ? 1 : 1.02));
             auto const expected = matrix_of(s, rows, columns);
             detail::orthogonalizer<double, host>{}(on, std::span(m), rows, by, 1e-12);
             for (std::size_t j = 0; j < m.size(); ++j) CHECK(std::abs(m[j] - expected[j]) < 1e-10);
@@ -104,6 +104,8 @@ TEST_CASE("of what is orthogonalized the singular vectors stay, and the singular
     auto const [low_express, high_express] = range(orthogonalization::polar_express, 1.02);
     CHECK(low_express == doctest::Approx(.858873).epsilon(1e-4));
     CHECK(high_express == doctest::Approx(1.141127).epsilon(1e-4));
+    for (double const v : {1e-3, .01, .1, .5, 1.})
+        CHECK(polynomials(orthogonalization::polar, v / 1.02) == doctest::Approx(1).epsilon(1e-14));
 }
 
 TEST_CASE("epsilon bounds what a norm near 0 is divided by: by newton_schulz at least, by polar_express in addition") {
@@ -199,7 +201,7 @@ TEST_CASE("numbers and shapes that make no step are refused, and nothing moves")
     no_muon({.epsilon = 0}, "muon: epsilon = 0 is outside (0, oo)");
     no_muon({.rate = -1}, "muon: rate = -1 is outside 0 .. 1e+300");
     no_muon({.scale = matrix_scale(3)}, "muon: scale is none of its values");
-    no_muon({.by = orthogonalization(2)}, "muon: by is none of its values");
+    no_muon({.by = orthogonalization(3)}, "muon: by is none of its values");
     auto const no_dion2 = [](dion2_options const& how, char const* why) {
         CHECK_THROWS_WITH_AS(dion2<>{how}, why, argument_error);
     };

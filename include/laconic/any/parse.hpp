@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "laconic/any/best_level.hpp"
+#include "laconic/compress/clip.hpp"
 #include "laconic/compress/compressors.hpp"
 #include "laconic/compress/dct.hpp"
 #include "laconic/compress/parts.hpp"
@@ -15,7 +16,7 @@ template <Scalar T, class B>
 struct registry<any_compressor<T, B>> {
     static constexpr char const* kind = "a compressor";
     using types = detail::types_of_both<detail::library_compressors,
-                                        detail::type_list<dct<>, scaled_down<any_compressor<T, B>>,
+                                        detail::type_list<clip, dct<>, scaled_down<any_compressor<T, B>>,
                                                           detail::best_level_text<T, B>, parts<any_compressor<T, B>>>>;
 };
 

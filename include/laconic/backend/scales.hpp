@@ -162,4 +162,23 @@ double deviation_of(B& on, std::span<T const> x) {
     return unit * std::sqrt(std::max(0.0, std::fma(-rest, rest, sum_of_squares(on, x, unit, mean) / d)));
 }
 
+/// x <- min(1, limit / |x|_2) x, where all of x is finite; else x stays. The norm may have any size: its squares do not
+/// leave their range. Two passes, and one more where x is longer than limit > 0.
+template <class B, Scalar T>
+void cut_norm(B& on, double limit, std::span<T> x) {
+    T const largest = largest_magnitude(on, std::span<T const>(x));
+    if (!std::isfinite(largest)) return;
+    // |x| is size / scale, which need not be in the range of T.
+    T const scale = unit_scale(largest);
+    double const size = std::sqrt(sum_of_squares(on, std::span<T const>(x), 1 / static_cast<double>(scale)));
+    double const limit_there = limit * static_cast<double>(scale), factor = limit_there / size;
+    if (!(size > limit_there)) return;
+    if (factor >= static_cast<double>(std::numeric_limits<T>::min()))
+        multiply(on, static_cast<T>(factor), x);
+    else {  // T has no such number, or only with few digits
+        multiply(on, scale, x);
+        multiply(on, static_cast<T>(limit / size), x);
+    }
+}
+
 }  // namespace laconic::kernels

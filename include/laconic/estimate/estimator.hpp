@@ -116,7 +116,7 @@ struct clipped {
                                      std::span<T> g) {
         auto const value = of(on, f, now, x, g);
         if (!(limit > 0) || g.empty()) return value;
-        unit == clip_at::norm ? cut_norm(on, limit, g) : cut_deviations(on, limit, g);
+        unit == clip_at::norm ? kernels::cut_norm(on, limit, g) : cut_deviations(on, limit, g);
         return value;
     }
     void update(auto& on, auto x) { of.update(on, x); }
@@ -129,22 +129,6 @@ struct clipped {
     }
 
   private:
-    template <class B, Scalar T>
-    static void cut_norm(B& on, double limit, std::span<T> g) {
-        T const largest = largest_magnitude(on, std::span<T const>(g));
-        if (!std::isfinite(largest)) return;
-        // |g| is size / scale, which need not be in the range of T.
-        T const scale = kernels::unit_scale(largest);
-        double const size = std::sqrt(sum_of_squares(on, std::span<T const>(g), 1 / static_cast<double>(scale)));
-        double const limit_there = limit * static_cast<double>(scale), factor = limit_there / size;
-        if (!(size > limit_there)) return;
-        if (factor >= static_cast<double>(std::numeric_limits<T>::min()))
-            multiply(on, static_cast<T>(factor), g);
-        else {  // T has no such number, or only with few digits
-            multiply(on, scale, g);
-            multiply(on, static_cast<T>(limit / size), g);
-        }
-    }
     template <class B, Scalar T>
     static void cut_deviations(B& on, double limit, std::span<T> g) {
         double const most = limit * kernels::deviation_of(on, std::span<T const>(g));

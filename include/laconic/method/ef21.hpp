@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "laconic/compress/clip.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/method/proved_step.hpp"
 #include "laconic/recursion.hpp"
@@ -123,5 +124,38 @@ struct ef21_sgdm {
 };
 template <class C>
 ef21_sgdm(C, double = 0.1, overrides = {}) -> ef21_sgdm<C>;
+
+/// Clip21-SGD2M (Islamov et al., arXiv:2502.11682): EF21 whose messages are clipped, not compressed, of each rank's
+/// running mean. With v_i = h_i = 0 at the start and the rate b, which is `memory`, 1 unless given,
+///     v_i <- (1 - eta) v_i + eta g_i,    h_i <- h_i + b min(1, limit / |v_i - h_i|) (v_i - h_i),    x <- x - step mean
+///     h_i.
+/// No message is longer than b limit, and once differences are short it clips no more: unlike SGD of clipped gradients
+/// it ends at the optimum where ranks differ. With eta = b = 1 it is Clip21 (Khirirat et al., arXiv:2305.18929). It
+/// adds no noise for privacy: all that a rank draws here follows from the seed, which all ranks know. No theorem here
+/// gives the step.
+struct clip21 {
+    double limit = 1;  ///< tau
+    double eta = 0.1;
+    overrides given{};
+
+    template <Scalar T, class B>
+    recursion<clip, memory<T, B>, gradient_step, fixed_level, local_momentum<mini_batch, T, B>> compose(
+        problem const& p) const {
+        detail::theory const of(*this, p);
+        if (!(eta > 0)) throw argument_error({"clip21: eta = ", eta, " is not above 0"});
+        if (!(limit > 0)) throw argument_error({"clip21: limit = ", limit, " is not above 0"});
+        double const step = of.own_step("no theorem here gives its step");
+        return {{limit, of.memory(1, 1)}, {1, 0}, {step}, {}, local_momentum<mini_batch, T, B>(1 - eta, given.batch)};
+    }
+
+    bool operator==(clip21 const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("clip21", "g a running mean of mini-batch gradients, C clips, alpha 1",
+                 "Islamov et al., arXiv:2502.11682; Khirirat et al., arXiv:2305.18929",
+                 field("limit", &clip21::limit).between(0, 1e300).written_by_name(),
+                 field("eta", &clip21::eta).between(0, 1).written_by_name(), detail::step_field, detail::memory_field,
+                 detail::batch_field);
+    }
+};
 
 }  // namespace laconic

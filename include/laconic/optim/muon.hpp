@@ -14,11 +14,14 @@
 
 namespace laconic {
 
-/// Five polynomials, one after another, which take the singular values of a matrix of norm at most 1 to about 1.
-/// Neither converges to 1: newton_schulz, five times the same (Jordan et al. 2024), takes those in [0.01, 1] to
-/// [0.68, 1.14], polar_express (Amsel et al., arXiv:2505.16932) to [0.85, 1.15].
-enum class orthogonalization { newton_schulz, polar_express };
-constexpr std::array<std::string_view, 2> words_of(orthogonalization) { return {"newton_schulz", "polar_express"}; }
+/// Polynomials, one after another, which take the singular values of a matrix of norm at most 1 to about 1. Those of
+/// newton_schulz, five times the same (Jordan et al. 2024), take values in [0.01, 1] to [0.68, 1.14], the five of
+/// polar_express (Amsel et al., arXiv:2505.16932) to [0.85, 1.15]: neither converges to 1. polar is polar_express and
+/// then three times s (15 - 10 s^2 + 3 s^4) / 8, which does: it takes those in [0.001, 1] to 1 up to rounding.
+enum class orthogonalization { newton_schulz, polar_express, polar };
+constexpr std::array<std::string_view, 3> words_of(orthogonalization) {
+    return {"newton_schulz", "polar_express", "polar"};
+}
 
 /// The factor of a matrix step, for a matrix of so many rows, its outputs, and columns, its inputs: `original`
 /// sqrt(max(1, rows / cols)); `match_rms_adamw` 0.2 sqrt(max(rows, cols)), with which AdamW's rate and weight decay
@@ -44,19 +47,24 @@ inline double scale_of(matrix_scale how, std::size_t rows, std::size_t columns) 
 struct odd_polynomial {
     double a, b, c;
 };
-constexpr std::array<odd_polynomial, 5> polynomials_of(orthogonalization by) {
-    constexpr odd_polynomial jordan{3.4445, -4.7750, 2.0315};
-    if (by == orthogonalization::newton_schulz) return {jordan, jordan, jordan, jordan, jordan};
-    return {{{8.156554524902461, -22.48329292557795, 15.878769915207462},
-             {4.042929935166739, -2.808917465908714, 0.5000178451051316},
-             {3.8916678022926607, -2.772484153217685, 0.5060648178503393},
-             {3.285753657755655, -2.3681294933425376, 0.46449024233003106},
-             {2.3465413258596377, -1.7097828382687081, 0.42323551169305323}}};
+inline constexpr odd_polynomial jordan{3.4445, -4.7750, 2.0315}, to_one{1.875, -1.25, .375};
+inline constexpr std::array by_newton_schulz{jordan, jordan, jordan, jordan, jordan};
+inline constexpr std::array by_polar{odd_polynomial{8.156554524902461, -22.48329292557795, 15.878769915207462},
+                                     odd_polynomial{4.042929935166739, -2.808917465908714, 0.5000178451051316},
+                                     odd_polynomial{3.8916678022926607, -2.772484153217685, 0.5060648178503393},
+                                     odd_polynomial{3.285753657755655, -2.3681294933425376, 0.46449024233003106},
+                                     odd_polynomial{2.3465413258596377, -1.7097828382687081, 0.42323551169305323},
+                                     to_one,
+                                     to_one,
+                                     to_one};
+constexpr std::span<odd_polynomial const> polynomials_of(orthogonalization by) {
+    if (by == orthogonalization::newton_schulz) return by_newton_schulz;
+    return std::span(by_polar).first(by == orthogonalization::polar ? 8 : 5);
 }
 
 /// Replaces a matrix U S V' by U p(S / |S|) V', nearly the orthogonal U V'; zeros stay zeros. |S| is its Frobenius
-/// norm, at least epsilon with newton_schulz, and times 1.02, plus epsilon, with polar_express. Products are summed in
-/// double, in a fixed order, and rounded to T. 5 (2 n^2 m + n^3) products for an n x m matrix, n <= m.
+/// norm, at least epsilon with newton_schulz, else times 1.02, plus epsilon. Products are summed in
+/// double, in a fixed order, and rounded to T. 2 n^2 m + n^3 products for each polynomial of an n x m matrix, n <= m.
 template <Scalar T, class B>
 class orthogonalizer {
   public:
