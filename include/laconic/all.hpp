@@ -17,6 +17,7 @@
 #include "laconic/objective.hpp"
 #include "laconic/packet.hpp"
 #include "laconic/parse.hpp"
+#include "laconic/reduction/loco.hpp"
 #include "laconic/resume.hpp"
 #include "laconic/second_order/ds_lsr1.hpp"
 #include "laconic/second_order/fednl.hpp"
