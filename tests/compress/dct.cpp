@@ -8,6 +8,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/encode.hpp"
 #include "laconic/reducer.hpp"
+#include "laconic/transport/robust.hpp"
 #include "named.hpp"
 #include "support/apart.hpp"
 #include "support/everything.hpp"
@@ -141,17 +142,17 @@ TEST_CASE("what is not finite is refused at both ends") {
     CHECK_THROWS_AS(decode(dct<>{2}, encode(identity{}, vec{most, most}, key{1}), y, key{1}), wire_error);
 }
 
-// Four ranks, each with a matrix W and weights of its own: DeMo with the mean over all ranks.
-TEST_CASE("DeMo comes to known answers") {
-    struct known {
-        int round;
-        double first, last, energy;
-    };
-    fibers::run(4, [](fibers::member& comm) {
+// Four ranks, each with a matrix W and weights of its own, that take the largest four cosines of a square.
+struct known_demo {
+    int round;
+    double first, last, energy;
+};
+void demo_comes_to(auto const& how, std::initializer_list<known_demo> all) {
+    fibers::run(4, [&](fibers::member& comm) {
         vec w(16), g(16);
-        reducer reduce(error_feedback{dct<>{4, 4} | top_k{4, 16}, .999}, comm, g);
+        reducer reduce(how, comm, g);
         int round = 0;
-        for (auto const& k : {known{1, -.01, .01, .0016}, {10, -.08, .04, .0832}, {100, -.88, .6, 7.1704}}) {
+        for (auto const& k : all) {
             for (; round < k.round; ++round) {
                 for (int r = 0; r < 4; ++r)
                     for (int c = 0; c < 4; ++c) {
@@ -169,4 +170,12 @@ TEST_CASE("DeMo comes to known answers") {
             CHECK(energy(w) == doctest::Approx(k.energy).epsilon(1e-12));
         }
     });
+}
+TEST_CASE(
+    "DeMo comes to known answers, with the mean over all ranks, and with that over the ranks that sent a cosine") {
+    auto const largest = dct<>{4, 4} | top_k{4, 16};
+    demo_comes_to(error_feedback{largest, .999},
+                  {{1, -.01, .01, .0016}, {10, -.08, .04, .0832}, {100, -.88, .6, 7.1704}});
+    demo_comes_to(error_feedback{largest, .999, robust{robust_rules::mean_over_senders{}, true}},
+                  {{1, -.01, -.01, .0016}, {10, -.1, .06, .0976}, {100, -.98, .58, 7.1452}});
 }

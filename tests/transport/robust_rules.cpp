@@ -40,6 +40,18 @@ TEST_CASE_TEMPLATE("each rule's estimate of five ranks, of which one is far away
     is<T>(rules::centered_clip{2, 3}, 5, {0.316293482258, 0.537056911141, 2.404665575508}, digits);
 }
 
+TEST_CASE("the mean over senders does not count zeros; clipped, none is longer than the middle one") {
+    vec const all{4, 0, 0, 2, 3, 0, 0, 5, 0};
+    vec out(3), last(3);
+    auto const by = [&](rules::mean_over_senders rule) {
+        rule(rules::rank_vectors<double>{all, 3}, std::span<double const>(last), std::span(out));
+        return out;
+    };
+    CHECK(by({}) == vec{3, 4, 0});
+    CHECK(by({true}) == vec{3, 3.5, 0});
+    CHECK(to_string(rules::mean_over_senders{true}) == "mean_over_senders(clip=yes)");
+}
+
 TEST_CASE("krum's scores") {
     auto const all = brought<double>(5);
     auto const scores = rules::krum{1}.scores_of(rules::rank_vectors<double>{all, 3});

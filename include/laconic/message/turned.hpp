@@ -145,9 +145,21 @@ struct turned {
         numbers.resize(count);
         fill(on, std::span<T>(numbers), T(0));
         add_message(on, std::span<T>(numbers), T(1), inside);
+        turn_back(on);
+        return numbers;
+    }
+    /// y, which holds cosines of such a vector, becomes the vector.
+    void turn_back(B& on, std::span<T> y) const {
+        numbers.resize(count);
+        copy(on, std::span<T const>(y), std::span<T>(numbers));
+        turn_back(on);
+        copy(on, std::span<T const>(numbers), y);
+    }
+
+  private:
+    void turn_back(B& on) const {
         cosines.prepare(on, count, rows, side);
         cosines.backward(on, numbers);
-        return numbers;
     }
 };
 

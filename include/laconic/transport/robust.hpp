@@ -23,7 +23,8 @@ class robustly_gathered;
 /// is what a rule of robust_rules makes of them, such as robust{robust_rules::coordinate_median{}} or
 /// robust{robust_rules::krum{2}}; each rank computes it of the same bytes, so that all have the same bits. A coordinate
 /// that a rank does not send counts as 0: take a compressor that sends all, or rand_k, whose ranks can share their
-/// coordinates. A rank whose gradient is not finite, or whose message cannot be read, ends the round on all ranks, as
+/// coordinates; or mean_over_senders, which counts who sent it. The rule is about what the messages hold: behind dct,
+/// about cosines. A rank whose gradient is not finite, or whose message cannot be read, ends the round on all ranks, as
 /// with other transports. Memory: n + 1 vectors, and what the rule allocates. It is for methods; a reducer's layers in
 /// full are always averaged.
 ///
@@ -88,15 +89,23 @@ class robustly_gathered : public gathered<M, T, B> {
         for (int r = 0; r < comm.size(); ++r)
             read_bytes_from(messages, r, [&](wire::bit_reader& source) {
                 auto const theirs = std::span<T>(all_).subspan(static_cast<std::size_t>(r) * d, d);
-                this->encoding_.read_and_add(source, blank, r, on, this->theirs_, T(1), theirs);
+                if constexpr (is_turned) {
+                    this->encoding_.read_message(source, blank, r, on, this->theirs_);
+                    add_message(on, theirs, T(1), this->theirs_.inside);
+                } else {
+                    this->encoding_.read_and_add(source, blank, r, on, this->theirs_, T(1), theirs);
+                }
             });
         how_.rule(robust_rules::rank_vectors<T>{all_, d}, std::span<T const>(last_), mean);
         std::copy(mean.begin(), mean.end(), last_.begin());
+        if constexpr (is_turned) this->theirs_.turn_back(on, mean);
     }
     /// The last estimate.
     void state(auto& archive) { archive.of_dimension(last_.size()), archive(last_); }
 
   private:
+    static constexpr bool is_turned = requires(M const& m, B& on, std::span<T> mean) { m.turn_back(on, mean); };
+
     robust<Rule> how_;
     std::vector<T> all_, last_;
 };

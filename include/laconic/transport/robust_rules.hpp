@@ -203,6 +203,16 @@ struct centered_clip {
     bool operator==(centered_clip const&) const = default;
 };
 
+/// For each vector min(1, median / norm), with the median of all norms, the lower of two in the middle.
+template <Scalar T>
+std::vector<double> cut_to_median_norm(rank_vectors<T> all) {
+    auto w = norms(all), sorted = w;
+    std::sort(sorted.begin(), sorted.end());
+    double const middle = sorted.empty() ? 0 : sorted[(sorted.size() - 1) / 2];
+    for (double& v : w) v = v > middle ? middle / v : 1;
+    return w;
+}
+
 /// The mean of the ranks' vectors, each scaled to at most the median of their norms, the lower of two in the middle. A
 /// rank may turn the estimate, but by no more than a vector of that length can. Cost: 2 d n.
 struct median_norm_clip {
@@ -212,13 +222,38 @@ struct median_norm_clip {
     void check(std::size_t) const {}
     template <Scalar T>
     void operator()(rank_vectors<T> all, std::span<T const>, std::span<T> out) const {
-        auto w = norms(all), sorted = w;
-        std::sort(sorted.begin(), sorted.end());
-        double const middle = sorted.empty() ? 0 : sorted[(sorted.size() - 1) / 2];
-        for (double& v : w) v = (v > middle ? middle / v : 1) / static_cast<double>(w.size());
+        auto w = cut_to_median_norm(all);
+        for (double& v : w) v /= static_cast<double>(w.size());
         round_to<T>(weighted_sum<T>(all, w), out);
     }
     bool operator==(median_norm_clip const&) const = default;
+};
+
+/// The mean of each coordinate over the ranks that sent it, whose number is not 0, and not over all ranks: a coordinate
+/// of one rank alone arrives as it is (DeMo, Peng, Quesnelle, Kingma, arXiv:2411.19870). With clip the vectors are
+/// first scaled to at most the median of their norms, as in the training of Covenant-72B. It is for sparse messages,
+/// beside their residual; one rank alone may set any coordinate. Cost: d n, and 2 d n for clip.
+struct mean_over_senders {
+    bool clip = false;
+
+    static constexpr void description(auto&& describe) {
+        describe("mean_over_senders", "the mean of each coordinate over the ranks that sent it", "arXiv:2411.19870",
+                 field("clip", &mean_over_senders::clip));
+    }
+    void check(std::size_t) const {}
+    template <Scalar T>
+    void operator()(rank_vectors<T> all, std::span<T const>, std::span<T> out) const {
+        auto const w = clip ? cut_to_median_norm(all) : std::vector<double>(all.ranks(), 1);
+        for (std::size_t j = 0; j < all.d; ++j) {
+            double sum = 0, senders = 0;
+            for (std::size_t i = 0; i < w.size(); ++i) {
+                auto const v = static_cast<double>(all.of(i)[j]);
+                sum += w[i] * v, senders += v != 0;
+            }
+            out[j] = static_cast<T>(senders > 0 ? sum / senders : 0);
+        }
+    }
+    bool operator==(mean_over_senders const&) const = default;
 };
 
 }  // namespace robust_rules
