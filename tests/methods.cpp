@@ -421,6 +421,6 @@ TEST_CASE("every method with a proximal operator or a clear refusal") {
         }
     }
     CHECK(refused == std::set<std::string>{"bidirectional", "diloco", "dual_averaging", "ef21_muon", "heavy_ball",
-                                           "iasgd", "isgd", "local_sgd", "proxskip", "scaffold", "some_of",
-                                           "with_step"});
+                                           "iasgd", "isgd", "local_sgd", "one_bit_adam", "proxskip", "scaffold",
+                                           "some_of", "with_step"});
 }

@@ -2,8 +2,10 @@
 // Rounds of local steps come to known answers, a round that fails changes nothing, and states go on bit for bit.
 #include "laconic/outer_reducer.hpp"
 
+#include "laconic/any/parse_step.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/bin_means.hpp"
+#include "laconic/transport/robust.hpp"
 #include "support/bowls.hpp"
 #include "support/error_of.hpp"
 #include "support/everything.hpp"
@@ -60,6 +62,22 @@ TEST_CASE("SparseLoCo, the largest of each chunk in two bits and a residual that
              false, unproved{error_feedback{top_k{2, 4} | bin_means{2}, .95}});
 }
 
+// Covenant-72B divides by norm + 1e-8 where a message is longer than the median: the same to 9 digits.
+TEST_CASE("SparseLoCo with the mean over senders, clipped or not, comes to known answers") {
+    auto const over = [](bool clip) { return robust{robust_rules::mean_over_senders{clip}, true}; };
+    auto const by = [&](bool clip) { return unproved{error_feedback{top_k{2, 4} | bin_means{2}, .95, over(clip)}}; };
+    comes_to(gradient_step{.4},
+             {{1, {.847927264999, .792897745462, 5.36853733795}},
+              {10, {.268373226412, .000955595925192, 4.47980579662}},
+              {40, {-.105783513818, -.305139015223, 2.60302023114}}},
+             false, by(true));
+    comes_to(gradient_step{.4},
+             {{1, {.847927264999, .803865083237, 5.0514013274}},
+              {10, {.185878748316, .375238491873, 4.14022500153}},
+              {40, {.0779279421141, -.0866852609691, 3.42609492149}}},
+             false, by(false));
+}
+
 // Streaming DiLoCo: two parts, each every 6 local steps, sent `tau` steps before it is received, of which `keep` stays.
 struct known_stream {
     int step;
@@ -99,6 +117,7 @@ TEST_CASE("DiLoCo, FedAdam and Streaming DiLoCo come to known answers") {
              {{1, {.636978180866, .290753334085, 3.54355488173}},
               {10, {.338952998464, -.229567995652, 2.39281375073}},
               {50, {.244764938586, -.408152317491, 2.34018026552}}});
+    comes_to(parse_step("momentum(0.7, 0.9, nesterov=yes)"), {{10, {.338952998464, -.229567995652, 2.39281375073}}});
     comes_to(adam<>({.rate = .1, .beta2 = .99, .epsilon = 1e-3, .bias_correction = false}),
              {{1, {.903534209106, .901840711559, 6.88920098668}},
               {10, {-.151008693716, -.563380215606, 2.85764367439}},
@@ -136,6 +155,36 @@ TEST_CASE("DiLoCo with AdamW on the ranks comes to known answers, with weights, 
                   {10, {-.565467176992, -2.10049512552, 6.12150725624}},
                   {50, {-.060077275896, -1.60288966573, 2.82502633052}}});
     comes(true, {{10, {.672122993045, -.747676808599, 3.17837490506}}});
+}
+
+TEST_CASE("DES-LOC, which averages x, m and v after 2, 6 and 12 steps of Adam each, comes to known answers") {
+    std::vector<vec> own(bowls::ranks);
+    auto const mean = [&] {
+        vec sum(bowls::d);
+        for (auto const& x : own)
+            for (std::size_t j = 0; j < bowls::d; ++j) sum[j] += x[j] / bowls::ranks;
+        return sum;
+    };
+    fibers::run(bowls::ranks, [&](fibers::member& comm) {
+        auto const me = static_cast<std::size_t>(comm.rank());
+        vec x(bowls::d, 1), g(bowls::d);
+        host on;
+        adam<> step({.rate = .02, .beta2 = .99, .bias_correction = false});
+        outer_reducer models(plain{}, comm, x);
+        reducer means(plain{}, comm, x), squares(plain{}, comm, x);
+        for (int t = 1; t <= 24; ++t) {
+            bowls::gradient(comm.rank(), x, g);
+            if (t % 6 == 0) means(step.mean());
+            if (t % 12 == 0) squares(step.square());
+            if (t % 2 == 0) models(x);
+            step(on, std::span(x), std::span(g));
+            own[me] = x;
+            comm.all_gather({});  // until all have stepped
+            if (t == 2) bowls::check(mean(), {.976539533358, .976533256597, 7.72176722352});
+            if (t == 24) bowls::check(mean(), {.612378401509, .529435723869, 3.69743488422});
+            comm.all_gather({});
+        }
+    });
 }
 
 // The gradient of rank i's bowl of 4 x 4 matrices, A (W - T_i) entry by entry.

@@ -2,7 +2,9 @@
 // error_feedback with momentum is the loop of Deep Gradient Compression, in each kind of step, and its residual can be
 // read and set.
 #include "laconic/any/parse_reduction.hpp"
+#include "laconic/collective/dense/two_shot.hpp"
 #include "laconic/comm/fibers.hpp"
+#include "laconic/optim/adam.hpp"
 #include "laconic/reducer.hpp"
 #include "support/everything.hpp"
 
@@ -49,7 +51,7 @@ outcome by_hand(how_type const& how, options_of const& options, int dense_rounds
             auto &u = all.momenta[std::size_t(r)], &v = all.residuals[std::size_t(r)];
             double const share = options(r, s).weight * ranks / weights;
             for (std::size_t i = 0; i < d; ++i) {
-                u[i] = how.momentum * u[i] + share * gradient_at(r, s, i);
+                u[i] = how.momentum * u[i] + (how.common ? 1 - how.momentum : 1) * share * gradient_at(r, s, i);
                 v[i] = how.decay * waited * v[i] + u[i];
             }
             std::vector<std::size_t> places(d);
@@ -63,6 +65,7 @@ outcome by_hand(how_type const& how, options_of const& options, int dense_rounds
                 if (how.masked && !dense) u[i] = 0;
             }
         }
+        if (how.common) all.momenta.assign(ranks, estimate);
         last_rate = rate.value_or(last_rate);
         for (auto& x : estimate) x *= options(0, s).loss_scale;
         all.estimates.push_back(estimate);
@@ -129,6 +132,69 @@ TEST_CASE("momentum: loss scales, step sizes that change, weights and dense step
     }
 }
 
+TEST_CASE("a common momentum is the last estimate, which each rank's message continues, dense steps among them") {
+    for (double const decay : {1.0, 0.8}) {
+        how_type const how{top_k{k}, decay, {}, 0.9, true, true};
+        check_same(by_reducer(how, same_in_all, {.seed = 0, .dense_rounds = 2}), by_hand(how, same_in_all, 2));
+        check_same(by_reducer(how, all_differ, {.seed = 0, .steps_vary = true}), by_hand(how, all_differ, 0));
+    }
+    auto const parsed = parse_reduction<double>("error_feedback(top_k(3), momentum=0.9, common=yes)");
+    reducer_options const options{.seed = 0, .dense_rounds = 1};
+    check_same(by_reducer(parsed, same_in_all, options), by_hand({top_k{k}, 1, {}, 0.9, true, true}, same_in_all, 1));
+    // Of a layer in full it is the running mean of mean gradients.
+    fibers::run(ranks, [&](fibers::member& comm) {
+        reducer<decltype(parsed), fibers::member, double> reduce(parsed, comm, d, {.seed = 0, .dense_below = d + 1});
+        vec u(d);
+        for (int s = 0; s < 4; ++s) {
+            auto g = gradient_of(comm.rank(), s);
+            reduce(g);
+            for (std::size_t i = 0; i < d; ++i) {
+                u[i] *= 0.9;
+                for (int r = 0; r < ranks; ++r) u[i] += 0.1 * gradient_at(r, s, i) / ranks;
+                CHECK(g[i] == doctest::Approx(u[i]).epsilon(1e-12));
+            }
+        }
+    });
+}
+
+TEST_CASE("1-bit Adam in a training loop, by signs both ways: nothing is lost, and all ranks have the same model") {
+    constexpr std::size_t warm = 20;
+    vec optimum(d);
+    for (std::size_t i = 0; i < d; ++i)
+        for (int r = 0; r < ranks; ++r) optimum[i] += gradient_at(r, 0, i) / ranks;
+    auto const distance = [&](vec const& x) {
+        double sum = 0;
+        for (std::size_t i = 0; i < d; ++i) sum += (x[i] - optimum[i]) * (x[i] - optimum[i]);
+        return std::sqrt(sum);
+    };
+    std::vector<vec> models(ranks), lost(ranks);
+    fibers::run(ranks, [&](fibers::member& comm) {
+        auto const me = std::size_t(comm.rank());
+        vec x(d, 1), g(d), m(d);
+        reducer reduce(error_feedback{identity{}, 1, two_shot{scaled_sign{}}, .9, true, true}, comm, x,
+                       {.seed = 0, .dense_rounds = warm});
+        adam<> step({.rate = .003, .bias_correction = false, .freeze_after = warm});
+        host on;
+        lost[me].assign(d, 0);
+        for (int s = 0; s < 400; ++s) {
+            auto const e = copied(reduce.residual(0));
+            for (std::size_t i = 0; i < d; ++i) {
+                g[i] = (1 + double(i % 3)) * (x[i] - gradient_at(comm.rank(), 0, i));
+                lost[me][i] += e[i] + .9 * m[i] + .1 * g[i];
+            }
+            reduce(g), m = g;
+            for (std::size_t i = 0; i < d; ++i) lost[me][i] -= m[i] + reduce.residual(0)[i];
+            step(on, std::span(x), std::span(g));
+        }
+        models[me] = x;
+        CHECK(reduce.statistics().bytes_sent < reduce.statistics().bytes_in_full / 4);
+    });
+    CHECK(models[1] == models[0]);
+    CHECK(models[2] == models[0]);
+    CHECK(distance(models[0]) < .1 * distance(vec(d, 1)));
+    for (std::size_t i = 0; i < d; ++i) CHECK(std::abs(lost[0][i] + lost[1][i] + lost[2][i]) < 1e-9);
+}
+
 TEST_CASE("momentum: of a reduction that is chosen at run time, and of messages that do not list their terms") {
     auto const how = with_momentum(1, 0.9, true);
     auto const parsed = parse_reduction<double>("error_feedback(top_k(3), momentum=0.9)");
@@ -191,6 +257,7 @@ TEST_CASE("momentum: its text, its range, and that ranks must have the same") {
     CHECK(to_string(with_momentum(1, 0.9, true)) == "error_feedback(top_k(3), momentum=0.9)");
     CHECK(to_string(with_momentum(0.5, 0.9, false)) == "error_feedback(top_k(3), decay=0.5, momentum=0.9, masked=no)");
     for (std::string const text : {"error_feedback(top_k(3), momentum=0.9)",
+                                   "error_feedback(identity, momentum=0.9, common=yes, over=two_shot(scaled_sign))",
                                    "error_feedback(top_k(3), momentum=0.9, masked=no, over=gtop_k(3))"})
         CHECK(to_string(parse_reduction(text)) == text);
     CHECK_THROWS_AS(parse_reduction("error_feedback(top_k(3), momentum=1.5)"), parse_error);

@@ -89,6 +89,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
         method_.feedback.update(on_, std::move(delta_), message_);
         transport_.give_back(on_, method_.feedback);
         transport_.reconstruct(on_, *comm_, at, method_.feedback, mean);
+        detail::show_estimate(method_.feedback, on_, std::span<T const>(mean_));
         method_.level.update(on_, std::span<T const>(x_), message_);
         method_.step(on_, x_, mean);
         method_.estimator.update(on_, std::span<T const>(x_));

@@ -88,6 +88,18 @@ std::size_t coordinates_sent(warm_up level, std::uint64_t round, std::size_t d) 
     return m.support.size();
 }
 
+TEST_CASE("all send in full in the first rounds, and then the compressor's messages") {
+    host on;
+    synchronise const level{0, 2};
+    identity_or<top_k<>> compressor{top_k{1}};
+    for (std::uint64_t round : {0u, 1u, 2u, 3u, 0u}) {
+        level.tune(on, compressor, round_context::of(key{1}, round, 0, 2), std::span<double const>(),
+                   std::span<double const>());
+        CHECK(compressor.in_full == (round < 2));
+    }
+    CHECK(to_string(level) == "synchronise(0, first=2)");
+}
+
 TEST_CASE("four quarters, then k") {
     warm_up const level{.001, 8};
     std::size_t const known[] = {2500, 2500, 625, 625, 156, 156, 40, 40, 10, 10};

@@ -61,6 +61,7 @@ TEST_CASE("blanks, names and defaults are free") {
     same("two_shot(bf16)", two_shot{bf16{}});
     same("two_shot(seed=3, compressor=uniform(4))", two_shot{uniform<>{4}, 3});
     same("two_shot(uniform(8), ring=yes)", two_shot{uniform<>{8}, 0, true});
+    same("two_shot(scaled_sign, owner_keeps=yes)", two_shot{scaled_sign{}, 0, false, true});
     same("arc_top_k(rows=8, k=0.08)", arc_top_k{8});
     same("shared_factors(rank=2, rows=8)", shared_factors{8, 2});
     same("auto", automatic{});

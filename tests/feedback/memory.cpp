@@ -215,6 +215,7 @@ TEST_CASE("its text has its arguments") {
     CHECK(to_string(memory<float>(1, 1)) == "memory(rate=1, decay=1)");
     CHECK(to_string(memory<>(0, 1, .9)) == "memory(rate=0, decay=1, momentum=0.9)");
     CHECK(to_string(memory<>(0, 1, .5, false, true)) == "memory(rate=0, decay=1, momentum=0.5, nesterov, not masked)");
+    CHECK(to_string(memory<>(0, 1, .5, true, false, false, true)) == "memory(rate=0, decay=1, momentum=0.5, common)");
 }
 
 TEST_CASE("a momentum outside [0, 1) and a decay outside [0, 1] are refused") {
@@ -348,6 +349,24 @@ TEST_CASE("what a collective gives back is gathered with the rest, and momentum 
     add_message(on, f.residual_for_leftover(), 1., messages::full_vector<double, host>{{4, -3}});
     CHECK(copied(f.residual()) == vec{4, -2});
     CHECK(copied(f.momentum()) == vec{0, 1});
+}
+
+TEST_CASE("a common momentum is what the ranks agreed on, and u = m u + (1 - m) g, by hand") {
+    host on;
+    memory<> f(0, 1, .75, true, false, false, true);
+    CHECK((f.follows_estimate() && detail::follows_estimate<double, host>(f)));
+    CHECK_FALSE(memory<>(0, 1, .75).follows_estimate());
+    CHECK_THROWS_AS((memory<>(0, 1, .75, true, true, false, true)), argument_error);
+    f.start(2);
+    CHECK(sent_of(f, {8, 4}, 1) == vec{2, 0});
+    CHECK(copied(f.momentum()) == vec{0, 0});  // until the estimate is known
+    detail::show_estimate(f, on, fixed<double>({4, 8}));
+    CHECK(copied(f.momentum()) == vec{4, 8});
+    CHECK(sent_of(f, {8, 4}, 1) == vec{0, 8});  // (5, 7) and the residual (0, 1)
+    memory<> same(0, 1, .75, true, false, false, true);
+    same.start(2);
+    restore_from(f, same);
+    CHECK(sent_of(same, {8, 4}, 1) == sent_of(f, {8, 4}, 1));
 }
 
 TEST_CASE("residual and momentum are its state") {

@@ -48,6 +48,8 @@ TEST_CASE("one method is another, on workers that differ") {
         {"dcgd(identity, step=0.01)", "gd(step=0.01)", alike::iterates_and_bytes},
         {"dcgd(rand_k(9), step=0.01)", "gd(step=0.01)", alike::iterates},
         {"ef21(identity, step=1/L)", "gd", alike::nearly},
+        {"one_bit_adam(identity, warm_up=10000, step=0.01)", "with_step(gd(step=1), adam(0.01, bias_correction=no))",
+         alike::nearly},
         {"ef21_sgdm(top_k(2), eta=1, step=0.01)", "ef21(top_k(2), step=0.01)", alike::iterates_and_bytes},
         {"clip21(limit=1e+6, eta=1, step=0.01)", "ef21(identity, step=0.01)", alike::iterates_and_bytes},
         {"ef21(top_k(9), step=1/L)", "gd", alike::nearly},

@@ -42,6 +42,43 @@ TEST_CASE("Clip21-SGD2M comes to known answers") {
              {199, {.330357142857, -.408333333333, 2.57869293823}}});
 }
 
+// The sign of each number times the root mean square of its bucket, as DeepSpeed sends them.
+struct rms_sign {
+    std::size_t bucket = 0;
+
+    template <Scalar T, class B>
+    using message = messages::full_vector<T, B>;
+    void check(std::size_t) const {}
+    void blank(auto&, std::size_t n, key, auto& m) const { messages::begin_message(m, n); }
+    void operator()(auto& on, auto x, key from, auto& m) const {
+        blank(on, x.size(), from, m);
+        std::size_t const most = bucket > 0 ? bucket : x.size();
+        for (std::size_t first = 0; first < x.size(); first += most) {
+            auto const part = x.subspan(first, most);
+            double squares = 0;
+            for (double const v : part) squares += v * v;
+            double const size = std::sqrt(squares / double(most));
+            for (std::size_t j = 0; j < most; ++j) m.values[first + j] = part[j] >= 0 ? size : -size;
+        }
+    }
+    bool operator==(rms_sign const&) const = default;
+    friend std::string to_string(rms_sign const& s) { return "rms_sign(" + std::to_string(s.bucket) + ")"; }
+};
+
+// Rank 0's answer with a scale for each fourth of the vector: as if each rank answered one fourth.
+TEST_CASE("1-bit Adam comes to known answers") {
+    auto const by = [](auto of_ranks, auto of_answers) {
+        return composed(one_bit_adam<decltype(of_ranks)>{.compressor = of_ranks, .warm_up = 10, .given = {.step = .05}})
+            .with_over(served<decltype(of_answers)>{of_answers, {0, 1}, 10});
+    };
+    come_to(by(scaled_sign{}, scaled_sign{2}), {{10, {.161429619582, -1.04900926905, 4.29376435428}},
+                                                {11, {.225106908564, -1.11595236719, 4.6551109153}},
+                                                {60, {.456166974866, -.449236444, 5.64964271811}}});
+    come_to(by(rms_sign{}, rms_sign{2}), {{10, {.161429619582, -1.04900926905, 4.29376435428}},
+                                          {11, {.261475764688, -1.13617159966, 4.83104858586}},
+                                          {60, {.202495462637, -.205990177393, 5.24137622282}}});
+}
+
 TEST_CASE("EControl comes to known answers") {
     come_to(composed(ef21{top_k{2}, {.step = .1}, false, .1}), {{1, {1, .90234375, 7.48501865387}},
                                                                 {10, {.574989908583, .0913876762078, 3.0050359129}},

@@ -35,6 +35,8 @@ TEST_CASE("numbers that make no step are refused") {
     refused({.epsilon = 0}, "adam: epsilon = 0 is outside (0, oo)");
     refused({.rate = -1}, "adam: rate = -1 is outside 0 .. 1e+300");
     refused({.weight_decay = NAN}, "adam: weight_decay = nan is outside 0 .. 1e+300");
+    refused({.weight_decay = .1, .freeze_after = 1},
+            "adam: with freeze_after a weight decay is decoupled, as d is a mean");
     auto const no_lion = [](lion_options const& how, char const* why) {
         CHECK_THROWS_WITH_AS(lion<>{how}, why, argument_error);
     };
@@ -75,6 +77,41 @@ TEST_CASE("Adam, AdamW and AMSGrad come to PyTorch's numbers, FedAdam and Lion t
     is(lion<>({.rate = .01, .weight_decay = .1}), {{1, .989, .989, 7.864928},
                                                    {10, .890493682307, .890493682307, 6.73807260104},
                                                    {100, -.0272863817492, -.0472863817492, 2.13885192341}});
+}
+
+TEST_CASE("with freeze_after d is m: the same steps as along the gradient until v stays as it is") {
+    host on;
+    auto const run = [&](adam_options how) {
+        how.freeze_after = 0;
+        adam<> along_gradient(how);
+        how.freeze_after = 3;
+        adam<> along_mean(how);
+        vec x{1, -2}, y = x, m(2), v;
+        for (int t = 0; t < 5; ++t) {
+            vec g{.5 * y[0] + t, y[1] - 1}, d = g;
+            for (std::size_t j = 0; j < 2; ++j) m[j] = d[j] = how.beta1 * m[j] + (1 - how.beta1) * g[j];
+            along_mean(on, std::span(y), std::span(d));
+            if (t < 3) {
+                along_gradient(on, std::span(x), std::span(g));
+                for (std::size_t j = 0; j < 2; ++j) CHECK(y[j] == doctest::Approx(x[j]).epsilon(1e-13));
+                v.assign(along_mean.square().begin(), along_mean.square().end());
+            } else {
+                CHECK(std::ranges::equal(along_mean.square(), v));
+                double const last = how.bias_correction ? 1 - std::pow(how.beta2, 3) : 1,
+                             first = how.bias_correction ? 1 - std::pow(how.beta1, t + 1) : 1;
+                for (std::size_t j = 0; j < 2; ++j) {
+                    x[j] *= how.decoupled ? 1 - how.rate * how.weight_decay : 1;
+                    x[j] -= how.rate * m[j] / first / (std::sqrt(v[j] / last) + how.epsilon);
+                    CHECK(y[j] == doctest::Approx(x[j]).epsilon(1e-13));
+                }
+            }
+        }
+    };
+    run({.rate = .1});
+    run({.rate = .1, .weight_decay = .1, .decoupled = true, .bias_correction = false});
+    steps::goes_on(adam<>({.rate = .1, .freeze_after = 2}));
+    CHECK(to_string(adam<>({.bias_correction = false, .freeze_after = 7})) ==
+          "adam(0.001, bias_correction=no, freeze_after=7)");
 }
 
 TEST_CASE("gradients of zero move nothing but by the weight decay, and NaN does not get lost") {

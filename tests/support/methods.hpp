@@ -58,6 +58,7 @@ inline std::vector<std::string> chosen_methods() {
             "local_sgd(local=3, pull=0.1, step=0.1/L)",
             "scaffold(local=3, step=0.1/L)",
             "diloco(rand_k(2), local=3, decay=0.5, step=0.01, batch=2)",
+            "one_bit_adam(scaled_sign, warm_up=3, step=0.01, batch=2)",
             "heavy_ball(local_sgd(local=2, step=0.1/L), beta=0.5)",
             "heavy_ball(spardl_sgd(k=3, as_published=yes, step=0.05/L), beta=0.5)",
             "heavy_ball(diana(rand_k(2), step=0.02), beta=0.5)",

@@ -18,7 +18,8 @@ struct rank_state {
     detail::failure own;
     vec mean = vec(3, 77);
 
-    explicit rank_state(fibers::member& comm) : by({top_k{1}, {0, 1}}, 3, position_code::smallest) {
+    explicit rank_state(fibers::member& comm, std::uint64_t in_full = 0)
+        : by({top_k{1}, {0, 1}, in_full}, 3, position_code::smallest) {
         feedback.start(3);
         by.start(comm);
     }
@@ -171,8 +172,19 @@ TEST_CASE("the server's message is compressed, and what it leaves out is sent la
     CHECK(residual[1].empty());
 }
 
+TEST_CASE("in its first rounds the server's message is in full") {
+    fibers::run(2, [&](fibers::member& comm) {
+        rank_state at(comm, 2);
+        vec const x = comm.rank() == 0 ? vec{4, 2, 0} : vec{0, 4, 2};
+        for (std::uint64_t const round : {0, 1}) CHECK(at.estimate(comm, x, round) == vec{2, 3, 1});
+        CHECK(at.estimate(comm, x, 2) == vec{0, 3, 0});
+        CHECK(at.estimate(comm, x, 3) == vec{4, 0, 0});
+    });
+}
+
 TEST_CASE("the text of served, and a compressor that does not fit the dimension") {
     CHECK(to_string(served<top_k<>>{top_k{2}, {0, 1}}) == "served(top_k(2), memory(rate=0, decay=1))");
+    CHECK(to_string(served<top_k<>>{top_k{2}, {0, 1}, 3}) == "served(top_k(2), memory(rate=0, decay=1), in_full=3)");
     CHECK_THROWS_AS((detail::served_mean<top_k<>, message, double>({top_k{4}, {}}, 3, position_code::smallest)),
                     argument_error);
 }

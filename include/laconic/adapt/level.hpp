@@ -40,17 +40,21 @@ struct fixed_level {
     friend std::string to_string(fixed_level) { return "fixed"; }
 };
 
-/// Sets an identity_or to send everything in full in the first round and then, on all ranks at once, with probability p
-/// in each (the shared coin of MARINA; Gorbunov et al., ICML 2021).
+/// Sets an identity_or to send everything in full in the first round, or the first few, and then, on all ranks at once,
+/// with probability p in each (the shared coin of MARINA; Gorbunov et al., ICML 2021).
 struct synchronise {
     double p = 1;
+    std::uint64_t first = 1;  ///< how many rounds are in full, at least 1
 
     template <class C>
     void tune(auto&, identity_or<C>& compressor, round_context const& now, auto, auto) const {
-        compressor.in_full = detail::sends_in_full(now, p);
+        compressor.in_full = now.round < first || detail::sends_in_full(now, p);
     }
     void update(auto&, auto, auto const&) const {}
-    friend std::string to_string(synchronise l) { return detail::concat({"synchronise(", l.p, ")"}); }
+    friend std::string to_string(synchronise l) {
+        std::string const more = l.first > 1 ? detail::concat({", first=", l.first}) : "";
+        return detail::concat({"synchronise(", l.p, more, ")"});
+    }
 };
 
 /// Lets a compressor with a portion k send more at first: in the four quarters of the first `rounds` rounds 25 %, 6.25

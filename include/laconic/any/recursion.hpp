@@ -29,6 +29,8 @@ struct feedback_face : face_with_state {
     virtual void update(B& on, array&& delta, any_message<T, B> const& m) = 0;
     virtual void reconstruct(B& on, round_context const& now, std::span<T> mean) = 0;
     virtual void preview(B& on, round_context const& now, std::span<T> mean) const = 0;
+    virtual void follow(B& on, std::span<T const> estimate) = 0;
+    virtual bool follows_estimate() const = 0;
     virtual bool keeps_leftover() const = 0;
     virtual double rate() const = 0;
     virtual std::span<T> residual_for_leftover() = 0;
@@ -56,6 +58,8 @@ struct feedback_model : model<feedback_face<T, B>, Holder> {
     void preview(B& on, round_context const& now, std::span<T> mean) const override {
         preview_estimate(*this->inside, on, now, mean);
     }
+    void follow(B& on, std::span<T const> estimate) override { show_estimate(*this->inside, on, estimate); }
+    bool follows_estimate() const override { return detail::follows_estimate<T, B>(*this->inside); }
     bool keeps_leftover() const override {
         if constexpr (keeps) return this->inside->keeps_leftover();
         return false;

@@ -70,6 +70,7 @@ class any_reduction {
     any_compressor<T, B> compressor;
     any_collective<T, B> over;
     double momentum = 0;
+    bool common = false;
 
     any_reduction() : any_reduction(plain<>{}) {}
     template <class R>
@@ -78,6 +79,7 @@ class any_reduction {
         : compressor(how.compressor),
           over(how.over),
           momentum(detail::momentum_of(how)),
+          common(detail::has_common_momentum(how)),
           inside_(new detail::reduction_model<R, T, B>(std::move(how))) {}
 
     void check_proof(std::size_t d) const { inside_->check_proof(d); }

@@ -30,7 +30,7 @@ class any_transport {
         : collective_(std::move(collective)) {}
     template <class C>
     any_transport(served<C, T, B> server)  // NOLINT: implicit
-        : server_({std::move(server.compressor), std::move(server.feedback)}) {}
+        : server_({std::move(server.compressor), std::move(server.feedback), server.in_full}) {}
 
     bool gathers() const { return !server_ && collective_.gathers(); }
     any_collective<T, B> const& collective() const { return collective_; }

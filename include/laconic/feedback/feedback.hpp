@@ -75,6 +75,22 @@ concept HasShift = requires(F& feedback, F const& same, B& on) {
     same.mean_shift().size_bytes();
     feedback.set_mean_shift(on, same.shift());
 };
+/// feedback.follow(on, estimate) is called once a round on every rank, with the estimate of the mean gradient that all
+/// have, if feedback.follows_estimate().
+template <class F, class T, class B>
+concept FollowsEstimate = requires(F& feedback, F const& same, B& on, std::span<T const> estimate) {
+    { same.follows_estimate() } -> std::same_as<bool>;
+    feedback.follow(on, estimate);
+};
+template <class F, class B, Scalar T>
+void show_estimate([[maybe_unused]] F& feedback, [[maybe_unused]] B& on, [[maybe_unused]] std::span<T const> estimate) {
+    if constexpr (FollowsEstimate<F, T, B>) feedback.follow(on, estimate);
+}
+template <class T, class B, class F>
+bool follows_estimate([[maybe_unused]] F const& feedback) {
+    if constexpr (FollowsEstimate<F, T, B>) return feedback.follows_estimate();
+    return false;
+}
 /// feedback.add(on, w, other) adds w times the state of another one, and feedback.scale(on, w) multiplies all of its
 /// state: so the states of several ranks become one.
 template <class F, class T, class B>

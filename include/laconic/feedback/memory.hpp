@@ -18,7 +18,9 @@ namespace laconic {
 ///   momentum > 0  u <- momentum u + g takes the place of g, or with Nesterov's momentum, where u <- momentum (u + g),
 ///                 u + g does. Masked, u is then 0 wherever the message is not (momentum correction and factor masking
 ///                 of Deep Gradient Compression, Lin, Han, Mao, Wang, Dally, ICLR 2018). With decay 1 and messages that
-///                 leave nothing out it is momentum SGD, and masked SGD.
+///                 leave nothing out it is momentum SGD, and masked SGD. Or, common to all ranks, u is the estimate of
+///                 the last round, and momentum u + (1 - momentum) g takes the place of g (1-bit Adam, Tang et al.,
+///                 ICML 2021).
 /// With all 0 it has no state. Every vector starts at zero and has the gradient's dimension; beside u there is another,
 /// for the next u.
 ///
@@ -28,10 +30,18 @@ namespace laconic {
 template <Scalar T = double, class B = host>
 class memory {
   public:
-    /// Throws argument_error for a decay outside [0, 1] or a momentum outside [0, 1).
+    /// Throws argument_error for a decay outside [0, 1] or a momentum outside [0, 1). A common momentum is not masked.
     memory(double rate = 0, double decay = 0, double momentum = 0, bool masked = true,  // NOLINT: a number
-           bool nesterov = false, bool controlled = false)
-        : rate_(rate), decay_(decay), factor_(momentum), masked_(masked), nesterov_(nesterov), controlled_(controlled) {
+           bool nesterov = false, bool controlled = false, bool common = false)
+        : rate_(rate),
+          decay_(decay),
+          factor_(momentum),
+          masked_(masked && !common),
+          nesterov_(nesterov),
+          controlled_(controlled),
+          common_(common) {
+        if (common && nesterov)
+            throw argument_error("a momentum that is common to all ranks has no form of Nesterov's");
         if (!(decay >= 0 && decay <= 1)) throw argument_error({"a residual's decay is from 0 to 1, not ", decay});
         if (!(momentum >= 0 && momentum < 1))
             throw argument_error({"a momentum is at least 0 and below 1, not ", momentum});
@@ -60,7 +70,8 @@ class memory {
         std::span<T> const next(next_momentum_);
         if (factor_ != 0) {
             T const m = static_cast<T>(factor_);
-            kernels::compensate(on, sum{nesterov_ ? m * scale : scale, g, none, m, u, next});
+            T const fresh = nesterov_ ? m : common_ ? static_cast<T>(1 - factor_) : T(1);
+            kernels::compensate(on, sum{fresh * scale, g, none, m, u, next});
             if (nesterov_) kernels::compensate(on, sum{scale, g, none, T(1), next, out});
             g = nesterov_ ? out : next, scale = 1;
         }
@@ -97,6 +108,13 @@ class memory {
     /// mean <- mean h + mean, without a change of state.
     void preview(B& on, round_context const&, std::span<T> mean) const {
         if (!mean_shift_.empty()) add_scaled(on, T(1), std::span<T const>(mean_shift_), mean);
+    }
+
+    /// Whether u is common to all ranks; then follow(on, estimate), once a round after reconstruct(), makes u the
+    /// estimate.
+    bool follows_estimate() const { return common_ && factor_ != 0; }
+    void follow(B& on, std::span<T const> estimate) {
+        if (follows_estimate()) copy(on, estimate, std::span<T>(momentum_));
     }
 
     /// Whether what a collective leaves out can be added to e: with a decay, and no rate. With a rate, h_i would
@@ -156,8 +174,8 @@ class memory {
     friend std::string to_string(memory const& m) {
         auto const given = [](char const* name, double x) { return x == 0 ? "" : detail::concat({name, x}); };
         return detail::concat({"memory(rate=", m.rate_, given(", decay=", m.decay_), given(", momentum=", m.factor_),
-                               (m.nesterov_ ? ", nesterov" : ""), (m.masked_ ? "" : ", not masked"),
-                               (m.controlled_ ? ", controlled)" : ")")});
+                               (m.nesterov_ ? ", nesterov" : ""), (m.masked_ || m.common_ ? "" : ", not masked"),
+                               (m.common_ ? ", common" : ""), (m.controlled_ ? ", controlled)" : ")")});
     }
 
   private:
@@ -165,7 +183,7 @@ class memory {
     void take_off(B& on, M const& m, bool masked) {
         if (keeps_residual()) add_message(on, std::span<T>(residual_), T(-1), m);
         if (rate_ != 0) add_message(on, std::span<T>(shift_), static_cast<T>(rate_), m);
-        if (factor_ == 0) return;
+        if (factor_ == 0 || common_) return;
         momentum_.swap(next_momentum_);
         if (!masked) return;
         std::span<T> const u(momentum_);
@@ -180,7 +198,7 @@ class memory {
     }
 
     double rate_, decay_, factor_;
-    bool masked_, nesterov_, controlled_;
+    bool masked_, nesterov_, controlled_, common_;
     typename B::template array<T> shift_, mean_shift_, residual_, momentum_;
     mutable typename B::template array<T> next_momentum_;  // made by make_delta(), the momentum after update()
 };

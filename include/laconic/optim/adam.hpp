@@ -14,12 +14,14 @@
 namespace laconic {
 
 /// The numbers of `adam`; the defaults are PyTorch's. AdamW is {.weight_decay = 0.01, .decoupled = true}, AMSGrad is
-/// {.amsgrad = true}, and the server's step of FedAdam {.beta2 = 0.99, .epsilon = 1e-3, .bias_correction = false}.
+/// {.amsgrad = true}, the server's step of FedAdam {.beta2 = 0.99, .epsilon = 1e-3, .bias_correction = false}, and that
+/// of 1-bit Adam {.bias_correction = false, .freeze_after = 1000}.
 struct adam_options {
     double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0;
     bool decoupled = false;  ///< the weight decay does not pass through the moments
     bool amsgrad = false;
     bool bias_correction = true;
+    std::uint64_t freeze_after = 0;  ///< the steps after which v stays as it is, and d is m; 0: never, and d is not
 
     static constexpr void description(auto&& describe) {
         describe("adam", "each coordinate by the mean of d, over the root of the mean of d^2", "Kingma, Ba, ICLR 2015",
@@ -30,7 +32,8 @@ struct adam_options {
                  field("weight_decay", &adam_options::weight_decay).between(0, 1e300).by_name(),
                  field("decoupled", &adam_options::decoupled).by_name(),
                  field("amsgrad", &adam_options::amsgrad).by_name(),
-                 field("bias_correction", &adam_options::bias_correction).by_name());
+                 field("bias_correction", &adam_options::bias_correction).by_name(),
+                 field("freeze_after", &adam_options::freeze_after).between(0, 1e12).by_name());
     }
 };
 
@@ -43,8 +46,10 @@ struct adam_options {
 /// - weight_decay: first d <- d + weight_decay x; or, decoupled (AdamW, Loshchilov, Hutter, ICLR 2019), which leaves m
 ///   and v alone, x <- (1 - rate weight_decay) x.
 /// - without bias_correction, m and v are used with their bias: FedAdam's step on the mean of the ranks' moves (Reddi
-/// et al., ICLR
-///   2021), whose v is 0 at the start here.
+///   et al., ICLR 2021), whose v is 0 at the start here.
+/// - freeze_after N (1-bit Adam, Tang et al., ICML 2021): d is the new m in all steps, as error feedback with a common
+///   momentum of beta1 gives it, so that (d - beta1 m) / (1 - beta1) takes the place of d in v. After N steps v and its
+///   correction stay as they are. The reduction is to be dense in the first N steps.
 /// On backends whose arrays the host reaches. State: m, v, with amsgrad the largest v, and t.
 template <Scalar T = double, class B = host>
 class adam {
@@ -53,28 +58,34 @@ class adam {
   public:
     explicit adam(double rate) : adam(adam_options{.rate = rate}) {}
     /// Throws argument_error unless beta1 and beta2 are in [0, 1), epsilon is above 0, the others are at least 0, and
-    /// all are finite.
+    /// all are finite; and for freeze_after with a weight decay that is not decoupled.
     explicit adam(adam_options how = {}) : how_(how) {
         detail::require_factor("adam", "beta1", how.beta1);
         detail::require_factor("adam", "beta2", how.beta2);
         detail::require_above_0("adam", "epsilon", how.epsilon);
         detail::check_fields(how);
+        if (how.freeze_after > 0 && how.weight_decay > 0 && !how.decoupled)
+            throw argument_error("adam: with freeze_after a weight decay is decoupled, as d is a mean");
     }
 
     void operator()(B&, std::span<T> x, std::span<T> d) {
         mean_.resize(x.size());
         square_.resize(x.size());
         if (how_.amsgrad) largest_.resize(x.size());
+        bool const gets_mean = how_.freeze_after > 0, frozen = gets_mean && taken_ >= how_.freeze_after;
         double const t = static_cast<double>(++taken_), beta1 = how_.beta1, beta2 = how_.beta2;
+        double const moved = frozen ? static_cast<double>(how_.freeze_after) : t;
         double const first = how_.bias_correction ? 1 - std::pow(beta1, t) : 1;
-        double const second = how_.bias_correction ? 1 - std::pow(beta2, t) : 1;
+        double const second = how_.bias_correction ? 1 - std::pow(beta2, moved) : 1;
         double const kept = how_.decoupled ? 1 - how_.rate * how_.weight_decay : 1;
         double const added = how_.decoupled ? 0 : how_.weight_decay;
         using detail::product;  // rounded before it is added: the same bits for every processor
         for (std::size_t j = 0; j < x.size(); ++j) {
-            double const at = static_cast<double>(x[j]), g = static_cast<double>(d[j]) + product(added, at);
-            double const m = product(beta1, static_cast<double>(mean_[j])) + product(1 - beta1, g);
-            double const v = product(beta2, static_cast<double>(square_[j])) + product((1 - beta2) * g, g);
+            double const at = static_cast<double>(x[j]), kept_mean = product(beta1, static_cast<double>(mean_[j]));
+            double g = static_cast<double>(d[j]) + product(added, at), m = kept_mean + product(1 - beta1, g);
+            if (gets_mean) m = g, g = (m - kept_mean) / (1 - beta1);
+            double v = static_cast<double>(square_[j]);
+            if (!frozen) v = product(beta2, v) + product((1 - beta2) * g, g);
             mean_[j] = static_cast<T>(m);
             square_[j] = static_cast<T>(v);
             double of_root = v;
@@ -88,9 +99,12 @@ class adam {
     }
 
     double rate() const { return how_.rate; }
-    /// m and v; empty before the first step.
+    /// m and v; empty before the first step. Between steps they may be set, such as to their means over all ranks,
+    /// which train with steps of their own (DES-LOC, Iacob et al., 2025).
     std::span<T const> mean() const { return mean_; }
     std::span<T const> square() const { return square_; }
+    std::span<T> mean() { return mean_; }
+    std::span<T> square() { return square_; }
 
     void state(auto& archive) {
         archive(taken_);

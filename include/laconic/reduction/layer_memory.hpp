@@ -20,6 +20,26 @@
 
 namespace laconic::detail {
 
+/// The momentum of a reduction that has one, which dense layers have, too; else 0.
+double momentum_of(auto const& r) {
+    if constexpr (requires { r.momentum; }) return r.momentum;
+    return 0;
+}
+/// Whether that is common to all ranks.
+bool has_common_momentum(auto const& r) {
+    if constexpr (requires { r.common; }) return r.common;
+    return false;
+}
+/// The memory of a layer in full, and what such a layer is.
+template <Scalar T, class B>
+memory<T, B> memory_in_full(auto const& r) {
+    return {0, 0, momentum_of(r), true, false, false, has_common_momentum(r)};
+}
+std::string described_in_full(auto const& r) {
+    if (momentum_of(r) == 0) return "in full";
+    return concat({"in full, momentum=", momentum_of(r), (has_common_momentum(r) ? ", common" : "")});
+}
+
 /// The state of a layer of a reducer: a feedback, and the step size at which its residual was made.
 template <class F, Scalar T, class B>
 class layer_memory {

@@ -50,12 +50,10 @@ class reduced_layer final : public step_layer {
         check_rows(is_);
         if constexpr (requires { how_.over.server().has_value(); })  // one that is chosen at run time
             if (how_.over.server()) throw argument_error({"a reducer has no server: ", to_string(how_.over)});
-        auto const m = momentum_of(how_);
-        std::string const full = m == 0 ? "in full" : concat({"in full, momentum=", m});
         if (skips_zeros_ && !(full_is_payload && (in_full_ || gathers_)))
             throw argument_error(
                 "skip_zero_layers goes with messages that are gathered on the host, not with a collective");
-        described_ = concat({is_.size, " numbers, ", (in_full_ ? full : to_string(how_))});
+        described_ = concat({is_.size, " numbers, ", (in_full_ ? described_in_full(how_) : to_string(how_))});
         if (in_full_) return;
         how_.check_proof(is_.size);
         means_.require_beside(feedback(), to_string(how_));
@@ -165,6 +163,7 @@ class reduced_layer final : public step_layer {
         with_message([&](auto& by, auto const&) { by.reconstruct(on(), comm(), now(round), feedback, mean()); });
         if constexpr (FinishesEstimate<R, message_type, T, B>)
             if (!goes_in_full_) how_.finish_estimate(on(), comm().size(), mean(), message_);
+        show_estimate(feedback, on(), std::span<T const>(mean_));
     }
     void write_back() override {
         if (skipped_) {
@@ -226,7 +225,7 @@ class reduced_layer final : public step_layer {
     B& on() const { return with_->on; }
     std::span<T> mean() { return mean_; }
     feedback_type full_feedback() const {
-        if constexpr (has_memory) return {0, 0, momentum_of(how_)};
+        if constexpr (has_memory) return memory_in_full<T, B>(how_);
         return {};
     }
     feedback_type checked_feedback() const {
@@ -237,8 +236,8 @@ class reduced_layer final : public step_layer {
     bool may_list() const {
         if constexpr (estimate_is_list)
             return gathers_ && !goes_in_full_ && !finishes_estimate<message_type, T, B>(how_) &&
-                   feedback().rate() == 0 && options_.loss_scale == 1 && is_.size > 0 &&
-                   x_.held().template in_place<T>().size() == is_.size;
+                   feedback().rate() == 0 && !feedback().follows_estimate() && options_.loss_scale == 1 &&
+                   is_.size > 0 && x_.held().template in_place<T>().size() == is_.size;
         return false;
     }
     metered<C>& comm() const { return with_->comm(); }

@@ -87,11 +87,6 @@ template <class R, class M, class T, class B>
 concept WeighsMessages = requires(R const& r, B& on, T weight, M& m) {
     r.weigh(on, weight, m);
 };
-/// The momentum of a reduction that has one, which dense layers have, too; else 0.
-double momentum_of(auto const& r) {
-    if constexpr (requires { r.momentum; }) return r.momentum;
-    return 0;
-}
 /// A reduction for a layer of d numbers, a matrix of so many rows, row after row, or with fewer than 2 a vector: what
 /// depends on the shape, such as the rows of low_rank or of shared_factors, becomes that of the layer.
 template <class R>
@@ -160,6 +155,10 @@ plain(C, X = {}) -> plain<C, X>;
 /// 0 wherever a message is not 0 (Deep Gradient Compression, Lin et al., ICLR 2018). Dense steps and layers are not
 /// masked: they are momentum SGD. State: u_i, too, and as much workspace. The theorem is for momentum 0, here and in
 /// the optimizer; C must be contractive in any case.
+///
+/// Common to all ranks, u is the last estimate, and m u + (1 - m) g_i takes the place of g_i, in dense steps and
+/// layers, too: the estimate is a running mean of mean gradients, of which a rank sends its own next value (1-bit Adam,
+/// Tang et al., ICML 2021, with adam's freeze_after behind it). Then `masked` has no meaning.
 template <class C, class X = gather_all>
 struct error_feedback {
     static_assert(detail::require_compressor<C>());
@@ -170,13 +169,15 @@ struct error_feedback {
     X over{};
     double momentum = 0;
     bool masked = true;
+    bool common = false;
 
     static constexpr void description(auto&& describe) {
         describe("error_feedback", "what a message leaves out is sent later; C contractive",
                  "Stich et al., NeurIPS 2018", field("compressor", &error_feedback::compressor).needed(),
                  field("decay", &error_feedback::decay).between(0, 1).by_name(),
                  field("momentum", &error_feedback::momentum).between(0, 1).by_name(),
-                 field("masked", &error_feedback::masked), detail::over_field(&error_feedback::over));
+                 field("masked", &error_feedback::masked), field("common", &error_feedback::common),
+                 detail::over_field(&error_feedback::over));
     }
     void check_proof(std::size_t d) const {
         detail::require_contractive(compressor, d, "error_feedback");
@@ -185,12 +186,12 @@ struct error_feedback {
     }
     template <Scalar T, class B>
     memory<T, B> feedback(std::size_t) const {
-        return {0, decay, momentum, masked};
+        return {0, decay, momentum, masked, false, false, common};
     }
     bool operator==(error_feedback const&) const = default;
 };
 template <class C, class X = gather_all>
-error_feedback(C, double = 1, X = {}, double = 0, bool = true) -> error_feedback<C, X>;
+error_feedback(C, double = 1, X = {}, double = 0, bool = true, bool = false) -> error_feedback<C, X>;
 template <class C, class X>
 requires(!std::convertible_to<X, double>) error_feedback(C, X)
 ->error_feedback<C, detail::over_in_place_of_decay<X>>;

@@ -10,6 +10,7 @@
 
 #include "laconic/collective/session.hpp"
 #include "laconic/compress/compressor.hpp"
+#include "laconic/compress/identity.hpp"
 #include "laconic/feedback/feedback.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/transport/rank_messages.hpp"
@@ -19,14 +20,16 @@ namespace laconic {
 
 /// A transport with a server, as a recursion carries it: rank 0 alone receives the messages, and sends its estimate of
 /// the gradient to all in a message of its own, compressed by C, with a memory of what it has sent (a second instance
-/// of the same equation, with one rank).
+/// of the same equation, with one rank). In the first `in_full` rounds its message is not compressed.
 template <class C, Scalar T = double, class B = host>
 struct served {
     C compressor{};
     memory<T, B> feedback{};
+    std::uint64_t in_full = 0;
 
     friend std::string to_string(served const& s) {
-        return detail::concat({"served(", to_string(s.compressor), ", ", to_string(s.feedback), ")"});
+        std::string const first = s.in_full > 0 ? detail::concat({", in_full=", s.in_full}) : "";
+        return detail::concat({"served(", to_string(s.compressor), ", ", to_string(s.feedback), first, ")"});
     }
 };
 
@@ -58,22 +61,28 @@ class served_mean : public plain_transport {
                  auto const& feedback, std::span<T> mean, int = 0) {
         round_ = now.round;
         answer_of_rank_0(comm, sink_, broken_, [&] { return answer(on, comm, now, blank, feedback, mean); });
-        auto const blank_answer = [&](auto& there, int, auto& m) -> auto const& {
-            how_.compressor.blank(there, dimension_, now.answer, m);
-            return how_.compressor;
-        };
-        detail::read_from(on, comm, 0, blank_answer, answers_, answer_);
+        if (now.round < how_.in_full)  // so that later rounds find room
+            how_.compressor.blank(on, dimension_, now.answer, answer_);
+        with_answer(now.round, [&](auto const& compressor, auto& encoding, auto& answer) {
+            auto const blank_answer = [&](auto& there, int, auto& m) -> auto const& {
+                compressor.blank(there, dimension_, now.answer, m);
+                return compressor;
+            };
+            detail::read_from(on, comm, 0, blank_answer, encoding, answer);
+        });
         broken_.recover();
     }
     /// mean <- the estimate, from the answer; updates the server's feedback.
     void reconstruct(B& on, Communicator auto const& comm, round_context const& now, auto& feedback,
                      std::span<T> mean) {
-        if (comm.rank() == 0) {
-            feedback.reconstruct(on, now, std::span<T>(mean_of_messages_));
-            how_.feedback.update(on, std::span<T const>(mean), answer_);
-        }
-        fill(on, mean, T(0));
-        add_message(on, mean, T(1), answer_);
+        with_answer(now.round, [&](auto const&, auto&, auto const& answer) {
+            if (comm.rank() == 0) {
+                feedback.reconstruct(on, now, std::span<T>(mean_of_messages_));
+                how_.feedback.update(on, std::span<T const>(mean), answer);
+            }
+            fill(on, mean, T(0));
+            add_message(on, mean, T(1), answer);
+        });
         how_.feedback.reconstruct(on, now, mean);
     }
     void require_consistent() const { broken_.require_consistent(0, round_); }
@@ -83,14 +92,29 @@ class served_mean : public plain_transport {
     memory<T, B> const& feedback() const { return how_.feedback; }
 
   private:
+    using full_type = messages::full_vector<T, B>;
+    template <class Compressor>
+    struct answering {
+        Compressor const& compressor;
+        memory<T, B> const& feedback;
+    };
+
+    // Calls use(compressor, encoding, message) with those of this round's answer.
+    auto with_answer(std::uint64_t round, auto use) {
+        if (round < how_.in_full) return use(identity{}, full_answers_, full_answer_);
+        return use(how_.compressor, answers_, answer_);
+    }
     // What rank 0 sends, from the messages that it has gathered.
     std::span<std::byte const> answer(B& on, Communicator auto& comm, round_context const& now, auto blank,
                                       auto const& feedback, std::span<T> mean) {
         try {
             fill(on, mean, T(0));
             detail::add_mean(on, comm, blank, messages_, theirs_, mean);
-            detail::make_answer(feedback, how_, on, now, mean, mean_of_messages_, answer_);
-            return detail::written<T>(sink_, dimension_, answers_, on, answer_).bytes;
+            return with_answer(now.round, [&]<class X>(X const& compressor, auto& encoding, auto& answer) {
+                answering<X> const server{compressor, how_.feedback};
+                detail::make_answer(feedback, server, on, now, mean, mean_of_messages_, answer);
+                return detail::written<T>(sink_, dimension_, encoding, on, answer).bytes;
+            });
         } catch (wire_error const&) {
             throw;
         } catch (std::exception const& e) {
@@ -104,8 +128,10 @@ class served_mean : public plain_transport {
     wire::bit_writer sink_;
     wire::by_host<M, B> messages_;
     wire::by_host<answer_type, B> answers_;
+    wire::by_host<full_type, B> full_answers_;
     M theirs_;
     answer_type answer_;
+    full_type full_answer_;
     typename B::template array<T> mean_of_messages_;
     std::uint64_t round_ = 0;
     detail::broken_round broken_;

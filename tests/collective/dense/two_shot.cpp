@@ -4,6 +4,7 @@
 #include "laconic/collective/dense/two_shot.hpp"
 
 #include "laconic/any/parse_reduction.hpp"
+#include "laconic/optim/adam.hpp"
 #include "named_reductions.hpp"
 #include "support/collective_sums.hpp"
 #include "support/error_of.hpp"
@@ -83,6 +84,82 @@ TEST_CASE("known answers: error feedback over 4 bits keeps both residuals, and r
     check_answer(at[1], .93698182398, .86796875, 6.89662450927);
     check_answer(at[10], .596361354498, .117908845594, 3.14983919482);
     check_answer(at[300], .328070171291, -.408287701255, 2.57101169566);
+}
+
+// Of a rank's message one scale for all, of the mean one for each part; m is common to all ranks.
+auto const one_bit = two_shot{scaled_sign{}, 0, false, true};
+
+TEST_CASE("known answers: 1-bit Adam, whose owners keep what their means leave out, also from a saved state on") {
+    std::map<int, vec> at;
+    fibers::run(4, [&](auto& comm) {
+        auto const i = std::size_t(comm.rank());
+        vec x(8, 1), g(8);
+        auto const make = [&] {
+            return reducer(error_feedback{scaled_sign{}, 1, one_bit, .9, true, true}, comm, g,
+                           {.seed = 0, .dense_rounds = 10});
+        };
+        auto reduce = make();
+        adam<> step({.rate = .05, .bias_correction = false, .freeze_after = 10});
+        host on;
+        for (int round = 1; round <= 60; ++round) {
+            for (std::size_t j = 0; j < 8; ++j) g[j] = slope(i, j) * (x[j] - centre(i, j));
+            reduce(g);
+            step(on, std::span(x), std::span(g));
+            if (i == 1) at[round] = x;
+            if (round % 25 == 0) {
+                auto const saved = reduce.save();
+                auto again = make();
+                again.restore(saved);
+                reduce = std::move(again);
+            }
+        }
+    });
+    check_answer(at[10], .161429619582, -1.04900926905, 4.29376435428);
+    check_answer(at[11], .225106908564, -1.11595236719, 4.6551109153);
+    check_answer(at[60], .456166974866, -.449236444, 5.64964271811);
+    CHECK_THROWS_AS((two_shot{bf16{}, 0, true, true}.check(8)), argument_error);
+}
+
+TEST_CASE("known answers: 0/1 Adam, local steps of a frozen v between sums of their moves") {
+    std::vector<vec> models(4);
+    auto const mean = [&] {
+        vec sum(8);
+        for (auto const& x : models)
+            for (std::size_t j = 0; j < 8; ++j) sum[j] += x[j] / 4;
+        return sum;
+    };
+    fibers::run(4, [&](auto& comm) {
+        constexpr double rate = .01;
+        constexpr int warm = 10, every = 4;
+        auto const i = std::size_t(comm.rank());
+        vec x(8, 1), g(8), m(8), v(8), u(8), agreed;
+        reducer dense(plain{}, comm, g);
+        reducer sums(error_feedback{scaled_sign{}, 1, one_bit}, comm, u, {.seed = 0});
+        for (int t = 1; t <= 50; ++t) {
+            for (std::size_t j = 0; j < 8; ++j) g[j] = slope(i, j) * (x[j] - centre(i, j));
+            if (t <= warm) dense(g);
+            for (std::size_t j = 0; j < 8; ++j) {
+                m[j] = .9 * m[j] + .1 * g[j];
+                if (t <= warm) v[j] = .999 * v[j] + .001 * g[j] * g[j];
+                x[j] -= rate * m[j] / (std::sqrt(v[j]) + 1e-8);
+                if (t > warm) u[j] += rate * m[j];
+            }
+            if (t == warm) agreed = x;
+            if (t > warm && (t - warm) % every == 0) {
+                sums(u);
+                for (std::size_t j = 0; j < 8; ++j) {
+                    x[j] = agreed[j] -= u[j] / (std::sqrt(v[j]) + 1e-8);
+                    m[j] = u[j] / (rate * every), u[j] = 0;
+                }
+            }
+            models[i] = x;
+            comm.all_gather({});  // until all have stepped
+            if (t == 10) check_answer(mean(), .476806757398, .457259196281, 3.46239435207);
+            if (t == 14) check_answer(mean(), .260903363944, .391107956815, 8.30100786053);
+            if (t == 50) check_answer(mean(), .600524575264, -.50253264921, 1.74484864097);
+            comm.all_gather({});
+        }
+    });
 }
 
 // The nearest number of bf16, the even one of two.

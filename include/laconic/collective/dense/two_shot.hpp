@@ -33,18 +33,27 @@ namespace laconic {
 /// returns to the rank that made it. Sums are rounded P times: where the ranks' vectors are independent and of one
 /// size, the variance of the mean is about omega (P + 1) / 2 times |mean|^2 in place of 2 omega, so it suits few ranks
 /// or 8 bits.
+///
+/// With `owner_keeps`, rank p keeps what its second message leaves out and adds it to the next mean of its part, in
+/// place of returning it times P (1-bit Adam, 0/1 Adam): memory d / P. Not around a ring.
 template <class C = bf16::random>
 struct two_shot {
     C compressor = by_default();
     std::uint64_t seed = 0;
     bool ring = false;
+    bool owner_keeps = false;
 
     static constexpr void description(auto&& describe) {
         describe("two_shot", "dense, compressed: each part to the rank that adds it up, and the means to all",
                  "torchft, ZeRO++, CGX", field("compressor", &two_shot::compressor).written(),
-                 field("seed", &two_shot::seed), field("ring", &two_shot::ring));
+                 field("seed", &two_shot::seed), field("ring", &two_shot::ring),
+                 field("owner_keeps", &two_shot::owner_keeps));
     }
-    void check(std::size_t d) const { compressor.check(d); }
+    /// Throws argument_error, too, for a ring with owner_keeps.
+    void check(std::size_t d) const {
+        if (ring && owner_keeps) throw argument_error("two_shot: around a ring nobody owns a part: not owner_keeps");
+        compressor.check(d);
+    }
     /// All that the sum leaves out is its rounding.
     detail::sum_rounding rounding() const { return {true, is_unbiased(compressor), is_contractive(compressor)}; }
     template <Scalar T, OnHost B = host>
@@ -61,7 +70,7 @@ struct two_shot {
     }
 };
 template <class C>
-two_shot(C, std::uint64_t = 0, bool = false) -> two_shot<C>;
+two_shot(C, std::uint64_t = 0, bool = false, bool = false) -> two_shot<C>;
 
 template <class C>
 template <Scalar T, OnHost B>
@@ -71,7 +80,11 @@ class two_shot<C>::adder : detail::sum_in_session {
 
   public:
     adder(two_shot const& how, std::size_t d, position_code positions)
-        : sum_in_session(how, d, positions), compressor_(how.compressor), from_{how.seed}, ring_(how.ring) {
+        : sum_in_session(how, d, positions),
+          compressor_(how.compressor),
+          from_{how.seed},
+          ring_(how.ring),
+          owner_keeps_(how.owner_keeps) {
         sum_.resize(std::min(d, pieces::longest));
         mean_.resize(sum_.size());
         session_.make_room<T>(sum_.size());
@@ -89,6 +102,10 @@ class two_shot<C>::adder : detail::sum_in_session {
         round_ = from_.child(round.number);
         keeps_ = round.keeps_leftover;
         if (keeps_) left_.resize(d_);
+        if (owner_keeps_) {
+            auto const own = parts.length(static_cast<std::size_t>(comm.rank()));
+            owned_.resize(own), next_owned_.resize(own);
+        }
         ring_ ? go_round(on, comm, x) : send_to_owners(on, comm, x);
         session_.finish();
     }
@@ -96,6 +113,11 @@ class two_shot<C>::adder : detail::sum_in_session {
     /// What this rank keeps, to be sent later: what its own messages left out, and of its part the mean's. Unspecified
     /// after a sum whose `keeps_leftover` was false.
     std::span<T const> leftover() const { return left_; }
+    /// With owner_keeps: what the last sum's second message left out counts from now on, and is the state.
+    void commit() { owned_.swap(next_owned_); }
+    void state(auto& archive) {
+        if (owner_keeps_) archive.of_any_length(owned_);
+    }
 
   private:
     void send_to_owners(B& on, auto& comm, std::span<T> x) {
@@ -223,10 +245,17 @@ class two_shot<C>::adder : detail::sum_in_session {
         if (session_.failed()) return;
         session_.check_sum(on, sum, at);
         for (std::size_t i = 0; i < length; ++i) mean[i] = sum[i] / static_cast<T>(n);
+        std::size_t const first = at - detail::partition{d_, n}.first(me);
+        if (owner_keeps_) add_scaled(on, T(1), std::span<T const>(owned_).subspan(first, length), mean);
         if (session_.failed() || !compress(on, comm.rank(), mean, at, key_of(n, at))) return;
         auto const x = all.subspan(at, length);
         set_sum(on, n, message_, x);
         session_.check_sum(on, x, at);
+        if (owner_keeps_) {
+            auto const owned = std::span<T>(next_owned_).subspan(first, length);
+            copy(on, std::span<T const>(mean), owned);
+            return add_message(on, owned, T(-1), message_);
+        }
         if (!keeps_) return;
         auto const left = std::span<T>(left_).subspan(at, length);
         add_scaled(on, T(1), std::span<T const>(sum), left);
@@ -236,8 +265,9 @@ class two_shot<C>::adder : detail::sum_in_session {
     C compressor_;
     key from_, round_;
     detail::message_of<C, T, B> message_, theirs_;
-    typename B::template array<T> left_, sum_, mean_;  // of the vector, and of a piece
-    bool ring_, keeps_ = true;
+    typename B::template array<T> left_, sum_, mean_;   // of the vector, and of a piece
+    typename B::template array<T> owned_, next_owned_;  // of this rank's part
+    bool ring_, owner_keeps_, keeps_ = true;
 };
 
 }  // namespace laconic
