@@ -147,6 +147,40 @@ class LocalRounds:
         for name, y in self._by_name(model).items():
             y[...] = self._x[name]
 
+    def rebind(self, comm):
+        """Goes on over another communicator, such as that of the ranks that are left; each of them calls it. It drops a
+        round in progress: the next one ends ``every`` local steps later. x becomes the new rank 0's, and so do the
+        arrays of the outer step's state(); the model stays as it is. Raises AgreementError where these states have not
+        the same parts, as where one rank alone has taken a first outer step."""
+        comm = laconic.as_comm(comm)
+        self._reduce.rebind(comm)
+        self._comm, self._model, self._left = comm, None, self._every
+        self._weight, self._weighed = 0.0, 0
+        self._reduce.broadcast(self._arrays(self._x))
+        if not (hasattr(self._outer, "state") and hasattr(self._outer, "restore")):
+            return
+        state, arrays = self._outer.state(), []
+        parts = repr(self._parts(state, arrays)).encode()
+        for rank, other in enumerate(comm.allgather(parts)):
+            if other != parts:
+                raise AgreementError(f"the outer step of rank {rank} remembers {other.decode()}: here {parts.decode()}")
+        for x in arrays:
+            self._reduce.broadcast(x)
+        self._outer.restore(state)
+
+    @classmethod
+    def _parts(cls, state, arrays):
+        """What a state is but for the numbers of its arrays, which are appended to ``arrays``."""
+        if isinstance(state, dict):
+            return [(key, cls._parts(value, arrays)) for key, value in state.items()]
+        if isinstance(state, (list, tuple)):
+            return [cls._parts(value, arrays) for value in state]
+        if not hasattr(state, "shape"):
+            return state
+        x = state if isinstance(state, np.ndarray) else cls._numpy(state)
+        arrays.append(x)
+        return tuple(x.shape), str(x.dtype)
+
     @contextlib.contextmanager
     def agreed(self, model):
         """Inside, the model is x, the one to evaluate; afterwards it is what it was."""

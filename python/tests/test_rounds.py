@@ -282,6 +282,72 @@ class RoundsTest(unittest.TestCase):
         first, second = Together(2).run(on_two)
         np.testing.assert_array_equal(first, second)
 
+    def test_the_ranks_that_are_left_go_on_from_the_new_rank_0(self):
+        def make(comm, y):
+            return laconic.LocalRounds("plain", comm, y, every=2, outer=laconic.Momentum(**nesterov))
+
+        made = [None] * 3
+
+        def begin(comm):
+            y = np.ones(d)
+            rounds = made[comm.rank] = make(comm, y)
+            for _ in range(5):  # two rounds, and half of one
+                y -= 0.1 * gradient(comm.rank, y)
+                rounds.step(y)
+
+        def go_on(comm):
+            rounds, y = made[1 + comm.rank], np.zeros(d)
+            if comm.rank == 1:  # as if it had not completed the last round
+                rounds.x[:] = 7
+                rounds._outer._u[""][:] = 5
+            rounds.rebind(comm)
+            rounds.reset(y)
+            state = rounds.state()
+            ends = []
+            for _ in range(4):
+                y -= 0.1 * gradient(comm.rank, y)
+                ends.append(rounds.step(y))
+            return state, ends, y
+
+        Together(3).run(begin)
+        found = Together(2).run(go_on)
+        states = [state for state, _, _ in found]
+        for state, ends, y in found:
+            self.assertEqual(ends, [False, True, False, True])
+            np.testing.assert_array_equal(state["x"][""], states[0]["x"][""])
+            np.testing.assert_array_equal(state["outer"][""], states[0]["outer"][""])
+            np.testing.assert_array_equal(y, found[0][2])
+        self.assertTrue((states[0]["x"][""] != 7).all() and (states[0]["outer"][""] != 5).all())
+
+        def again(comm):
+            rounds, y = make(comm, np.zeros(d)), np.zeros(d)
+            rounds.restore(states)
+            rounds.reset(y)
+            for _ in range(4):
+                y -= 0.1 * gradient(comm.rank, y)
+                rounds.step(y)
+            return y
+
+        np.testing.assert_array_equal(Together(2).run(again)[0], found[0][2])
+
+    def test_an_outer_step_that_only_one_rank_has_taken_is_an_error_on_all(self):
+        made, raised = [None] * 2, []
+
+        def begin(comm):
+            rounds = made[comm.rank] = laconic.LocalRounds(
+                "plain", comm, np.ones(3), every=1, outer=laconic.Momentum(**nesterov))  # fmt: skip
+            if comm.rank == 1:
+                rounds._outer._u[""] = np.ones(3)
+
+        def go_on(comm):
+            with self.assertRaisesRegex(laconic.AgreementError, "the outer step of rank"):
+                made[comm.rank].rebind(comm)
+            raised.append(comm.rank)
+
+        Together(2).run(begin)
+        Together(2).run(go_on)
+        self.assertEqual(len(raised), 2)
+
 
 @unittest.skipUnless(torch, "there is no torch")
 class TorchRoundsTest(unittest.TestCase):
@@ -415,6 +481,33 @@ class TorchRoundsTest(unittest.TestCase):
             with self.assertRaisesRegex(laconic.ArgumentError, why):
                 refused = torch.ones(3, requires_grad=True, **how)
                 laconic.torch.LocalRounds([refused], "plain", laconic.as_comm(None))
+
+    def test_the_ranks_that_are_left_go_on_from_the_new_rank_0(self):
+        models, made = [self.model(rank) for rank in range(3)], [None] * 3
+
+        def begin(comm):
+            model = models[comm.rank]
+            inner = torch.optim.AdamW(model.parameters(), lr=0.05)
+            rounds = laconic.torch.LocalRounds(
+                model.parameters(), "plain", comm, every=2,
+                outer=lambda x: torch.optim.SGD(x, lr=0.7, momentum=0.9, nesterov=True))  # fmt: skip
+            made[comm.rank] = inner, rounds
+            self.train(model, inner, rounds, range(5), comm.rank)
+
+        def go_on(comm):
+            model, (inner, rounds) = models[1 + comm.rank], made[1 + comm.rank]
+            if comm.rank == 1:
+                for x in rounds._x.values():
+                    x += 1
+                    rounds.outer.state[x]["momentum_buffer"] += 1
+            rounds.rebind(comm)
+            rounds.reset()
+            self.train(model, inner, rounds, range(5, 9), comm.rank)
+
+        Together(3).run(begin)
+        Together(2).run(go_on)
+        for p, q in zip(models[1].parameters(), models[2].parameters()):
+            self.assertTrue(torch.equal(p, q))
 
     def test_a_state_goes_on_bit_for_bit(self):
         def make(comm, model):
