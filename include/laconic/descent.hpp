@@ -91,6 +91,7 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
         transport_.reconstruct(on_, *comm_, at, method_.feedback, mean);
         detail::show_estimate(method_.feedback, on_, std::span<T const>(mean_));
         method_.level.update(on_, std::span<T const>(x_), message_);
+        detail::before_step(method_.estimator, on_, x_, message_);
         method_.step(on_, x_, mean);
         method_.estimator.update(on_, std::span<T const>(x_));
         ++round_;

@@ -87,6 +87,32 @@ std::vector<vec> course(R const& r, std::size_t rounds, std::uint64_t seed = 1) 
     });
     return all;
 }
+// One round of the recursions r, each that of a rank, with their functions f, iterates x and the draws now(rank): as
+// descent runs them, where a test chooses the draws.
+template <class R, class F>
+void round_by_hand(std::vector<R>& r, std::vector<F> const& f, std::vector<vec>& x, auto const& now) {
+    laconic::host on;
+    std::vector<vec> delta(r.size(), vec(x[0].size()));
+    std::vector<laconic::detail::message_of<decltype(R::compressor)>> m(r.size());
+    vec mean(x[0].size());
+    for (std::size_t i = 0; i < r.size(); ++i) {
+        std::span<double> const mine(delta[i]);
+        r[i].estimator(on, f[i], now(int(i)), std::span<double const>(x[i]), mine);
+        laconic::detail::make_delta(r[i].feedback, on, now(int(i)), r[i].scale, mine);
+        r[i].compressor(on, std::span<double const>(mine), now(int(i)).own, m[i]);
+        add_message(on, std::span<double>(mean), 1 / static_cast<double>(r.size()), m[i]);
+    }
+    for (std::size_t i = 0; i < r.size(); ++i) {
+        vec estimate = mean;
+        std::span<double> const along(estimate), its(x[i]);
+        r[i].feedback.update(on, std::span<double const>(delta[i]), m[i]);
+        r[i].feedback.reconstruct(on, now(int(i)), along);
+        laconic::detail::before_step(r[i].estimator, on, its, m[i]);
+        r[i].step(on, its, along);
+        r[i].estimator.update(on, std::span<double const>(its));
+    }
+}
+
 template <class R>
 void come_to(R const& r, std::initializer_list<known> answers) {
     std::size_t last = 0;

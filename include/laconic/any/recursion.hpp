@@ -122,6 +122,7 @@ template <class T, class B>
 struct estimator_face : face_with_state {
     virtual std::optional<double> operator()(B& on, any_objective<T> const& f, round_context const& now,
                                              std::span<T const> x, std::span<T> g) = 0;
+    virtual void before_step(B& on, std::span<T> x, any_message<T, B> const& m) = 0;
     virtual void update(B& on, std::span<T const> x) = 0;
     virtual bool corrects_local_steps() const = 0;
 };
@@ -131,6 +132,9 @@ struct estimator_model : model<estimator_face<T, B>, Holder> {
     std::optional<double> operator()(B& on, any_objective<T> const& f, round_context const& now, std::span<T const> x,
                                      std::span<T> g) override {
         return (*this->inside)(on, f, now, x, g);
+    }
+    void before_step(B& on, std::span<T> x, any_message<T, B> const& m) override {
+        detail::before_step(*this->inside, on, x, m);
     }
     void update(B& on, std::span<T const> x) override { this->inside->update(on, x); }
     bool corrects_local_steps() const override { return detail::corrects_local_steps(*this->inside); }

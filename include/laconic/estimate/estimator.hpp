@@ -26,9 +26,10 @@ namespace laconic {
 ///                                 iterate: only here may its state change.
 /// Until then only g is checked. So a number that will be remembered and is not finite must make g not finite, too
 /// (detail::show_non_finite). With to_string(estimator) its parameters are among those that the ranks compare before
-/// they start; with state(archive) (wire/state.hpp) its state is saved. Where x is to be the mean of the ranks' models
-/// after local steps, which the estimator corrects by it, estimator.corrects_local_steps() is true: then a method has
-/// no other step, no heavy ball and no compressed answers.
+/// they start; with state(archive) (wire/state.hpp) its state is saved. With estimator.before_step(on, x, m) it gets
+/// this rank's message m, before the step, and may move x, in the same way on all ranks, to where the step begins.
+/// Where x is to be the mean of the ranks' models after local steps, which the estimator corrects by it,
+/// estimator.corrects_local_steps() is true: then a method has no other step, no heavy ball and no compressed answers.
 template <class E, class F, class T = double, class B = host>
 concept Estimator = std::movable<E> &&
     requires(E& estimator, B& on, F const& f, round_context const& now, std::span<T const> x, std::span<T> g) {
@@ -37,6 +38,13 @@ concept Estimator = std::movable<E> &&
 };
 
 namespace detail {
+
+/// estimator.before_step(), where it has one.
+template <class E, class B, Scalar T>
+void before_step([[maybe_unused]] E& estimator, [[maybe_unused]] B& on, [[maybe_unused]] std::span<T> x,
+                 [[maybe_unused]] auto const& m) {
+    if constexpr (requires { estimator.before_step(on, x, m); }) estimator.before_step(on, x, m);
+}
 
 /// estimator.corrects_local_steps(), and false for one that has no such member.
 template <class E>
@@ -51,6 +59,14 @@ template <class B, Scalar T>
 void show_non_finite(B& on, std::span<T const> kept, std::span<T> g) {
     if (auto const j = first_non_finite(on, kept); j < kept.size())
         copy(on, kept.subspan(j, 1), g.subspan(j % g.size(), 1));
+}
+
+// A number of steps, the same on all ranks: n with probability p (1 - p)^(n - 1).
+inline std::uint64_t drawn_steps(round_context const& now, double p) {
+    key const coins = now.shared.child(2);
+    std::uint64_t n = 1;
+    while (!(coins.uniform(n) < p)) ++n;
+    return n;
 }
 
 // Draws `size` rows of m, each from all of them: a pure function of the key.
@@ -198,12 +214,7 @@ class local_steps {
     }
 
     /// The number of steps in a round: n with probability p (1 - p)^(n - 1).
-    std::uint64_t steps(round_context const& now) const {
-        key const coins = now.shared.child(2);
-        std::uint64_t n = 1;
-        while (!(coins.uniform(n) < p_)) ++n;
-        return n;
-    }
+    std::uint64_t steps(round_context const& now) const { return detail::drawn_steps(now, p_); }
 
     std::optional<double> operator()(B& on, auto const& f, round_context const& now, std::span<T const> x,
                                      std::span<T> g) {

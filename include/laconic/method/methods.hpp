@@ -2,6 +2,7 @@
 #pragma once
 
 #include "laconic/core/types.hpp"
+#include "laconic/method/adiana.hpp"
 #include "laconic/method/bidirectional.hpp"
 #include "laconic/method/cat.hpp"
 #include "laconic/method/dcgd.hpp"
@@ -14,6 +15,7 @@
 #include "laconic/method/ibcd.hpp"
 #include "laconic/method/lag.hpp"
 #include "laconic/method/local_sgd.hpp"
+#include "laconic/method/locodl.hpp"
 #include "laconic/method/marina.hpp"
 #include "laconic/method/one_bit_adam.hpp"
 #include "laconic/method/proxskip.hpp"
@@ -28,9 +30,9 @@ namespace laconic::detail {
 template <class C, class M>
 using library_methods =
     type_list<gd, sgd, dcgd<C>, qsgd, terngrad, signsgd, signum, ef_sgd<C>, top_k_sgd, gtop_k_sgd, spardl_sgd,
-              one_bit_sgd, dgc, ef21<C>, ef21_sgdm<C>, ef21_muon<C>, clip21, diana<C>, vr_diana<C>, vr_diana_saga<C>,
-              marina<C>, dasha<C>, ibcd, ibgd, isega, isaga, isgd, iasgd, gd_sec, sgd_sec, quantized_gd_sec<C>, lag_wk,
-              lag_ps, dual_averaging, proxskip, local_sgd, scaffold, diloco<C>, one_bit_adam<C>, heavy_ball<M>,
-              bidirectional<M, C>, some_of<M>>;
+              one_bit_sgd, dgc, ef21<C>, ef21_sgdm<C>, ef21_muon<C>, clip21, diana<C>, adiana<C>, vr_diana<C>,
+              vr_diana_saga<C>, marina<C>, dasha<C>, ibcd, ibgd, isega, isaga, isgd, iasgd, gd_sec, sgd_sec,
+              quantized_gd_sec<C>, lag_wk, lag_ps, dual_averaging, proxskip, locodl<C>, local_sgd, scaffold, diloco<C>,
+              one_bit_adam<C>, heavy_ball<M>, bidirectional<M, C>, some_of<M>>;
 
 }  // namespace laconic::detail
