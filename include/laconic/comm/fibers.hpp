@@ -9,10 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <list>
 #include <memory>
-#include <utility>
 
 #include "laconic/comm/local_member.hpp"
 
@@ -101,22 +99,26 @@ class fibers : detail::local_engine<fibers, detail::fiber_state> {
 
     /// Throws argument_error for fewer than one rank and for a negative deadline, comm_error where a rank left early or
     /// there is no memory for its stack, and whatever the body throws.
-    static void run(int ranks, auto body, settings how) {
-        fibers all(ranks, how);
-        all.live_ = [&](int rank) {
-            member me(all, all.everybody_, rank);
-            body(me);
-        };
-        all.take_turns();
-        all.failure_.rethrow();
-    }
-    static void run(int ranks, auto body) { run(ranks, std::move(body), settings{}); }
+    static void run(int ranks, auto body, settings how) { run_all(ranks, how, &body, give_to<decltype(body)>); }
+    static void run(int ranks, auto body) { run_all(ranks, {}, &body, give_to<decltype(body)>); }
 
   private:
     friend detail::local_member<fibers>;
     static constexpr bool may_change_threads = false;
     using rank_state = detail::fiber_state;
 
+    // Calls a body, whose type is known here alone, so that the rest is compiled once.
+    template <class Body>
+    static void give_to(void* body, member& me) {
+        (*static_cast<Body*>(body))(me);
+    }
+    static void run_all(int ranks, settings how, void* body, void (*give)(void*, member&)) {
+        fibers all(ranks, how);
+        all.body_ = body;
+        all.give_ = give;
+        all.take_turns();
+        all.failure_.rethrow();
+    }
     ~fibers() { link_->cut(); }
     fibers(int ranks, settings how) : local_engine(*this, ranks, how.deadline) {
         for (auto& s : states_) {
@@ -139,7 +141,8 @@ class fibers : detail::local_engine<fibers, detail::fiber_state> {
         detail::paused_stack::begin(self.scheduler_);
         try {
             if (self.timed_out_) self.failure_.raise();
-            self.live_(rank);
+            member me(self, self.everybody_, rank);
+            self.give_(self.body_, me);
         } catch (...) {
             self.failure_.threw(rank);
         }
@@ -242,7 +245,8 @@ class fibers : detail::local_engine<fibers, detail::fiber_state> {
 
     std::list<rank_state*> waiting_, computing_;
     detail::paused_stack scheduler_;
-    std::function<void(int)> live_;     // a rank's body
+    void* body_ = nullptr;  // of every rank, and what calls it
+    void (*give_)(void*, member&) = nullptr;
     rank_state* deadlocked_ = nullptr;  // the rank that will report that all wait
     bool timed_out_ = false;            // a deadline has passed
 };

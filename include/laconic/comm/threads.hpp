@@ -7,7 +7,6 @@
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "laconic/comm/local_member.hpp"
@@ -97,11 +96,25 @@ class threads : detail::local_engine<threads, detail::thread_state> {
 
     /// Throws argument_error for fewer than one rank and for a negative deadline, and the exception of the first body
     /// that threw: a comm_error where a rank left early or came too late.
-    static void run(int ranks, auto body, settings how) {
+    static void run(int ranks, auto body, settings how) { run_all(ranks, how, &body, give_to<decltype(body)>); }
+    static void run(int ranks, auto body) { run_all(ranks, {}, &body, give_to<decltype(body)>); }
+
+  private:
+    friend detail::local_member<threads>;
+    static constexpr bool may_change_threads = true;
+    using rank_state = detail::thread_state;
+    using time_point = detail::deadline::clock::time_point;
+
+    // Calls a body, whose type is known here alone, so that the rest is compiled once.
+    template <class Body>
+    static void give_to(void* body, member& me) {
+        (*static_cast<Body*>(body))(me);
+    }
+    static void run_all(int ranks, settings how, void* body, void (*give)(void*, member&)) {
         threads all(ranks, how);
         std::vector<std::thread> started;
         try {
-            for (int r = 0; r < ranks; ++r) started.emplace_back([&all, &body, r] { all.live(r, body); });
+            for (int r = 0; r < ranks; ++r) started.emplace_back([&all, body, give, r] { all.live(r, body, give); });
         } catch (...) {  // the system has no thread left
             std::unique_lock lock(all.mutex_);
             all.failure_.threw(static_cast<int>(started.size()), std::current_exception(),
@@ -112,14 +125,6 @@ class threads : detail::local_engine<threads, detail::thread_state> {
         for (auto& t : started) t.join();
         all.failure_.rethrow();
     }
-    static void run(int ranks, auto body) { run(ranks, std::move(body), settings{}); }
-
-  private:
-    friend detail::local_member<threads>;
-    static constexpr bool may_change_threads = true;
-    using rank_state = detail::thread_state;
-    using time_point = detail::deadline::clock::time_point;
-
     ~threads() { link_->cut(); }
     [[gnu::cold]] threads(int ranks, settings how)
         : local_engine(*this, ranks, how.deadline), turns_(states_.size(), how.at_once > 0 ? how.at_once : ranks) {
@@ -135,7 +140,7 @@ class threads : detail::local_engine<threads, detail::thread_state> {
         end_deadlock();
     }
 
-    void live(int rank, auto& body) {
+    void live(int rank, void* body, void (*give)(void*, member&)) {
         rank_state& mine = at(rank);
         try {
             {
@@ -143,7 +148,7 @@ class threads : detail::local_engine<threads, detail::thread_state> {
                 await_turn(lock, mine, deadline_.from_now());
             }
             member me(*this, everybody_, rank);
-            body(me);
+            give(body, me);
         } catch (...) {
             std::lock_guard lock(mutex_);
             failure_.threw(rank);
