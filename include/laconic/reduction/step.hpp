@@ -17,6 +17,11 @@
 namespace laconic::detail {
 
 struct resumption;  // resume.hpp
+/// What does not suit a layer, or this rank's share of a whole one, with its name.
+[[gnu::cold]] inline std::string named_error(layer const& l, error const& e, layer const* whole) {
+    return concat({(l.name.empty() ? "" : concat({"layer ", l.name, ": "})), e.what(),
+                   (whole ? concat({" (this rank has ", l.size, " of its ", whole->size, " numbers)"}) : "")});
+}
 
 /// A base of what makes no sense for such a reduction: the compiler's errors end there.
 template <class R, class C, class T, class B>
@@ -56,9 +61,9 @@ class reduction_step final : public step_control, can_be_reduced<R, C, T, B> {
                 messages::check_dimension(l.size);  // before there is memory for it
                 list_.push_back(&all_.emplace_back(with_, rule(l), l, options));
             } catch (argument_error const& e) {
-                throw argument_error(named(l, e, whole));
+                throw argument_error(named_error(l, e, whole));
             } catch (theory_error const& e) {
-                throw theory_error(named(l, e, whole));
+                throw theory_error(named_error(l, e, whole));
             }
         }
         check(layers);
@@ -190,11 +195,6 @@ class reduction_step final : public step_control, can_be_reduced<R, C, T, B> {
             use(std::as_writable_bytes(std::span(here)));
             copy_from_host(with_.on, std::span<T const>(here), there);
         }
-    }
-    // What does not suit a layer, or this rank's share of a whole one, with its name.
-    [[gnu::cold, gnu::noinline]] static std::string named(layer const& l, error const& e, layer const* whole) {
-        return concat({(l.name.empty() ? "" : concat({"layer ", l.name, ": "})), e.what(),
-                       (whole ? concat({" (this rank has ", l.size, " of its ", whole->size, " numbers)"}) : "")});
     }
 
     step_resources<C, B> with_;
