@@ -50,8 +50,9 @@ class reducer : detail::can_be_reduced<R, C, T, B> {
     [[gnu::cold]] reducer(How const& how, detail::comm_argument<C> comm, std::vector<layer> const& layers,
                           reducer_options options = {}, B on = {})
         : step_(new step_type(
-              comm, [&](layer const& of) { return detail::reduction_for<R>(how, of); }, layers, options,
-              std::move(on))) {}
+                    comm, [&](layer const& of) { return detail::reduction_for<R>(how, of); }, layers, options,
+                    std::move(on)),
+                destroy) {}
     template <detail::MakesReduction<R> How = R>
     reducer(How const& how, detail::comm_argument<C> comm, detail::layer_sizes const& sizes,
             reducer_options options = {}, B on = {})
@@ -83,7 +84,7 @@ class reducer : detail::can_be_reduced<R, C, T, B> {
     /// than d / 4, or for a shift, a loss scale, a probe, a comparison or numbers of 16 bits, which take two more.
     template <class X>
     void start(std::size_t l, X&& x, step_options const& options = {}) {
-        if constexpr (detail::takes<T, X>()) step_->start(l, detail::caller_vector(detail::view(x)), options);
+        if constexpr (detail::takes<T, X>()) step().start(l, detail::caller_vector(detail::view(x)), options);
     }
 
     /// Binds x, whose numbers must stay for as long as the reducer is used, to this layer on this rank, as steps with
@@ -91,7 +92,7 @@ class reducer : detail::can_be_reduced<R, C, T, B> {
     /// for a layer that does not exist, shape_error for a vector of another length. Sends nothing.
     template <class X>
     void bind(std::size_t l, X&& x) {
-        if constexpr (detail::takes<T, X>()) step_->bind(l, detail::caller_vector(detail::view(x)));
+        if constexpr (detail::takes<T, X>()) step().bind(l, detail::caller_vector(detail::view(x)));
     }
 
     /// Replaces every started layer's numbers by the estimate, and with on_missing_layer::zero those that are bound to
@@ -101,21 +102,20 @@ class reducer : detail::can_be_reduced<R, C, T, B> {
     /// started twice or not at all, a compressor that throws), agreement_error where ranks have another step, step
     /// size, loss scale or largest number, or one has called reorder() alone, wire_error for damaged bytes; and
     /// comm_error. Where a collective breaks off, other ranks may have its sum: then every later call throws comm_error
-    /// until a saved state is restored. Throws argument_error, and the step goes on, for other options than the
-    /// layers'.
-    void finish(step_options const& options = {}) { step_->finish(options); }
+    /// until a saved state is restored. Throws argument_error for other options than the layers'; the step goes on.
+    void finish(step_options const& options = {}) { step().finish(options); }
 
     /// Drops a step: nothing changes. Every rank must drop it. Where one alone does, the others' finish() throws
     /// compression_error, which names it, if that rank has started some layers, or none with
     /// reducer_options::steps_vary; if it has started all, the next step throws agreement_error on all ranks.
-    void drop() { step_->drop(); }
+    void drop() { step().drop(); }
 
     /// The next step, or where one is in progress the one after it, learns the order in which messages travel anew,
     /// from rank 0's starts, as for a loop whose order changes once. All ranks call it between the same two finish();
     /// where one alone does, finish() throws agreement_error on all ranks until all do. Where a collective adds up all
     /// layers, the ranks then wait for each other: comm_error, by the engine's deadline. It sends nothing; that step
     /// compares 24 bytes from each rank. Over nodes, where all messages travel in finish(), it does nothing.
-    void reorder() { step_->reorder(); }
+    void reorder() { step().reorder(); }
 
     /// x <- rank root's x on all ranks, whatever its length: for a model's first weights. It goes over the reducer's
     /// own communicator and touches no state. Throws on all ranks agreement_error where ranks have vectors of other
@@ -124,12 +124,11 @@ class reducer : detail::can_be_reduced<R, C, T, B> {
     /// bytes from each rank, and x from the root.
     template <class X>
     void broadcast(X&& x, int root = 0) {
-        if constexpr (detail::takes<T, X>()) step_->broadcast(detail::caller_vector(detail::view(x)), root);
+        if constexpr (detail::takes<T, X>()) step().broadcast(detail::caller_vector(detail::view(x)), root);
     }
 
-    /// The state of this rank on which the next steps depend, for restore(). Throws argument_error while a step is in
-    /// progress.
-    std::vector<std::byte> save() const { return step_->save(); }
+    /// This rank's state, on which the next steps depend, for restore(). Throws argument_error while a step goes on.
+    std::vector<std::byte> save() const { return step().save(); }
     /// Restores a reducer from the saved state of one with the same reduction, options, rank and number of ranks, and
     /// the same layers, in any order; its next steps are the same, bit for bit. The seed becomes that of the state,
     /// which must be the options' where they give one. All ranks restore, before their first step or all together
@@ -137,39 +136,41 @@ class reducer : detail::can_be_reduced<R, C, T, B> {
     /// in the first step, or in the next one that is compared). Throws shape_error for the state of another reducer,
     /// wire_error for damaged bytes, argument_error while a step is in progress; then nothing has changed. Where
     /// layers, options or parameters have changed, see resume.hpp.
-    void restore(std::span<std::byte const> saved) { step_->restore(saved); }
+    void restore(std::span<std::byte const> saved) { step().restore(saved); }
     /// The same from the states of all ranks of the saved reducer, in their order, on every rank: where their number
     /// differs from the present one, each rank gets the mean of their residuals and of their shifts, so that both means
     /// are kept, and a collective's own state starts anew. Throws agreement_error where they are not of one step.
-    void restore(std::span<std::vector<std::byte> const> saved) { step_->restore(saved); }
+    void restore(std::span<std::vector<std::byte> const> saved) { step().restore(saved); }
     /// Goes on over other ranks, such as those that are left after a comm_error; each of them calls it. It drops a step
     /// in progress. Residuals and shifts stay, and the mean shift becomes that of these ranks, whose shifts are sent in
     /// full. One rank may have completed a last step that the others have not: make sure that all have the same model.
     /// Throws agreement_error where the ranks disagree.
-    void rebind(detail::comm_argument<C> comm) { step_->rebind(comm); }
+    void rebind(detail::comm_argument<C> comm) { step().rebind(comm); }
 
     /// The number of steps that have succeeded.
-    std::uint64_t steps() const { return step_->steps(); }
+    std::uint64_t steps() const { return step().steps(); }
     /// The seed of all ranks: that of the options, or of a restored state, or drawn.
-    std::uint64_t seed() const { return step_->seed().value(); }
+    std::uint64_t seed() const { return step().seed().value(); }
     /// The layers: name, size, reduction, and h_i and e_i in units of the gradient without a loss scale.
-    auto const& layers() const { return step_->layers(); }
+    auto const& layers() const { return step().layers(); }
     /// The residual e_i of a layer on this rank, until its next step; over nodes, that of its share. Throws
     /// argument_error where there is no such layer, or it has no residual.
-    std::span<T const> residual(std::size_t l) const { return step_->residual(l); }
+    std::span<T const> residual(std::size_t l) const { return step().residual(l); }
     /// Replaces it by x, between steps: the next step sends part of it. It counts as made at the step size of the last
     /// step. Throws shape_error for another length, argument_error as residual() does and while a step is in progress.
     void set_residual(std::size_t l, Contiguous auto const& x) {
-        step_->set_residual(l, std::span<T const>(detail::view(x)));
+        step().set_residual(l, std::span<T const>(detail::view(x)));
     }
     /// What it has done so far. Costs nothing except in steps that are probed (reducer_options). Between start() and
     /// finish() it waits for a collective that runs in the background.
-    reducer_statistics statistics() const { return step_->statistics(); }
+    reducer_statistics statistics() const { return step().statistics(); }
 
   private:
     friend struct detail::resumption;
     using step_type = detail::reduction_step<R, C, T, B>;
-    std::unique_ptr<step_type> step_;
+    static void destroy(void* step) { delete static_cast<step_type*>(step); }
+    step_type& step() const { return *static_cast<step_type*>(step_.get()); }
+    std::unique_ptr<void, void (*)(void*)> step_;  // one to each step_type would be forty functions more for each
 };
 
 template <class How, class C, class X, class B = host>

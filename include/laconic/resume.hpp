@@ -27,7 +27,7 @@ struct resumption {
         Memory memory;
     };
 
-    static auto& step_of(auto& reduce) { return *reduce.step_; }
+    static auto& step_of(auto& reduce) { return reduce.step(); }
 
     template <class R, class C, class T, class B>
     static texts from(reduction_step<R, C, T, B>& step, bytes own) {

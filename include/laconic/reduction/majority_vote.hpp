@@ -40,8 +40,7 @@ struct majority_vote {
         m.scales.resize(m.count > 0 ? 1 : 0);
         if (m.count > 0) copy_from_host(on, std::span<T const>(&weight, 1), std::span<T>(m.scales));
     }
-    /// Replaces the mean of the signs of `ranks` ranks, whose mean weight is 1, by the signs of the majority. `spare`
-    /// is workspace.
+    /// Replaces the mean of `ranks` ranks' signs, whose mean weight is 1, by the majority's. `spare` is workspace.
     template <class B, Scalar T>
     void finish_estimate(B& on, int ranks, std::span<T> mean, messages::signs<T, B>& spare) const {
         T const n = static_cast<T>(ranks), rounding = 2 * n * std::numeric_limits<T>::epsilon();
