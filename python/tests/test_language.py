@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""bench/language.py trains with every method of its list, and what it says of bytes and losses can be true."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+
+here = os.path.dirname(os.path.abspath(__file__))
+small = "--ranks 2 --steps 16 --every 4 --seeds 1 --batch 4 --context 16 --width 32 --windows 64".split()
+
+
+def main():
+    missing = [name for name in ("numpy", "torch") if not importlib.util.find_spec(name)]
+    if missing:
+        print(f"skipped: {', '.join(missing)} not installed")
+        sys.exit(77)
+    text = os.path.join(here, "../../docs/reducer.md")
+    with tempfile.TemporaryDirectory() as folder:
+        run = [sys.executable, os.path.join(here, "../../bench/language.py"), text, folder, *small]
+        ran = subprocess.run(run, capture_output=True, text=True, timeout=400)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        print(ran.stdout)
+    rows = [[cell.strip() for cell in row.replace("\\|", "").split("|")[1:-1]] for row in ran.stdout.splitlines()[2:]]
+    loss = {name: float(mean) for name, _, _, _, _, mean, _ in rows}
+    ratio = {name: float(of_bf16) for name, _, _, _, of_bf16, _, _ in rows if of_bf16}
+    assert len(rows) == 14, rows
+    assert all(1 < mean < 5.5 for mean in loss.values()), loss  # ln 256 = 5.55 knows nothing
+    assert abs(loss["dense"] - loss["dense, bf16"]) < 0.05, loss
+    assert loss["dense"] < loss["alone"] and loss["dense"] < loss["top 1 %, 4 bits"], loss
+    assert "alone" not in ratio and ratio["dense"] == 0.5, ratio
+    assert 3 < ratio["two-shot, 4 bits"] < 4 and ratio["local SGD"] == 2, ratio
+    assert ratio["top 1 %, 4 bits"] > 5 * ratio["top 10 %, 4 bits"] > 50, ratio
+    assert max(ratio, key=ratio.get) == "SparseLoCo", ratio
+    print("ok")
+
+
+if __name__ == "__main__":
+    main()
