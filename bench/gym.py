@@ -163,7 +163,7 @@ def of_laconic(rank, meet, how, results):
                 chosen = [torch.rand(p.shape, generator=draws) < SPARSE for p in parameters]
                 some = torch.cat([p.detach()[c] for p, c in zip(parameters, chosen)])
                 laconic.mean(some.numpy(), comm)
-                sent += 2 * (RANKS - 1) * some.nbytes // RANKS  # a ring
+                sent += 2 * (RANKS - 1) * 4 * some.numel() // RANKS  # a ring of floats
                 for p, c, mean in zip(parameters, chosen, some.split([int(c.sum()) for c in chosen])):
                     p.detach()[c] = mean
         if sender:
