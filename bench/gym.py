@@ -22,7 +22,7 @@ import numpy as np
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
-from language import Signs, nesterov
+from language import nesterov
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
@@ -55,6 +55,19 @@ class Loss(torch.nn.Module):
 
     def forward(self, batch):
         return torch.nn.functional.cross_entropy(self.of(batch[0]), batch[1])
+
+
+class Signs(torch.optim.Optimizer):
+    """Each weight moves by the rate, against the sign of its gradient."""
+
+    def __init__(self, parameters, lr):
+        super().__init__(parameters, {"lr": lr})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p -= group["lr"] * p.grad.sign()
 
 
 # exogym's ranks are processes that import this file: there its steps count what they hand to torch.distributed.
@@ -140,9 +153,15 @@ def of_laconic(rank, meet, how, results):
             sender = rounds = laconic.torch.LocalRounds(parameters, "plain(over=ring)", comm, **options)
         elif name in ("AllReduce", "DeMo"):
             loss = DistributedDataParallel(model)
-            sender = laconic.torch.register(loss, DEMO if name == "DeMo" else "plain(over=ring)", engine="tcp")
+            text, options = "plain(over=ring)", {}
+            if name == "DeMo":  # keeps what its messages leave out in units of its steps, whose first is 0
+                text, options = DEMO, {"step_size": lambda: max(rate(), 1e-9)}
+            sender = laconic.torch.register(loss, text, engine="tcp", **options)
         adamw = torch.optim.AdamW(parameters, lr=RATE, weight_decay=DECAY)
         inner = Signs(parameters, lr=1e-3) if name == "DeMo" else adamw
+
+        def rate():
+            return inner.param_groups[0]["lr"]
 
         def share(step):
             if step < WARM_UP:

@@ -27,28 +27,13 @@ import torch.multiprocessing as mp
 from torch.nn.parallel import DistributedDataParallel
 
 
-class Signs(torch.optim.Optimizer):
-    """Each weight moves by the rate, against the sign of its gradient."""
-
-    def __init__(self, parameters, lr):
-        super().__init__(parameters, {"lr": lr})
-
-    @torch.no_grad()
-    def step(self):
-        for group in self.param_groups:
-            for p in group["params"]:
-                p -= group["lr"] * p.grad.sign()
-
-
 def nesterov(x):
     return torch.optim.SGD(x, lr=0.7, momentum=0.9, nesterov=True)
 
 
-# A reduction of each step's gradients with an optimizer behind it or, in `rounds` of local steps, of the models. Some
+# A reduction of each step's gradients with AdamW behind it or, in `rounds` of local steps, of the models. Some
 # take the learning rate of the method `like`: those that only round dense's, those of local steps that of a rank alone.
-Method = collections.namedtuple(
-    "Method", "name reduction rounds outer inner like", defaults=(False, None, torch.optim.AdamW, None)
-)
+Method = collections.namedtuple("Method", "name reduction rounds outer like", defaults=(False, None, None))
 TOP = "error_feedback(top_k({}) | quantize(7, bucket=128))".format
 SPARSE_LOCO = "unproved(error_feedback(top_k(64, chunk=4096) | bin_means(2), decay=0.95))"
 METHODS = [
@@ -61,14 +46,14 @@ METHODS = [
     Method("top 10 %, 4 bits", TOP(0.1)),
     Method("top 1 %, 4 bits", TOP(0.01)),
     Method("local SGD", "plain(over=ring)", True, like="alone"),
+    Method("local SGD, two-shot, 4 bits", "plain(over=two_shot(uniform(4, bucket=128)))", True, like="alone"),
     Method("DiLoCo", "plain(over=ring)", True, nesterov, like="alone"),
     Method("DiLoCo, two-shot, 4 bits", "plain(over=two_shot(uniform(4, bucket=128)))", True, nesterov, like="alone"),
     Method("DiLoCo, top 10 %, 4 bits", TOP(0.1), True, nesterov, like="alone"),
     Method("SparseLoCo", SPARSE_LOCO, True, like="alone"),
-    Method("DeMo", "error_feedback(dct | top_k(32, chunk=4096), decay=0.999)", inner=Signs),
 ]
 LIKE = {method.name: method for method in METHODS}
-RATES = {torch.optim.AdamW: [1e-3, 3e-3, 1e-2], Signs: [1e-3]}
+RATES = [1e-3, 3e-3, 1e-2]
 
 
 class Model(torch.nn.Module):
@@ -114,7 +99,7 @@ def train(rank, how, text, tests, method, seed, rate):
     elif method.reduction:
         model = DistributedDataParallel(model, gradient_as_bucket_view=True)
         sender = laconic.torch.register(model, method.reduction, engine="tcp", seed=seed)
-    inner = method.inner(model.parameters(), lr=rate)
+    inner = torch.optim.AdamW(model.parameters(), lr=rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(inner, rate, how.steps, pct_start=0.1, cycle_momentum=False)
     window = torch.arange(how.context + 1)
     draws = torch.Generator().manual_seed(seed * how.ranks + rank)
@@ -135,7 +120,7 @@ def train(rank, how, text, tests, method, seed, rate):
 
 
 def rates(method, how, found):
-    return [best(LIKE[method.like], how, found)] if method.like else RATES[method.inner]
+    return [best(LIKE[method.like], how, found)] if method.like else RATES
 
 
 def best(method, how, found):
