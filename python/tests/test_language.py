@@ -23,8 +23,8 @@ def main():
         assert ran.returncode == 0, ran.stdout + ran.stderr
         print(ran.stdout)
     rows = [[cell.strip() for cell in row.replace("\\|", "").split("|")[1:-1]] for row in ran.stdout.splitlines()[2:]]
-    loss = {name: float(mean) for name, _, _, _, _, mean, _ in rows}
-    ratio = {name: float(of_bf16) for name, _, _, _, of_bf16, _, _ in rows if of_bf16}
+    loss = {name: float(mean) for name, _, _, _, _, mean in rows}
+    ratio = {name: float(of_bf16) for name, _, _, _, of_bf16, _ in rows if of_bf16}
     assert len(rows) == 14, rows
     assert all(1 < mean < 5.5 for mean in loss.values()), loss  # ln 256 = 5.55 knows nothing
     assert abs(loss["dense"] - loss["dense, bf16"]) < 0.05, loss
