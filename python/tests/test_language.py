@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
-small = "--ranks 2 --steps 16 --every 4 --seeds 1 --batch 4 --context 16 --width 32 --windows 64".split()
+small = "--ranks 3 --steps 16 --every 4 --seeds 1 --batch 4 --context 16 --width 32 --windows 64".split()
 
 
 def main():
@@ -31,7 +31,7 @@ def main():
     assert loss["dense"] < loss["alone"] and loss["dense"] < loss["top 1 %, 4 bits"], loss
     assert "alone" not in ratio and ratio["dense"] == 0.5, ratio
     assert 3 < ratio["two-shot, 4 bits"] < 4 and ratio["local SGD"] == 2, ratio
-    assert ratio["top 1 %, 4 bits"] > 5 * ratio["top 10 %, 4 bits"] > 50, ratio
+    assert 50 < ratio["top 1 %, 4 bits"] < 90, ratio  # each message goes to two ranks
     assert max(ratio, key=ratio.get) == "SparseLoCo", ratio
     print("ok")
 
