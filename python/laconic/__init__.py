@@ -139,7 +139,7 @@ class Reducer:
         in_full: patterns of names, in which * stands for any text, such as ``["*.bias"]``, whose layers are dense: sent
             uncompressed, without a state.
         dense_below, dense_rounds: layers of fewer numbers, and the first so many steps, are dense.
-        share_below: layers of fewer numbers share messages.
+        share_below: layers of fewer numbers share messages, unless a collective sums them, one after another.
         non_finite: "raise" NonFiniteError where a rank has NaN, or "propagate": all numbers become NaN.
         missing_layer: what a layer that a rank does not start in a step does: "raise", count as "zero", or "skip".
         skip_zero_layers: a layer whose numbers are zeros on all ranks in a step keeps its residual in it.

@@ -145,6 +145,7 @@ class _Steps:
 
     @property
     def bytes_sent(self):
+        """Of messages: one to all ranks counts once."""
         return self._reducer.statistics.bytes_sent if self._reducer else 0
 
     def state_dict(self):
