@@ -8,10 +8,19 @@
 #include <cmath>
 #include <numbers>
 #include <span>
+#include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
-#include "laconic/adapt/warm_start.hpp"
+#include "laconic/collective/dense/halving_doubling.hpp"
+#include "laconic/collective/dense/two_shot.hpp"
+#include "laconic/collective/select/arc_top_k.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
+#include "laconic/collective/select/shared_factors.hpp"
+#include "laconic/compress/bin_means.hpp"
+#include "laconic/compress/block_float.hpp"
+#include "laconic/compress/dct.hpp"
 #include "laconic/compress/parts.hpp"
 #include "laconic/compress/quantize.hpp"
 #include "laconic/compress/short_float.hpp"
@@ -19,6 +28,7 @@
 #include "laconic/compress/top_k.hpp"
 #include "laconic/estimate/local_rounds.hpp"
 #include "laconic/feedback/memory.hpp"
+#include "laconic/method/ef21.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/optim/step.hpp"
 
@@ -56,16 +66,80 @@ falling<S> falling_from(plan const& p, double rate, S step) {
     return {std::move(step), rate, p.rounds};
 }
 
-/// Rank 0 adds up the messages and answers in full. (Where every rank receives all messages, all ranks would do the
-/// same sum.)
-using server = served<identity, float>;
+/// A step along the signs of d. The sign of 0 is 0.
+template <class S>
+struct of_signs {
+    S step;
+
+    void operator()(host& on, std::span<float> x, std::span<float> d) {
+        for (float& v : d) v = static_cast<float>((v > 0) - (v < 0));
+        step(on, x, d);
+    }
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(step);
+    }
+    friend std::string to_string(of_signs const& s) { return to_string(s.step) + ", of signs"; }
+};
+
+/// The collective X for each of the parts that a vector consists of, one after another.
+template <class X>
+struct by_parts {
+    struct part {
+        std::size_t length;
+        X over;
+    };
+    std::vector<part> parts;
+
+    template <Scalar T, OnHost B>
+    class adder {
+      public:
+        adder(by_parts const& how, std::size_t d, position_code positions) : left_(d) {
+            for (auto const& p : how.parts) {
+                p.over.check(p.length);
+                sums_.push_back({p.length, {p.over, p.length, positions}});
+            }
+        }
+        void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round const& round = {}) {
+            std::size_t at = 0;
+            for (auto& [length, sum] : sums_) {
+                sum(on, comm, x.subspan(at, length), round);
+                auto const left = std::span(left_).subspan(at, length);
+                sum.leftover().empty() ? fill(on, left, T(0)) : copy(on, sum.leftover(), left);
+                at += length;
+            }
+        }
+        std::span<T const> leftover() const { return left_; }
+        void commit() {
+            for (auto& s : sums_)
+                if constexpr (requires { s.second.commit(); }) s.second.commit();
+        }
+        void state(auto& archive) {
+            for (auto& s : sums_)
+                if constexpr (requires { s.second.state(archive); }) s.second.state(archive);
+        }
+
+      private:
+        std::vector<std::pair<std::size_t, typename X::template adder<T, B>>> sums_;
+        typename B::template array<T> left_;
+    };
+    friend std::string to_string(by_parts const& x) {
+        std::string text = "by_parts(";
+        for (auto const& p : x.parts) text += fmt::format("{}: {}, ", p.length, to_string(p.over));
+        return text + ")";
+    }
+};
 
 /// Mini-batches, whose gradients are compressed; the mean of the messages goes into a momentum of 0.9.
-template <class C, class L = fixed_level>
-method with_momentum(plan const& p, double rate, C compressor, memory<float> feedback, L level = {}) {
-    return erased<float, host>(recursion<C, memory<float>, falling<momentum<float>>, L, mini_batch, server>{
-        std::move(compressor), std::move(feedback), falling_from(p, rate, momentum<float>(1, 0.9)), std::move(level),
-        p.batch});
+template <class C, class X = gather_all>
+method with_momentum(plan const& p, double rate, C compressor, memory<float> feedback, X over = {}) {
+    return erased<float, host>(recursion<C, memory<float>, falling<momentum<float>>, fixed_level, mini_batch, X>{
+        std::move(compressor),
+        std::move(feedback),
+        falling_from(p, rate, momentum<float>(1, 0.9)),
+        {},
+        p.batch,
+        std::move(over)});
 }
 
 /// Each worker's own momentum, with error feedback around it (Zheng, Huang, Kwok, NeurIPS 2019).
@@ -76,16 +150,24 @@ method with_momentum_inside(plan const& p, double rate, C compressor, bool neste
                                                             memory<float>(0, 1, 0.9, false, nesterov),
                                                             falling_from(p, rate, gradient_step{1}),
                                                             {},
-                                                            p.batch}
-            .with_over(server{}));
+                                                            p.batch});
 }
 
-/// No momentum and no server: the workers' sums are cut to k numbers as well, on their way up a tree and down again.
-/// Most of what a worker brings waits for many rounds, which does the averaging that momentum would do twice.
+/// No momentum: the workers' sums are cut to k numbers as well, on their way up a tree and down again. Most of what a
+/// worker brings waits for many rounds, which does the averaging that momentum would do twice.
 method tree_of_top_k(plan const& p, double rate, double k) {
     return erased<float, host>(recursion<top_k<>, memory<float>, falling<gradient_step>>{
         top_k{k}, memory<float>{0, 1}, falling_from(p, rate, gradient_step{1}), {}, p.batch}
                                    .with_over(gtop_k{k}));
+}
+
+/// DeMo's residual is its momentum: what has been sent leaves it. The step is along signs. Other than in the paper,
+/// they are those of the mean of the messages.
+template <class C>
+method decoupled_momentum(plan const& p, double rate, C compressor) {
+    using step = of_signs<falling<gradient_step>>;
+    return erased<float, host>(recursion<C, memory<float>, step>{
+        std::move(compressor), memory<float>(0, 0.999), step{falling_from(p, rate, gradient_step{1})}, {}, p.batch});
 }
 
 /// Deep Gradient Compression has its momentum on the workers, and a warm-up; the paper's takes four epochs.
@@ -94,63 +176,83 @@ method deep_gradient_compression(plan const& p, double rate) {
                     .momentum = 0.9,
                     .warm_up = std::min(4 * p.rounds_per_epoch, p.rounds / 5),
                     .given = {.step = 1.0, .batch = p.batch}};
-    return erased<float, host>(named.compose<float, host>(problem{.workers = p.workers})
-                                   .with_step(falling_from(p, rate, gradient_step{1}))
-                                   .with_over(server{}));
+    return erased<float, host>(
+        named.compose<float, host>(problem{.workers = p.workers}).with_step(falling_from(p, rate, gradient_step{1})));
+}
+
+/// EF21-SGDM sends the changes of each worker's running mean of gradients.
+method running_means(plan const& p, double rate, double k) {
+    ef21_sgdm const named{top_k{k}, 0.1, {.step = 1.0, .batch = p.batch}};
+    return erased<float, host>(
+        named.compose<float, host>(problem{.workers = p.workers}).with_step(falling_from(p, rate, gradient_step{1})));
 }
 
 /// Local rounds: so many steps of each worker with a momentum of 0.9, whose size falls within all of them, and then an
 /// outer step along the mean of the workers' moves.
-template <class C, class S>
-method after_local_steps(plan const& p, double rate, std::uint64_t local, C compressor, double decay, S outer) {
+template <class C, class S, class X>
+method after_local_steps(plan const& p, double rate, std::uint64_t local, C compressor, double decay, S outer, X over) {
     using inner = falling<momentum<float>>;
-    return erased<float, host>(recursion<C, memory<float>, S, fixed_level, local_rounds<inner, float>, server>{
+    return erased<float, host>(recursion<C, memory<float>, S, fixed_level, local_rounds<inner, float>, X>{
         std::move(compressor),
         memory<float>(0, decay),
         std::move(outer),
         {},
-        local_rounds<inner, float>({.steps = local, .batch = p.batch},
-                                   falling_from(p, rate, momentum<float>(1, 0.9)))});
+        local_rounds<inner, float>({.steps = local, .batch = p.batch}, falling_from(p, rate, momentum<float>(1, 0.9))),
+        std::move(over)});
 }
 
 }  // namespace
 
 std::vector<named_method> compositions(plan const& p, network const& f, std::optional<double> given) {
-    using matrix = low_rank<std::span<float const>>;
     memory<float> const nothing{0, 0}, errors{0, 1};
     auto const first = f.matrices()[0], second = f.matrices()[1];
     std::size_t const hidden = first.rows, classes = second.rows;
-    // The four parts of the vector: both matrices as such; the biases, which are none, as a row each.
-    parts<matrix> const matrices{
-        {first.size(), {hidden, 2}}, {hidden, {1, 1}}, {second.size(), {classes, 2}}, {classes, {1, 1}}};
+    // The four parts of the vector, of which the biases are no matrices.
+    auto const sums_of = [&](auto const& of_matrix) {
+        using X = std::decay_t<decltype(of_matrix(hidden))>;
+        return by_parts<X>{
+            {{first.size(), of_matrix(hidden)}, {hidden, X{}}, {second.size(), of_matrix(classes)}, {classes, X{}}}};
+    };
     // A scale for each unit's weights: where one for a whole layer is, most of what is sent of it is error.
     parts<scaled_sign> const units{
         {first.size(), {first.columns}}, {hidden, {}}, {second.size(), {second.columns}}, {classes, {}}};
+
+    // The largest cosines of the matrices, and the biases in full.
+    auto const largest = [](std::size_t rows) { return dct<>{64, rows} | top_k{32, 4096}; };
+    parts<any_compressor<float>> const frequencies{
+        {first.size(), largest(hidden)}, {hidden, {}}, {second.size(), largest(classes)}, {classes, {}}};
 
     std::vector<named_method> all;
     auto const add = [&](std::string name, double own, auto const& compose) {
         double const rate = given.value_or(own);
         all.push_back({std::move(name), rate, compose(rate)});
     };
-    add("dense", 0.05, [&](double rate) { return with_momentum(p, rate, identity{}, nothing); });
+    auto const add_sum = [&](std::string name, memory<float> const& feedback, auto const& over) {
+        add(std::move(name), 0.05, [&](double rate) { return with_momentum(p, rate, identity{}, feedback, over); });
+    };
+    add_sum("dense", nothing, halving_doubling{});
+    add_sum("dense bf16", nothing, two_shot{});
     add("top-k 1 %", 0.05, [&](double rate) { return with_momentum_inside(p, rate, top_k{0.01}, false); });
     add("gtop-k 1 %", 0.5, [&](double rate) { return tree_of_top_k(p, rate, 0.01); });
     add("dgc 0.1 %", 0.1, [&](double rate) { return deep_gradient_compression(p, rate); });
     add("ef-sign", 0.05, [&](double rate) { return with_momentum_inside(p, rate, units, true); });
     add("qsgd 4 bit", 0.05, [&](double rate) { return with_momentum(p, rate, quantize{7, 512}, nothing); });
-    add("powersgd 2", 0.05, [&](double rate) { return with_momentum(p, rate, matrices, errors, warm_start<float>{}); });
-    add("dense bf16", 0.05, [&](double rate) { return with_momentum(p, rate, bf16::random{}, nothing); });
+    add_sum("mxfp4", errors, two_shot{block_float{}});
+    add_sum("powersgd 2", errors, sums_of([](std::size_t rows) { return shared_factors{.rows = rows, .rank = 2}; }));
+    add_sum("arc 8 %", errors, sums_of([](std::size_t rows) { return arc_top_k{.rows = rows}; }));
+    add("ef21-sgdm 1 %", 0.2, [&](double rate) { return running_means(p, rate, 0.01); });
+    add("demo", 1e-3, [&](double rate) { return decoupled_momentum(p, rate, frequencies); });
     auto const add_local = [&](std::string name, std::uint64_t local, auto const& compressor, double decay,
-                               auto const& outer) {
+                               auto const& outer, auto const& over) {
         add(std::move(name), 0.05,
-            [&](double rate) { return after_local_steps(p, rate, local, compressor, decay, outer); });
+            [&](double rate) { return after_local_steps(p, rate, local, compressor, decay, outer, over); });
         all.back().local = local;
     };
     momentum<float> const nesterov({.rate = 0.7, .beta = 0.9, .nesterov = true});
-    add_local("local 30", 30, identity{}, 0, gradient_step{1});
-    add_local("diloco 30", 30, identity{}, 0, nesterov);
-    add_local("diloco 100", 100, identity{}, 0, nesterov);
-    add_local("sparse 30", 30, top_k{1. / 64} | damped_quantize{7, 128}, 0.95, gradient_step{1});
+    add_local("local 30", 30, identity{}, 0, gradient_step{1}, halving_doubling{});
+    add_local("diloco 30", 30, identity{}, 0, nesterov, halving_doubling{});
+    add_local("diloco 100", 100, identity{}, 0, nesterov, halving_doubling{});
+    add_local("sparseloco 30", 30, top_k{64, 4096, bin_means{2}}, 0.95, gradient_step{1}, gather_all{});
     return all;
 }
 
