@@ -150,23 +150,25 @@ class LocalRounds:
     def rebind(self, comm):
         """Goes on over another communicator, such as that of the ranks that are left; each of them calls it. It drops a
         round in progress: the next one ends ``every`` local steps later. x becomes the new rank 0's, and so do the
-        arrays of the outer step's state(); the model stays as it is. Raises AgreementError where these states have not
-        the same parts, as where one rank alone has taken a first outer step."""
+        arrays of the outer step's state(); the model stays as it is. Raises AgreementError, and nothing has changed,
+        where these states have not the same parts, as where one rank alone has taken a first outer step, or ``every``,
+        ``delay`` or ``keep`` differ."""
         comm = laconic.as_comm(comm)
+        has_state = hasattr(self._outer, "state") and hasattr(self._outer, "restore")
+        state, arrays = self._outer.state() if has_state else None, []
+        made = f"every={self._every}, delay={self._delay}, keep={self._keep}"
+        parts = f"{made}, and its outer step remembers {self._parts(state, arrays)}".encode()
+        for rank, other in enumerate(comm.allgather(parts)):
+            if other != parts:
+                raise AgreementError(f"rank {rank} has a LocalRounds of {other.decode()}: here {parts.decode()}")
         self._reduce.rebind(comm)
         self._comm, self._model, self._left = comm, None, self._every
         self._weight, self._weighed = 0.0, 0
         self._reduce.broadcast(self._arrays(self._x))
-        if not (hasattr(self._outer, "state") and hasattr(self._outer, "restore")):
-            return
-        state, arrays = self._outer.state(), []
-        parts = repr(self._parts(state, arrays)).encode()
-        for rank, other in enumerate(comm.allgather(parts)):
-            if other != parts:
-                raise AgreementError(f"the outer step of rank {rank} remembers {other.decode()}: here {parts.decode()}")
         for x in arrays:
             self._reduce.broadcast(x)
-        self._outer.restore(state)
+        if has_state:
+            self._outer.restore(state)
 
     @classmethod
     def _parts(cls, state, arrays):
@@ -175,7 +177,7 @@ class LocalRounds:
             return [(key, cls._parts(value, arrays)) for key, value in state.items()]
         if isinstance(state, (list, tuple)):
             return [cls._parts(value, arrays) for value in state]
-        if not hasattr(state, "shape"):
+        if not hasattr(state, "shape") or isinstance(state, np.generic):
             return state
         x = state if isinstance(state, np.ndarray) else cls._numpy(state)
         arrays.append(x)

@@ -340,13 +340,57 @@ class RoundsTest(unittest.TestCase):
                 rounds._outer._u[""] = np.ones(3)
 
         def go_on(comm):
-            with self.assertRaisesRegex(laconic.AgreementError, "the outer step of rank"):
+            made[comm.rank].x[:] = comm.rank
+            with self.assertRaisesRegex(laconic.AgreementError, "its outer step remembers"):
                 made[comm.rank].rebind(comm)
             raised.append(comm.rank)
 
         Together(2).run(begin)
         Together(2).run(go_on)
         self.assertEqual(len(raised), 2)
+        for rank, rounds in enumerate(made):
+            self.assertTrue((rounds.x == rank).all())
+
+    def test_ranks_that_were_made_apart_must_have_rounds_alike(self):
+        made, raised = [None] * 2, []
+
+        def alone(rank):
+            def body(comm):
+                made[rank] = laconic.LocalRounds("plain", comm, np.ones(3), every=1 + rank)
+
+            return body
+
+        def go_on(comm):
+            with self.assertRaisesRegex(laconic.AgreementError, "every="):
+                made[comm.rank].rebind(comm)
+            raised.append(comm.rank)
+
+        for rank in range(2):
+            Together(1).run(alone(rank))
+        Together(2).run(go_on)
+        self.assertEqual(len(raised), 2)
+
+    def test_numbers_of_numpy_in_the_outer_state_are_compared(self):
+        class Counting(laconic.Momentum):
+            taken = np.float64(0)
+
+            def state(self):
+                return {"u": super().state(), "taken": self.taken}
+
+            def restore(self, state):
+                super().restore(state["u"])
+                self.taken = state["taken"]
+
+        made = [None] * 2
+
+        def begin(comm):
+            made[comm.rank] = laconic.LocalRounds("plain", comm, np.ones(3), every=1, outer=Counting(**nesterov))
+
+        def go_on(comm):
+            made[comm.rank].rebind(comm)
+
+        Together(2).run(begin)
+        Together(2).run(go_on)
 
 
 @unittest.skipUnless(torch, "there is no torch")
