@@ -3,6 +3,7 @@
 #include "laconic/feedback/stored_residual.hpp"
 
 #include "laconic/compress/block_float.hpp"
+#include "laconic/compress/short_float.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "support/everything.hpp"
 #include "support/states.hpp"
@@ -43,6 +44,15 @@ TEST_CASE("two rounds by hand, stored exactly and in steps of 1/127 of the large
         round_of(rounded, {0, 127 - 31.75, .3}, moved);
         CHECK(round_of(rounded, {0, 0, 0}, moved)[2] != e[2]);
     }
+}
+
+TEST_CASE("what is beyond the largest number that is stored becomes it, and no round fails") {
+    stored_residual<fp16::random> f(fp16::random{}, .5);
+    f.start(3);
+    round_of(f, {1, 4e5, -6});
+    CHECK(round_of(f, {0, 0, 0}) == vec{0, 65504, -3});
+    round_of(f, {0, 0, 4e5});
+    CHECK(round_of(f, {0, 0, 0})[2] == 65504);
 }
 
 TEST_CASE("it begins anew every so many rounds, also after a restore") {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,8 +19,8 @@ namespace laconic {
 /// A residual that is itself stored compressed, by S, and averaged: with the message m about delta = g + e,
 ///     e <- S(beta e + (1 - beta) (delta - m)),
 /// and every `reset` rounds e <- 0 (LoCo, Xie et al., 2024). Unlike the residual of a memory it loses part of what
-/// messages leave out, for the bytes that S takes, such as one a number with block_float{block_format::int8}. On
-/// backends whose memory the host reaches.
+/// messages leave out, for the bytes that S takes, such as one a number with block_float{block_format::int8}. What is
+/// beyond S's largest number becomes it. On backends whose memory the host reaches.
 template <class S, Scalar T = double, class B = host>
 class stored_residual {
     static_assert(OnHost<B>, "a stored residual is in the host's memory");
@@ -90,8 +92,12 @@ class stored_residual {
     }
 
   private:
-    // e becomes what S makes of it.
-    void keep(B& on, std::span<T const> e) { store_(on, e, key{rounds_}, stored_); }
+    // e becomes what S makes of it. The other ranks have taken the step then, so no number of e is too large for S.
+    void keep(B& on, std::span<T> e) {
+        if (double const most = detail::largest_of(store_); most < static_cast<double>(std::numeric_limits<T>::max()))
+            for (T& v : e) v = std::clamp(v, static_cast<T>(-most), static_cast<T>(most));
+        store_(on, std::span<T const>(e), key{rounds_}, stored_);
+    }
     array decoded(B& on) const {
         array e(stored_.dimension());
         add_message(on, std::span<T>(e), T(1), stored_);
