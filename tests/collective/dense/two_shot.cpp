@@ -118,6 +118,10 @@ TEST_CASE("known answers: 1-bit Adam, whose owners keep what their means leave o
     check_answer(at[11], .225106908564, -1.11595236719, 4.6551109153);
     check_answer(at[60], .456166974866, -.449236444, 5.64964271811);
     CHECK_THROWS_AS((two_shot{bf16{}, 0, true, true}.check(8)), argument_error);
+    two_shot const kept{bf16::random{}, 0, false, true};
+    CHECK(two_shot{bf16::random{}}.rounding().unbiased);
+    CHECK_FALSE(kept.rounding().unbiased);
+    CHECK_THROWS_AS((plain{identity{}, kept}.check_proof(8)), theory_error);
 }
 
 TEST_CASE("known answers: 0/1 Adam, local steps of a frozen v between sums of their moves") {

@@ -35,7 +35,8 @@ namespace laconic {
 /// or 8 bits.
 ///
 /// With `owner_keeps`, rank p keeps what its second message leaves out and adds it to the next mean of its part, in
-/// place of returning it times P (1-bit Adam, 0/1 Adam): memory d / P. Not around a ring.
+/// place of returning it times P (1-bit Adam, 0/1 Adam): memory d / P. By what it adds, a sum is biased with any C;
+/// over other ranks it begins anew. Not around a ring.
 template <class C = bf16::random>
 struct two_shot {
     C compressor = by_default();
@@ -55,7 +56,9 @@ struct two_shot {
         compressor.check(d);
     }
     /// All that the sum leaves out is its rounding.
-    detail::sum_rounding rounding() const { return {true, is_unbiased(compressor), is_contractive(compressor)}; }
+    detail::sum_rounding rounding() const {
+        return {true, is_unbiased(compressor) && !owner_keeps, is_contractive(compressor)};
+    }
     template <Scalar T, OnHost B = host>
     requires Compressor<C, T, B>
     class adder;
