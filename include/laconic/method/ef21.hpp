@@ -127,8 +127,8 @@ ef21_sgdm(C, double = 0.1, overrides = {}) -> ef21_sgdm<C>;
 
 /// Clip21-SGD2M (Islamov et al., arXiv:2502.11682): EF21 whose messages are clipped, not compressed, of each rank's
 /// running mean. With v_i = h_i = 0 at the start and the rate b, which is `memory`, 1 unless given,
-///     v_i <- (1 - eta) v_i + eta g_i,    h_i <- h_i + b min(1, limit / |v_i - h_i|) (v_i - h_i),    x <- x - step mean
-///     h_i.
+///     v_i <- (1 - eta) v_i + eta g_i,
+///     h_i <- h_i + b min(1, limit / |v_i - h_i|) (v_i - h_i),    x <- x - step mean h_i.
 /// No message is longer than b limit, and once differences are short it clips no more: unlike SGD of clipped gradients
 /// it ends at the optimum where ranks differ. With eta = b = 1 it is Clip21 (Khirirat et al., arXiv:2305.18929). It
 /// adds no noise for privacy: all that a rank draws here follows from the seed, which all ranks know. No theorem here
