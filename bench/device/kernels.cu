@@ -179,6 +179,8 @@ void measure_updates(device& on, table& row, in x, out y) {
         "raise_magnitudes", [&] { raise_magnitudes(on, 0.5f, 1.0f, y); }, y, y);
     row(
         "draw_symmetric", [&] { draw_symmetric(on, key{2}, 0, y); }, y);
+    row(
+        "rotate_blocks", [&] { rotate_blocks(on, 4096, kernels::matrix_is::as_it_stands, key{2}, 0, y); }, y, y);
 }
 
 void measure_reductions(device& on, table& row, in x) {

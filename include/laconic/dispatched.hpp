@@ -98,6 +98,8 @@
     K(pack_signs_and_two_means, pack_signs_and_two_means, bool, \
       (in<T> x, std::size_t n, out<T> below, out<T> above, out<std::uint64_t> words), (x, n, below, above, words)) \
     K(damp_steps, damp_steps, void, (in<T> x, std::size_t n, out<T> steps), (x, n, steps)) \
+    K(rotate_blocks, rotate_blocks, void, \
+      (std::size_t n, matrix_is how, key from, std::uint64_t first, out<T> y), (n, how, from, first, y)) \
     K(multiply_matrix, multiply_matrix, void, \
       (in<T> x, matrix_is how, in<T> by, std::size_t columns, out<T> y), (x, how, by, columns, y)) \
     K(multiply_to_orthonormal, multiply_to_orthonormal, void, \

@@ -82,6 +82,8 @@ TEST_CASE("kernels wait as often as documented, and allocate in their first call
         {"rounding_variance", 1, [&] { rounding_variance(on, in, 0.25f); }},
         {"round_buckets_to_levels", 1,
          [&] { round_buckets_to_levels(on, in, block, p_norm::two, 4, key{4}, std::span(steps), std::span(codes)); }},
+        {"rotate_blocks", 0,
+         [&] { rotate_blocks(on, 32, matrix_is::as_it_stands, key{4}, 0, std::span(y).first(n / 32 * 32)); }},
         {"damp_steps", 0, [&] { damp_steps(on, in, block, std::span(steps)); }},
         {"round_buckets_to_halvings", 1,
          [&] { round_buckets_to_halvings(on, in, block, p_norm::two, 4, key{4}, std::span(steps), std::span(codes)); }},

@@ -221,7 +221,9 @@ TEST_CASE("whatever a compressor sends fits") {
         check_fits(top_blocks<>{portion(0.5), 7}, d);
         check_fits(top_blocks<>{portion(1.0), 7} | natural{}, d);
         check_fits(scaled_down{quantize{3}}, d);
+        check_fits(centroids{3, 7}, d);
         check_fits(dct<>{5} | quantize{3}, d);
+        check_fits(hadamard<>{4} | quantize{3}, d);
         check_fits(identity_or<top_k<>>{top_k{portion(0.5)}}, d);
         if (d > 0) check_fits(best_level{top_k{1}}, d);
     }
@@ -250,6 +252,8 @@ TEST_CASE("what has lost or won a number, or whose values were changed, does not
     check_spoilt(bin_means{3, 7}, [](auto& m) { m.width = 2; });
     check_spoilt(bin_means{3, 7}, [&](auto& m) { grow(m.table); });
     check_spoilt(bin_means{3, 7}, [&](auto& m) { grow(m.codes); });
+    check_spoilt(centroids{3, 7}, [&](auto& m) { grow(m.scales); });
+    check_spoilt(centroids{3, 7}, [](auto& m) { m.width = 3; });
     check_spoilt(low_rank<>{10, 2}, [](auto& m) { m.rank = 11; });
     check_spoilt(low_rank<>{10, 2}, [](auto& m) { m.rows = 0; });
     check_spoilt(low_rank<>{10, 2}, [](auto& m) { m.rows = 20; });
@@ -263,9 +267,11 @@ TEST_CASE("what has lost or won a number, or whose values were changed, does not
     check_spoilt(zero_blocks{7}, [](auto& m) { m.unit.length = 0; });
     check_spoilt(zero_blocks{7}, [](auto& m) { m.unit.length = ~std::size_t{0}; });
     check_spoilt(zero_blocks{7}, [](auto& m) { m.payload.values.resize(99); });
-    check_spoilt(dct<>{5} | quantize{3}, [](auto& m) { m.rows = 3; });
-    check_spoilt(dct<>{5} | quantize{3}, [](auto& m) { m.side = 0; });
+    check_spoilt(dct<>{5} | quantize{3}, [](auto& m) { m.transform.rows = 3; });
+    check_spoilt(dct<>{5} | quantize{3}, [](auto& m) { m.transform.side = 0; });
     check_spoilt(dct<>{5} | quantize{3}, [&](auto& m) { grow(m.inside.codes); });
+    check_spoilt(hadamard<>{4} | quantize{3}, [](auto& m) { ++m.transform.count; });
+    check_spoilt(hadamard<>{4} | quantize{3}, [](auto& m) { m.transform.longest = 3; });
     check_spoilt(scaled_down{quantize{3}}, [&](auto& m) { grow(m.inside.codes); });
     check_spoilt(best_level{top_k{1}}, [](auto& m) { m.length = 99; });
     check_spoilt(identity_or<top_k<>>{top_k{5}}, [](auto& m) { m.is_first = true, m.first.values.resize(0); });
@@ -309,6 +315,8 @@ TEST_CASE_TEMPLATE("each kind of message goes to another backend and comes back 
     goes_and_returns<B>(uniform<>{3, 5});
     goes_and_returns<B>(bin_means{3, 5});
     goes_and_returns<B>(dct<>{3} | top_k{2});
+    goes_and_returns<B>(centroids{3, 5});
+    goes_and_returns<B>(hadamard<>{4} | top_k{2});
     goes_and_returns<B>(low_rank<>{2, 1});
     goes_and_returns<B>(top_k{3});
     goes_and_returns<B>(rand_block{2, 5} | natural{});

@@ -343,9 +343,27 @@ def stepped(bits, T, n, w, bucket):
     return [value(grids[j // bucket], code) for j, code in enumerate(bits.fields(n, w))]
 
 
+CENTROIDS = {
+    1: [0.7978845608028654],
+    2: [0.4527800398860679, 1.5104176087114887],
+    3: [0.24509416307340598, 0.7560052489539643, 1.3439092613750225, 2.151945669890335],
+    4: [
+        0.1283950298511473, 0.38804829949029135, 0.6567591185324653, 0.9423404564869625,
+        1.256231197347178, 1.6180463860218819, 2.0690172265313844, 2.732589570995161,
+    ],
+}
+
+
 def binned(bits, T, n, w, bucket):
-    tables = [T.numbers(bits, 2**w) for _ in range(ceil_div(n, bucket))]
-    return [tables[j // bucket][code] for j, code in enumerate(bits.fields(n, w))]
+    def scaled_table():
+        scale, above = float(T.magnitude(bits)), CENTROIDS[w - 8]
+        products = [scale * c for c in [-c for c in reversed(above)] + above]  # as binary64
+        table = [T.rounded(Fraction(p)) if math.isfinite(p) else p for p in products]
+        require(math.isfinite(table[-1]), "a scale whose numbers are not finite")
+        return table
+
+    tables = [scaled_table() if w > 8 else T.numbers(bits, 2**w) for _ in range(ceil_div(n, bucket))]
+    return [tables[j // bucket][code] for j, code in enumerate(bits.fields(n, w - 8 if w > 8 else w))]
 
 
 E4M3, E5M2, E2M1 = (4, 3, lambda x, f: (x, f) != (15, 7)), (5, 2, lambda x, f: x != 31), (2, 1, None)
@@ -620,7 +638,7 @@ STAGES = {
     9: Kind([], False, short(4, 3, 7, lambda x, f: (x, f) != (15, 7))),
     10: Kind([], False, short(5, 2, 15, lambda x, f: x != 31)),
     11: Kind([whole(1, 8), bucket], False, says(stepped)),
-    12: Kind([whole(1, 8), bucket], False, says(binned)),
+    12: Kind([whole(1, 12), bucket], False, says(binned)),
     13: Kind([whole(0, len(BLOCK_FORMATS) - 1), bucket], False, says(blocks)),
     16: Kind([unit], True, supported(listed)),
     17: Kind([unit, count], True, supported(fixed_count)),

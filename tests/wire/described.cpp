@@ -210,6 +210,7 @@ std::map<std::string, std::string> golden_files() {
         {"e5m2", hex_of("float8_e5m2", five)},
         {"stepped", hex_of("uniform(3, bucket=4)", ten)},
         {"binned", hex_of("bin_means(2, bucket=6)", ten)},
+        {"centroids", hex_of("centroids(3, bucket=6)", ten)},
         {"mxfp4", hex_of("block_float(mxfp4, block=4)", ten)},
         {"nvfp4", hex_of("block_float(nvfp4, block=4)", ten)},
         {"int8", hex_of("block_float(int8, block=4)", five)},
@@ -496,7 +497,7 @@ TEST_CASE_TEMPLATE("decoder.py makes of shapes and bits from nowhere what the li
             words.push_back({static_cast<std::uint64_t>(k), 8});
             if (k == quantized_kind::number || k == dithered_kind::number) words.push_back({1 + random.below(7), 8});
             if (k == stepped_kind::number) words.push_back({1 + random.below(8), 8});
-            if (k == binned_kind::number) words.push_back({1 + random.below(3), 8});
+            if (k == binned_kind::number) words.push_back({1 + random.below(3) + 8 * random.below(2), 8});
             if (k == blocks_kind::number) words.push_back({random.below(10), 8});
             if (k == quantized_kind::number || k == dithered_kind::number || k == stepped_kind::number ||
                 k == binned_kind::number || k == blocks_kind::number || k == signs_kind::number ||

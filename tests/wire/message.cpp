@@ -95,6 +95,7 @@ TEST_CASE("each kind of message has the bits counted by hand") {
     CHECK(spent(compress(uniform{3, 2}, y, key{1})) == 6 * 64 + 5 * 3);
     CHECK(spent(compress(two_means{2}, y, key{1})) == 6 * 64 + 5);
     CHECK(spent(compress(bin_means{2, 3}, y, key{1})) == 2 * 4 * 64 + 5 * 2);
+    CHECK(spent(compress(centroids{2, 3}, y, key{1})) == 2 * 64 + 5 * 2);
 }
 
 TEST_CASE("messages encoded by hand are read") {

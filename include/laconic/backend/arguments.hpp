@@ -104,4 +104,7 @@ constexpr T symmetric_number(key from, std::uint64_t i) {
         return 2 * from.uniform(i) - 1 + 0x1p-53;
 }
 
+/// Whether sign i of a key's stream of them is negative.
+constexpr bool negative_sign(key from, std::uint64_t i) { return (from.word(i / 32) >> i % 32 & 1) != 0; }
+
 }  // namespace laconic::detail

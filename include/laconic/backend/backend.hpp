@@ -85,6 +85,7 @@ concept Backend = std::movable<B> && Scalar<T> &&
     damp_steps(on, x, k, y);
     // matrix
     draw_symmetric(on, from, first, y);
+    rotate_blocks(on, k, matrix_is{}, from, first, y);
     multiply_matrix(on, x, matrix_is{}, x, k, y);
     multiply_to_orthonormal(on, x, matrix_is{}, x, k, y);
     // update

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +13,15 @@
 #include <vector>
 
 #include "laconic/backend/backend.hpp"
+#include "laconic/core/key.hpp"
 #include "laconic/message/message.hpp"
 
-/// A cosine transform of a matrix in squares, and messages about what it makes.
+/// Orthonormal transforms of a vector, and messages about what they make. A transform has what both ends know of it,
+/// which is a part of the message, and workspace, which is not:
+///   forward(on, x, out)  makes as many numbers of those of x;
+///   backward(on, y)      makes of those the vector again, up to rounding, in place;
+///   dimension(), fits(n), == and fields(t) as a message;
+///   same_on_all_ranks    whether it is, so that numbers of several ranks' transforms may be put together.
 namespace laconic::detail {
 
 /// cos(pi m / (2 n)) to about 2^-52, the same bits on every machine: a mathematical library's need not be.
@@ -41,16 +48,53 @@ inline std::size_t divisor_up_to(std::size_t most, std::size_t n) {
     return s;
 }
 
-/// The orthonormal cosine transform (DCT-II) of the squares of a matrix. Their sides are the largest divisors of the
-/// numbers of its rows and columns up to `side`; with one row, of pieces of the vector. The squares stand one after
-/// another in what it makes, of each the columns. It keeps workspace, and what depends on the shape alone.
+/// The orthonormal cosine transform (DCT-II) of the squares of a matrix of so many rows, which divide `count`. Their
+/// sides are the largest divisors of the numbers of its rows and columns up to `side`; with one row, of pieces of the
+/// vector. The squares stand one after another in what it makes, of each the columns.
 template <Scalar T, class B>
-class square_cosines {
-  public:
-    /// Of d numbers in so many rows, which divide d.
-    void prepare(B& on, std::size_t d, std::size_t rows, std::size_t side) {
-        if (d == d_ && rows == rows_ && side == side_) return;
-        std::size_t const columns = d / rows;
+struct square_cosines {
+    using value_type = T;
+    using array = typename B::template array<T>;
+    template <class Other>
+    using for_backend = square_cosines<T, Other>;
+    static constexpr bool same_on_all_ranks = true;
+    std::size_t count = 0, rows = 1, side = 1;
+
+    static auto fields(auto& t) { return std::tie(t.count, t.rows, t.side); }
+    std::size_t dimension() const { return count; }
+    bool fits(std::size_t n) const { return count == n && rows > 0 && side > 0 && n % rows == 0; }
+    friend bool operator==(square_cosines const& a, square_cosines const& b) { return fields(a) == fields(b); }
+
+    void forward(B& on, std::span<T const> x, array& out) {
+        prepare(on);
+        out.resize(count);
+        if (count == 0) return;
+        multiply(on, of_rows_.cosines, x, across_, down_ == 1 ? out : between_);
+        if (down_ == 1) return;
+        gather(on, std::span<T const>(between_), std::span<coordinate const>(order_), 1, T(1), moved_);
+        multiply(on, of_columns_.cosines, std::span<T const>(moved_), down_, out);
+    }
+    void backward(B& on, array& y) {
+        prepare(on);
+        if (count == 0) return;
+        if (down_ != 1) {
+            moved_.resize(count);
+            multiply(on, of_columns_.transposed, std::span<T const>(y), down_, moved_);
+            scatter(on, std::span<T const>(moved_), std::span<coordinate const>(order_), 1, std::span<T>(y));
+        }
+        multiply(on, of_rows_.transposed, std::span<T const>(y), across_, between_);
+        copy(on, std::span<T const>(between_), std::span<T>(y));
+    }
+
+  private:
+    // A row for each frequency, and a row for each place.
+    struct basis {
+        array cosines, transposed;
+    };
+    void prepare(B& on) {
+        std::array<std::size_t, 3> const now{count, rows, side};
+        if (now == prepared_) return;
+        std::size_t const d = count, columns = d / rows;
         across_ = divisor_up_to(side, columns), down_ = rows == 1 ? 1 : divisor_up_to(side, rows);
         fill_basis(on, across_, of_rows_), fill_basis(on, down_, of_columns_);
         between_.resize(d);
@@ -63,35 +107,8 @@ class square_cosines {
         }
         order_.resize(order.size());
         copy_from_host(on, std::span<coordinate const>(order), std::span<coordinate>(order_));
-        d_ = d, rows_ = rows, side_ = side;
+        prepared_ = now;
     }
-    void forward(B& on, std::span<T const> x, typename B::template array<T>& out) {
-        out.resize(d_);
-        if (d_ == 0) return;
-        multiply(on, of_rows_.cosines, x, across_, down_ == 1 ? out : between_);
-        if (down_ == 1) return;
-        gather(on, std::span<T const>(between_), std::span<coordinate const>(order_), 1, T(1), moved_);
-        multiply(on, of_columns_.cosines, std::span<T const>(moved_), down_, out);
-    }
-    /// y becomes the vector that forward() makes y of, up to rounding.
-    void backward(B& on, typename B::template array<T>& y) {
-        if (d_ == 0) return;
-        if (down_ != 1) {
-            moved_.resize(d_);
-            multiply(on, of_columns_.transposed, std::span<T const>(y), down_, moved_);
-            scatter(on, std::span<T const>(moved_), std::span<coordinate const>(order_), 1, std::span<T>(y));
-        }
-        multiply(on, of_rows_.transposed, std::span<T const>(y), across_, between_);
-        copy(on, std::span<T const>(between_), std::span<T>(y));
-    }
-
-  private:
-    using array = typename B::template array<T>;
-
-    // A row for each frequency, and a row for each place.
-    struct basis {
-        array cosines, transposed;
-    };
     static void fill_basis(B& on, std::size_t n, basis& made) {
         std::vector<T> all(n * n), turned(n * n);
         for (std::size_t k = 0; k < n; ++k)
@@ -104,71 +121,104 @@ class square_cosines {
     }
     // The pieces of n numbers are the columns that the matrix multiplies.
     void multiply(B& on, array const& matrix, std::span<T const> x, std::size_t n, array& out) {
-        multiply_matrix(on, std::span<T const>(matrix), kernels::matrix_is::as_it_stands, x, d_ / n, std::span<T>(out));
+        multiply_matrix(on, std::span<T const>(matrix), kernels::matrix_is::as_it_stands, x, count / n,
+                        std::span<T>(out));
     }
 
-    std::size_t d_ = 0, rows_ = 0, side_ = 0, across_ = 1, down_ = 1;
+    std::array<std::size_t, 3> prepared_{};
+    std::size_t across_ = 1, down_ = 1;
     basis of_rows_, of_columns_;
     array between_, moved_;
     typename B::template array<coordinate> order_;
+};
+
+/// Random rotations of blocks of consecutive numbers, as rotate_blocks() makes them with signs of the key's, after
+/// which numbers are about normal whatever they were. What is left behind the last block is rotated together with
+/// numbers before it, that the block is whole: so there are as many numbers as before. Blocks are powers of two, the
+/// largest in the vector where it has fewer numbers than `longest`.
+template <Scalar T, class B>
+struct random_rotation {
+    using value_type = T;
+    using array = typename B::template array<T>;
+    template <class Other>
+    using for_backend = random_rotation<T, Other>;
+    static constexpr bool same_on_all_ranks = false;
+    std::size_t count = 0, longest = 1;
+    key from{};
+
+    static auto fields(auto& t) { return std::tie(t.count, t.longest, t.from); }
+    std::size_t dimension() const { return count; }
+    bool fits(std::size_t n) const { return count == n && std::has_single_bit(longest); }
+    bool operator==(random_rotation const&) const = default;
+
+    void forward(B& on, std::span<T const> x, array& out) const {
+        out.resize(count);
+        copy(on, x, std::span<T>(out));
+        if (count == 0) return;
+        std::size_t const block = block_length();
+        auto const how = kernels::matrix_is::as_it_stands;
+        rotate_blocks(on, block, how, from, 0, std::span<T>(out).first(count / block * block));
+        if (count % block != 0) rotate_blocks(on, block, how, from, count, std::span<T>(out).last(block));
+    }
+    void backward(B& on, array& y) const {
+        if (count == 0) return;
+        std::size_t const block = block_length();
+        auto const how = kernels::matrix_is::transposed;
+        if (count % block != 0) rotate_blocks(on, block, how, from, count, std::span<T>(y).last(block));
+        rotate_blocks(on, block, how, from, 0, std::span<T>(y).first(count / block * block));
+    }
+
+  private:
+    std::size_t block_length() const { return std::min(longest, std::bit_floor(count)); }
 };
 
 }  // namespace laconic::detail
 
 namespace laconic::messages {
 
-/// A message about the cosines of a matrix's squares, as detail::square_cosines makes them of d numbers in so many
-/// rows. Both ends know the shape. It has no self-describing form.
-template <class M, Scalar T, class B>
+/// A message about what a transform makes of a vector. Both ends know the transform. It has no self-describing form.
+template <class M, class Transform>
 struct turned {
-    using value_type = T;
+    using value_type = typename Transform::value_type;
     template <class Other>
-    using for_backend = turned<moved_to<Other, M>, T, Other>;
+    using for_backend = turned<moved_to<Other, M>, moved_to<Other, Transform>>;
 
-    std::size_t count = 0, rows = 1, side = 1;
-    M inside;
-    // Workspace, not part of the message.
-    mutable laconic::detail::square_cosines<T, B> cosines{};
-    mutable typename B::template array<T> numbers{};
+    mutable Transform transform{};
+    M inside{};
+    mutable typename Transform::array numbers{};  // workspace, not part of the message
 
-    static auto fields(auto& m) { return std::tie(m.count, m.rows, m.side, m.inside); }
-    std::size_t dimension() const { return count; }
-    bool fits(std::size_t n) const {
-        return count == n && rows > 0 && side > 0 && n % rows == 0 && laconic::detail::fits(inside, n);
-    }
+    static auto fields(auto& m) { return std::tie(m.transform, m.inside); }
+    std::size_t dimension() const { return transform.dimension(); }
+    bool fits(std::size_t n) const { return transform.fits(n) && laconic::detail::fits(inside, n); }
     friend bool operator==(turned const& a, turned const& b) {
-        return a.count == b.count && a.rows == b.rows && a.side == b.side && a.inside == b.inside;
+        return a.transform == b.transform && a.inside == b.inside;
     }
 
     /// The numbers of the vector.
-    std::span<T const> decoded(B& on) const {
-        numbers.resize(count);
+    std::span<value_type const> decoded(auto& on) const {
+        using T = value_type;
+        numbers.resize(dimension());
         fill(on, std::span<T>(numbers), T(0));
         add_message(on, std::span<T>(numbers), T(1), inside);
-        turn_back(on);
+        transform.backward(on, numbers);
         return numbers;
     }
-    /// y, which holds cosines of such a vector, becomes the vector.
-    void turn_back(B& on, std::span<T> y) const {
-        numbers.resize(count);
+    /// y, which holds numbers of the transform, becomes the vector.
+    void turn_back(auto& on, std::span<value_type> y) const requires Transform::same_on_all_ranks {
+        using T = value_type;
+        numbers.resize(dimension());
         copy(on, std::span<T const>(y), std::span<T>(numbers));
-        turn_back(on);
+        transform.backward(on, numbers);
         copy(on, std::span<T const>(numbers), y);
-    }
-
-  private:
-    void turn_back(B& on) const {
-        cosines.prepare(on, count, rows, side);
-        cosines.backward(on, numbers);
     }
 };
 
-template <class B, Scalar T, class M>
-void add_message(B& on, std::span<T> out, T w, turned<M, T, B> const& m) {
+template <class B, Scalar T, class M, class Transform>
+void add_message(B& on, std::span<T> out, T w, turned<M, Transform> const& m) {
     add_scaled(on, w, m.decoded(on), out);
 }
-template <class W, class M, Scalar T, class B>
-void write(W& sink, turned<M, T, B> const& m) {
+template <class W, class M, class Transform>
+void write(W& sink, turned<M, Transform> const& m) {
     write(sink, m.inside);
 }
 

@@ -24,9 +24,9 @@ class robustly_gathered;
 /// robust{robust_rules::krum{2}}; each rank computes it of the same bytes, so that all have the same bits. A coordinate
 /// that a rank does not send counts as 0: take a compressor that sends all, or rand_k, whose ranks can share their
 /// coordinates; or mean_over_senders, which counts who sent it. The rule is about what the messages hold: behind dct,
-/// about cosines. A rank whose gradient is not finite, or whose message cannot be read, ends the round on all ranks, as
-/// with other transports. Memory: n + 1 vectors, and what the rule allocates. It is for methods; a reducer's layers in
-/// full are always averaged.
+/// about cosines, but behind hadamard, whose rotations differ among ranks, about the vectors. A rank whose gradient is
+/// not finite, or whose message cannot be read, ends the round on all ranks, as with other transports. Memory: n + 1
+/// vectors, and what the rule allocates. It is for methods; a reducer's layers in full are always averaged.
 ///
 /// What a rank keeps for later, a residual, a shift or its last gradient, is of use only if the mean of all messages is
 /// applied. So this transport is refused beside a feedback that keeps something, unless `beside_memory`: then no

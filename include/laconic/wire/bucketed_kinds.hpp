@@ -252,30 +252,35 @@ struct means_kind : signed_kind<means_kind> {
 template <Scalar T, class B>
 inline constexpr means_kind kind_of<messages::means<T, B>>{};
 
-/// Numbers in bins: the width of a code in bits, and the length of a bucket. Of each bucket the number of each bin;
-/// then the codes, `width` bits each.
+/// Numbers in bins: the width, and the length of a bucket. Of each bucket the number of each bin, or its scale; then the
+/// codes.
 struct binned_kind : bucketed_kind<binned_kind> {
     static constexpr message_kind number{12};
     template <Scalar T, class B>
     using message = messages::binned<T, B>;
-    static constexpr whole_range ranges[] = {{1, 8}, any_length};
+    static constexpr whole_range ranges[] = {{1, 12}, any_length};
     static auto parameters(auto& m) { return std::tie(m.width, m.bucket); }
-    static auto of_buckets(auto& m) { return std::tie(m.table); }
+    static auto of_buckets(auto& m) { return std::tie(m.scaled() ? m.scales : m.table); }
 
     template <class M>
     static void take_bucket(auto& source, M& m, std::size_t k) {
-        m.table[k] = take_number<typename M::value_type>(source);
+        using T = typename M::value_type;
+        if (!m.scaled()) return void(m.table[k] = take_number<T>(source));
+        m.scales[k] = take_magnitude<T>(source, "scale");
+        m.fill_table(k);
+        if (!std::isfinite(m.table[((k + 1) << m.bits()) - 1])) source.refuse("a scale whose numbers are not finite");
     }
-    static kernels::code_words words(auto const& m) { return {static_cast<unsigned>(m.width)}; }
+    static kernels::code_words words(auto const& m) { return {static_cast<unsigned>(m.bits())}; }
     static void put_rest(auto& sink, auto const& m) { put_codes(sink, m.codes, words(m)); }
     static void take_rest(auto& on, auto& source, auto& m) { take_codes(on, source, std::span(m.codes), words(m), ""); }
     static void add_rest(auto& on, auto& source, auto& m, auto w, auto out) {
         add_codes<std::uint8_t>(on, source, m, m.bucket, words(m), "", w, out);
     }
     static reading_bounds per_number(auto const& m) {
-        return {static_cast<std::uint64_t>(m.width), 1 + detail::pieces_in(sizeof(m.table[0]) << m.width, m.bucket)};
+        return {static_cast<std::uint64_t>(m.bits()),
+                1 + detail::pieces_in(sizeof(m.table[0]) * ((1u << m.bits()) + 1), m.bucket)};
     }
-    static double paper_width(auto const& m) { return m.width; }
+    static double paper_width(auto const& m) { return m.bits(); }
 };
 template <Scalar T, class B>
 inline constexpr binned_kind kind_of<messages::binned<T, B>>{};

@@ -625,6 +625,12 @@ void matrices() {
             for (std::size_t const columns : {1u, 2u, 5u})
                 for (auto const of : {kind::noise, kind::ties, kind::subnormal, kind::huge})
                     check(numbers<T>(of, rows * width), rows, width, columns);
+    for (std::size_t const block : {1u, 2u, 4u, 8u, 16u, 32u, 256u, 512u, 8192u, 16384u})
+        for (std::size_t const blocks : {0u, 1u, 3u})
+            for (auto const how : {straight, turned})
+                for (auto const of : {kind::noise, kind::subnormal, kind::ties})
+                    CHECK(pair.same([=](auto& on, auto& y) { rotate_blocks(on, block, how, key{block}, 77, out(y)); },
+                                    numbers<T>(of, block * blocks)));
     std::size_t const stretches = 2 * 4096 + 33;
     check(numbers<T>(kind::noise, 3 * stretches), 3, stretches, 2);
     check(numbers<T>(kind::last_kind_of_finite, 3 * stretches), stretches, 3, 2);

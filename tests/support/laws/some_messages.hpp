@@ -10,6 +10,7 @@
 
 #include "laconic/compress/bin_means.hpp"
 #include "laconic/compress/block_float.hpp"
+#include "laconic/compress/centroids.hpp"
 #include "laconic/compress/identity.hpp"
 #include "laconic/compress/low_rank.hpp"
 #include "laconic/compress/natural.hpp"
@@ -86,6 +87,7 @@ messages_by_name some_messages() {
     compress_all("two_means", two_means{100});
     compress_all("bin_means", bin_means{2, 100});
     compress_all("bin_means by sign", bin_means{3, 100, true});
+    compress_all("centroids", centroids{3, 100});
     compress_all("block_float", block_float{block_format::nvfp4});
     compress_all("low_rank", low_rank<>{24, 2});
     compress_all("top_k", top_k{0.1});

@@ -34,6 +34,25 @@ struct add_products {
         sums[(c * length + i) * stretches * lanes + lane] = s;
     }
 };
+// Sums and differences of numbers h, 2 h, .. apart, n of them in a thread; neighbours' numbers are neighbours.
+template <Scalar T, std::size_t n>
+struct sums_and_differences {
+    T* y;
+    std::size_t h;
+    LACONIC_HOST_DEVICE void operator()(std::size_t t) const {
+        T* const at = y + t / h * n * h + t % h;
+        T each[n];
+        for (std::size_t i = 0; i < n; ++i) each[i] = at[i * h];
+        for (std::size_t apart = 1; apart < n; apart *= 2)
+            for (std::size_t i = 0; i < n; ++i)
+                if ((i & apart) == 0) {
+                    T const a = each[i], b = each[i + apart];
+                    each[i] = a + b;
+                    each[i + apart] = a - b;
+                }
+        for (std::size_t i = 0; i < n; ++i) at[i * h] = each[i];
+    }
+};
 // What is known of a column while it is made orthogonal to those before it.
 struct column_state {
     std::uint64_t largest;          // bits of its largest magnitude
@@ -96,6 +115,25 @@ template <Scalar T>
 void draw_symmetric(device& on, key from, std::uint64_t first, std::span<T> out) {
     detail::on_device::for_each_index(
         on, out.size(), [=] LACONIC_DEVICE(std::size_t i) { out[i] = detail::symmetric_number<T>(from, first + i); });
+}
+
+/// A launch for each four times that blocks are twice as long, and for each time that is left, and one for the signs.
+template <Scalar T>
+void rotate_blocks(device& on, std::size_t block, matrix_is how, key from, std::uint64_t first, std::span<T> y) {
+    using namespace detail::on_device;
+    LACONIC_EXPECTS(std::has_single_bit(block) && y.size() % block == 0);
+    auto const scale = static_cast<T>(1 / std::sqrt(static_cast<double>(block)));
+    bool const there = how == matrix_is::as_it_stands;
+    for_each_index(on, y.size(), [=] LACONIC_DEVICE(std::size_t i) {
+        y[i] *= there && detail::negative_sign(from, first + i) ? -scale : scale;
+    });
+    std::size_t h = 1;
+    for (; 16 * h <= block; h *= 16) for_each_index(on, y.size() / 16, sums_and_differences<T, 16>{y.data(), h});
+    for (; 2 * h <= block; h *= 2) for_each_index(on, y.size() / 2, sums_and_differences<T, 2>{y.data(), h});
+    if (!there)
+        for_each_index(on, y.size(), [=] LACONIC_DEVICE(std::size_t i) {
+            if (detail::negative_sign(from, first + i)) y[i] = -y[i];
+        });
 }
 
 template <Scalar T>

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/update.hpp"
@@ -83,6 +85,43 @@ void multiply_into(kernels::basic_host<A>&, std::span<T const> x, kernels::matri
         }
 }
 
+// y becomes sums and differences of numbers h apart, h = 1, 2, 4, .. below n, which is a power of two: H y.
+template <std::size_t n, Scalar T>
+void sums_and_differences(std::span<T, n> y) {
+    if constexpr (n > 1) {
+        sums_and_differences(y.template first<n / 2>()), sums_and_differences(y.template last<n / 2>());
+        for (std::size_t i = 0; i < n / 2; ++i) {
+            T const a = y[i], b = y[i + n / 2];
+            y[i] = a + b, y[i + n / 2] = a - b;
+        }
+    }
+}
+template <class A, Scalar T>
+void sums_and_differences(T* y, std::size_t n) {
+    using pack = simd::pack<T, A>;
+    constexpr std::size_t width = pack::width, cached = 4096;  // what is longer is made of halves that are
+    std::size_t h = n > cached ? n / 2 : n < width ? 1 : width;
+    if (n > cached)
+        sums_and_differences<A>(y, h), sums_and_differences<A>(y + h, h);
+    else if (h == width)
+        for (std::size_t i = 0; i < n; i += width) {
+            std::array<T, width> near;
+            std::copy_n(y + i, width, near.data());
+            sums_and_differences(std::span<T, width>(near));
+            std::copy_n(near.data(), width, y + i);
+        }
+    auto const add = [&]<class V>(std::type_identity<V>, T* a, T* b) {
+        auto const sum = V::load(a) + V::load(b), difference = V::load(a) - V::load(b);
+        sum.store(a), difference.store(b);
+    };
+    for (; h < n; h *= 2)
+        for (T* at = y; at != y + n; at += 2 * h)
+            if (h < width)
+                for (std::size_t i = 0; i < h; ++i) add(std::type_identity<simd::single<T, A>>{}, at + i, at + h + i);
+            else
+                for (std::size_t i = 0; i < h; i += width) add(std::type_identity<pack>{}, at + i, at + h + i);
+}
+
 // Makes y's columns orthonormal; see multiply_to_orthonormal.
 template <class A>
 void orthonormalise(kernels::basic_host<A>& on, std::span<double> y, std::size_t columns) {
@@ -114,6 +153,35 @@ namespace laconic::kernels {
 template <class A, Scalar T>
 void draw_symmetric(basic_host<A>&, key from, std::uint64_t first, std::span<T> out) {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = detail::symmetric_number<T>(from, first + i);
+}
+
+/// Rotates each block of so many consecutive numbers, a power of two that divides y.size(): y <- H D y / sqrt(block),
+/// or, transposed, D H y / sqrt(block), which undoes it up to rounding. H_jk is -1 where j and k have an odd number of
+/// bits in common, else 1, as Walsh and Hadamard have it; D has the signs of the key's stream, from sign `first` on.
+/// Numbers are scaled, then added up: log2(block) additions for each.
+template <class A, Scalar T>
+void rotate_blocks(basic_host<A>& on, std::size_t block, matrix_is how, key from, std::uint64_t first, std::span<T> y) {
+    LACONIC_EXPECTS(std::has_single_bit(block) && y.size() % block == 0);
+    using bits = detail::bits_of<T>;
+    auto const change_signs = [&](std::uint64_t at, std::span<T> part) {
+        for (std::size_t i = 0, n; i < part.size(); i += n) {
+            auto const words = from.words((at + i) / 128);
+            n = std::min<std::size_t>(128 - (at + i) % 128, part.size() - i);
+            for (std::size_t j = 0; j < n; ++j) {
+                std::size_t const sign = (at + i + j) % 128;
+                auto const negative = static_cast<bits>(words[sign / 32] >> sign % 32 & 1) << (8 * sizeof(T) - 1);
+                part[i + j] = std::bit_cast<T>(std::bit_cast<bits>(part[i + j]) ^ negative);
+            }
+        }
+    };
+    auto const scale = static_cast<T>(1 / std::sqrt(static_cast<double>(block)));
+    for (std::size_t b = 0; b < y.size(); b += block) {
+        auto const part = y.subspan(b, block);
+        multiply(on, scale, part);
+        if (how == matrix_is::as_it_stands) change_signs(first + b, part);
+        detail::sums_and_differences<A>(part.data(), block);
+        if (how == matrix_is::transposed) change_signs(first + b, part);
+    }
 }
 
 /// out = X by, or X' by, for `columns` >= 1 columns in `by` and in `out`, whose lengths give the shape of X. Summed in

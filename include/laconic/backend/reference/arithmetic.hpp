@@ -238,6 +238,22 @@ void draw_symmetric(reference&, key from, std::uint64_t first, std::span<T> out)
     }
 }
 template <Scalar T>
+void rotate_blocks(reference&, std::size_t block, matrix_is how, key from, std::uint64_t first, std::span<T> y) {
+    auto const sign = [&](std::size_t i) { return detail::negative_sign(from, first + i) ? T(-1) : T(1); };
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        y[i] = detail::rounded_product(y[i], static_cast<T>(1 / std::sqrt(static_cast<double>(block))));
+        if (how == matrix_is::as_it_stands) y[i] *= sign(i);
+    }
+    for (std::size_t h = 1; h < block; h *= 2)
+        for (std::size_t i = 0; i < y.size(); ++i)
+            if ((i & h) == 0) {
+                T const a = y[i], b = y[i + h];
+                y[i] = a + b;
+                y[i + h] = a - b;
+            }
+    for (std::size_t i = 0; i < y.size() && how == matrix_is::transposed; ++i) y[i] *= sign(i);
+}
+template <Scalar T>
 void multiply_matrix(reference& on, std::span<T const> x, matrix_is how, std::span<T const> by, std::size_t columns,
                      std::span<T> out) {
     auto const& y = detail::reference_product(on, x, how, by, columns, out.size() / columns);

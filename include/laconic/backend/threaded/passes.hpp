@@ -223,6 +223,11 @@ bool pack_signs_and_two_means(threaded<B>& on, std::span<T const> x, std::size_t
     });
 }
 template <class B, Scalar T>
+void rotate_blocks(threaded<B>& on, std::size_t block, matrix_is how, key from, std::uint64_t first, std::span<T> y) {
+    detail::in_parts(on, y.size(), detail::unit_of(block),
+                     [&](B& own, auto p) { rotate_blocks(own, block, how, from, first + p.first, p.of(y)); });
+}
+template <class B, Scalar T>
 void damp_steps(threaded<B>& on, std::span<T const> x, std::size_t bucket, std::span<T> steps) {
     detail::in_parts(on, x.size(), detail::unit_of(bucket),
                      [&](B& own, auto p) { damp_steps(own, p.of(x), bucket, p.of(steps, bucket)); });

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// dct turns pieces and squares by orthonormal cosines, alike on all backends, and its constants are its rest's; with
-// top_k, residuals that decay and a step of signs it is DeMo, which comes to known answers.
-#include "laconic/compress/dct.hpp"
+// dct turns pieces and squares by orthonormal cosines, hadamard rotates blocks at random, alike on all backends, and
+// their constants are the rest's; dct with top_k, residuals that decay and a step of signs is DeMo, which comes to
+// known answers.
+#include "laconic/compress/transforms.hpp"
 
 #include "laconic/comm/fibers.hpp"
+#include "laconic/compress/centroids.hpp"
 #include "laconic/compress/natural.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/encode.hpp"
@@ -17,6 +19,15 @@ using vec = std::vector<double>;
 
 static_assert(Compressor<dct<>> && Compressor<dct<top_k<>>, float> && Contractive<dct<top_k<>>>);
 static_assert(Unbiased<dct<natural>> && !Unbiased<dct<top_k<>>>);
+static_assert(Compressor<hadamard<>> && Compressor<hadamard<top_k<>>, float> && Contractive<hadamard<top_k<>>>);
+static_assert(Unbiased<hadamard<natural>> && !Unbiased<hadamard<top_k<>>>);
+
+// Numbers of several ranks' transforms may be put together where these are the same.
+template <class C>
+concept TurnsBack = requires(laconic::detail::message_of<C, double, host> m, host& on, std::span<double> y) {
+    m.turn_back(on, y);
+};
+static_assert(TurnsBack<dct<top_k<>>> && !TurnsBack<hadamard<top_k<>>>);
 
 template <class T>
 std::vector<T> noise(std::size_t d) {
@@ -93,28 +104,92 @@ TEST_CASE_TEMPLATE("lengths are kept, and numbers come back, in matrices of any 
 
 TEST_CASE_TEMPLATE("all backends make the same message, and the same numbers of it", B, reference,
                    laconic_test::apart) {
-    for (std::size_t const rows : {1u, 12u}) {
-        auto const c = dct<>{5, rows} | top_k{3, 16};
+    auto const check = [](auto const& c) {
         auto const x = noise<float>(240);
         auto const here = compress(c, x, key{1});
         host on;
-        vec unused;
         std::vector<float> expected(x.size());
         add_message(on, std::span(expected), 0.5f, here);
         B there;
         typename B::template array<float> given(x.size()), out(x.size());
         copy_from_host(there, std::span<float const>(x), std::span<float>(given));
         fill(there, std::span<float>(out), 0.f);
-        laconic::detail::message_of<decltype(c), float, B> m;
+        laconic::detail::message_of<std::remove_cvref_t<decltype(c)>, float, B> m;
         c(there, std::span<float const>(given), key{1}, m);
-        laconic::detail::message_of<decltype(c), float, host> back;
+        laconic::detail::message_of<std::remove_cvref_t<decltype(c)>, float, host> back;
         copy_message(there, m, on, back);
         CHECK(back == here);
         add_message(there, std::span<float>(out), 0.5f, m);
         std::vector<float> seen(x.size());
         copy_to_host(there, std::span<float const>(out), std::span<float>(seen));
         CHECK(seen == expected);
+    };
+    check(dct<>{5} | top_k{3, 16});
+    check(dct<>{5, 12} | top_k{3, 16});
+    check(hadamard<>{64} | quantize{7, 64});
+    check(hadamard<>{32} | top_k{3, 16});
+    check(hadamard<>{32} | centroids{2, 32});
+}
+
+// What the definition says: D, then H / sqrt n, of n numbers from number `from` on.
+void rotate(std::vector<double>& x, key signs, std::size_t first, std::size_t from, std::size_t n) {
+    vec const was = x;
+    for (std::size_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            bool const negative = (signs.word((first + k) / 32) >> (first + k) % 32 & 1) != 0;
+            sum += (std::popcount(j & k) % 2 == 0) != negative ? was[from + k] : -was[from + k];
+        }
+        x[from + j] = sum / std::sqrt(double(n));
     }
+}
+
+TEST_CASE("a rotation is that of the definition, and what is behind the last block is rotated with numbers before it") {
+    for (std::size_t const d : {1u, 2u, 3u, 4u, 7u, 12u, 16u, 40u, 100u, 300u})
+        for (std::size_t const block : {1u, 2u, 8u, 64u, 4096u}) {
+            key const from{d};
+            auto x = noise<double>(d);
+            auto const y = compress(hadamard<>{block}, x, from).inside.values;
+            std::size_t n = 1;
+            while (2 * n <= std::min(block, d)) n *= 2;
+            for (std::size_t at = 0; at + n <= d; at += n) rotate(x, from, at, at, n);
+            if (d % n != 0) rotate(x, from, d, d - n, n);
+            REQUIRE(y.size() == d);
+            for (std::size_t j = 0; j < d; ++j) CHECK(y[j] == doctest::Approx(x[j]).epsilon(1e-13).scale(1));
+        }
+    // Signs differ from message to message, and from the rest's draws.
+    vec const ones(64, 1);
+    CHECK(compress(hadamard<>{}, ones, key{1}).inside.values != compress(hadamard<>{}, ones, key{2}).inside.values);
+}
+
+TEST_CASE_TEMPLATE("rotated vectors keep their length, and come back", T, float, double) {
+    double const exact = sizeof(T) == 4 ? 1e-6 : 1e-14;
+    for (std::size_t const d : {0u, 1u, 2u, 5u, 1000u, 4096u, 4097u, 10000u, 40000u})
+        for (std::size_t const block : {1u, 64u, 4096u, 1u << 30}) {
+            auto const x = noise<T>(d);
+            auto const m = compress(hadamard<>{block}, x, key{1});
+            CHECK(m.inside.values.size() == d);
+            CHECK(energy(m.inside.values) == doctest::Approx(energy(x)).epsilon(10 * exact));
+            auto const y = sent(hadamard<>{block}, x);
+            for (std::size_t i = 0; i < d; ++i) REQUIRE(std::abs(double(y[i]) - double(x[i])) <= 10 * exact);
+        }
+}
+
+TEST_CASE("one large number is spread over its block, so that a quantizer loses less") {
+    vec x(8192, 0.0);
+    x[5000] = 64;
+    auto const y = compress(hadamard{}, x, key{3}).inside.values;
+    for (std::size_t j = 0; j < x.size(); ++j) CHECK(std::abs(y[j]) == (j < 4096 ? 0 : 1));
+    auto spiky = noise<double>(1 << 16);
+    for (double& v : spiky) v = std::pow(2 * v, 9);
+    auto const lost = [&](auto const& c) {
+        auto error = sent(c, spiky);
+        for (std::size_t i = 0; i < error.size(); ++i) error[i] -= spiky[i];
+        return energy(error) / energy(spiky);
+    };
+    CHECK(lost(hadamard<>{} | uniform<>{4, 4096}) < .6 * lost(uniform<>{4, 4096}));
+    CHECK((hadamard{} | quantize{7, 64}).omega(1000) == quantize{7, 64}.omega(1000));
+    CHECK((hadamard{} | top_k{3}).delta(12) == .25);
 }
 
 TEST_CASE("constants are the rest's, and texts are read") {
@@ -127,6 +202,11 @@ TEST_CASE("constants are the rest's, and texts are read") {
     CHECK(sent(c, x) == sent(dct<>{8, 16} | top_k{4, 64} | natural{}, x));
     CHECK_THROWS_WITH_AS((dct<>{8, 5}.check(12)), "dct: d = 12 numbers are no matrix of 5 rows", argument_error);
     CHECK_THROWS_AS((dct<>{0}.check(12)), argument_error);
+    CHECK(to_string(parse_compressor("hadamard(64) | quantize(7, bucket=64)")) ==
+          "hadamard(block=64) | quantize(7, bucket=64)");
+    CHECK(to_string(parse_compressor("hadamard")) == "hadamard");
+    CHECK_THROWS_WITH_AS((hadamard<>{96}.check(12)), "hadamard: a block of 96 is no power of two", argument_error);
+    CHECK_THROWS_AS((hadamard<>{0}.check(12)), argument_error);
     auto of_layer = dct{} | top_k{4, 64};
     of_layer.shape(48, 6);
     CHECK(of_layer.rows == 6);
@@ -138,6 +218,10 @@ TEST_CASE("what is not finite is refused at both ends") {
     laconic::detail::message_of<dct<>> m;
     for (vec const& x : {vec{1, inf}, vec{most, most}})
         CHECK_THROWS_AS(dct<>{2}(on, std::span<double const>(x), key{1}, m), argument_error);
+    for (vec const& x : {vec{1, inf}, vec{most, most, most, most}}) {
+        laconic::detail::message_of<hadamard<>> rotated;
+        CHECK_THROWS_AS(hadamard<>{}(on, std::span<double const>(x), key{1}, rotated), argument_error);
+    }
     vec y(2);
     CHECK_THROWS_AS(decode(dct<>{2}, encode(identity{}, vec{most, most}, key{1}), y, key{1}), wire_error);
 }
