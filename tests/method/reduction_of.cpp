@@ -62,4 +62,6 @@ TEST_CASE("a method's reduction in a loop of the user's does what the method doe
 TEST_CASE("its name is the method's, and majority vote is signsgd's") {
     CHECK(to_string(reduction_of(ef21{top_k{5}}, of_bowls)) == to_string(ef21{top_k{5}}));
     static_assert(std::is_same_v<decltype(reduction_of(signsgd{}, problem{})), majority_vote<>>);
+    CHECK_THROWS_AS(reduction_of(adiana{rand_k{5}}, of_bowls), argument_error);
+    CHECK_THROWS_AS(reduction_of(locodl{rand_k{5}}, of_bowls), argument_error);
 }

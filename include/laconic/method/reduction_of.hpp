@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "laconic/estimate/estimator.hpp"
 #include "laconic/method/signsgd.hpp"
 #include "laconic/reduction/majority_vote.hpp"
 
@@ -32,7 +33,8 @@ struct method_reduction {
 /// The reduction of a method, for a reducer of numbers of T: its compressor, its shift or residual with the rate that
 /// its theorem gives for this problem, and its collective. The gradient and the step, to which the theorem applies too,
 /// are the caller's; for a method that scales the gradient by its step size use step_options::step_size. For methods
-/// whose compressor is the same in all rounds and which have no server.
+/// whose compressor is the same in all rounds and which have no server. Throws argument_error for one that corrects its
+/// local steps, as what corrects them is no part of a reduction.
 template <Scalar T = double, class B = host, class M>
 requires Method<M, T, B>
 auto reduction_of(M const& method, problem const& p) {
@@ -43,6 +45,9 @@ auto reduction_of(M const& method, problem const& p) {
     static_assert(std::same_as<decltype(r.level), fixed_level>,
                   "this method's compressor changes from round to round with x, which a reducer does not have");
     static_assert(!detail::is_served<X>, "this method has a server, which a reducer has not");
+    if (detail::corrects_local_steps(r.estimator))
+        throw argument_error(
+            {"reduction_of: ", to_string(method), " needs its estimator and step, beside its messages"});
     return method_reduction<C, F, X>{std::move(r.compressor), std::move(r.feedback), std::move(r.over),
                                      to_string(method)};
 }
