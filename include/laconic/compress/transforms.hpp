@@ -93,10 +93,11 @@ struct dct {
 
 /// Rotates the vector at random before its rest, in blocks of `block` consecutive numbers, a power of two: y = H D x /
 /// sqrt(block), with signs D that both ends draw from the key, for each message and rank anew, and Hadamard's matrix H
-/// (Suresh, Yu, Kumar, McMahan, ICML 2017). Whatever the vector is, the numbers of y are about normal, with a standard
-/// deviation of the block's |x| / sqrt(block), as a quantizer with buckets of that length would have them: none is much
-/// larger than the others. A vector shorter than `block` has blocks of the largest power of two in it, and numbers
-/// behind the last block are rotated with those before them, so that y is never longer than x.
+/// (Suresh, Yu, Kumar, McMahan, ICML 2017). Unless a few numbers are nearly all of a block's length, those of y are
+/// about normal, with a standard deviation of the block's |x| / sqrt(block), as a quantizer with buckets of that length
+/// would have them; in any case hardly one is much larger than the others. A vector shorter than `block` has blocks of
+/// the largest power of two in it, and numbers behind the last block are rotated with those before them, so that y is
+/// never longer than x.
 ///
 /// Then a `centroids` for normal numbers is EDEN (Vargaftik et al., ICML 2022), with one bit DRIVE (NeurIPS 2021):
 /// hadamard{} | centroids{2, 4096}, but in blocks, and with a scale for each. The rotation keeps lengths, up to

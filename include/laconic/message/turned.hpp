@@ -133,9 +133,9 @@ struct square_cosines {
 };
 
 /// Random rotations of blocks of consecutive numbers, as rotate_blocks() makes them with signs of the key's, after
-/// which numbers are about normal whatever they were. What is left behind the last block is rotated together with
-/// numbers before it, that the block is whole: so there are as many numbers as before. Blocks are powers of two, the
-/// largest in the vector where it has fewer numbers than `longest`.
+/// which numbers are about normal. What is left behind the last block is rotated together with numbers before it, as a
+/// whole block: there are as many numbers as before. Blocks are powers of two, the largest in the vector where it has
+/// fewer numbers than `longest`.
 template <Scalar T, class B>
 struct random_rotation {
     using value_type = T;

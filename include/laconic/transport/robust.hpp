@@ -26,7 +26,8 @@ class robustly_gathered;
 /// coordinates; or mean_over_senders, which counts who sent it. The rule is about what the messages hold: behind dct,
 /// about cosines, but behind hadamard, whose rotations differ among ranks, about the vectors. A rank whose gradient is
 /// not finite, or whose message cannot be read, ends the round on all ranks, as with other transports. Memory: n + 1
-/// vectors, and what the rule allocates. It is for methods; a reducer's layers in full are always averaged.
+/// vectors, and what the rule allocates. It takes the place of a collective in methods and in reductions; a reducer's
+/// layers in full are averaged all the same.
 ///
 /// What a rank keeps for later, a residual, a shift or its last gradient, is of use only if the mean of all messages is
 /// applied. So this transport is refused beside a feedback that keeps something, unless `beside_memory`: then no

@@ -232,8 +232,8 @@ struct median_norm_clip {
 /// The mean of each coordinate over the ranks that sent it, whose number is not 0, and not over all ranks: a coordinate
 /// of one rank alone arrives as it is (DeMo, Peng, Quesnelle, Kingma, arXiv:2411.19870). With clip the vectors are
 /// first scaled to at most the median of their norms, as in the training of Covenant-72B: where more than half of the
-/// ranks send zeros, that is 0. It is for sparse messages, beside their residual; one rank alone may set any
-/// coordinate. Cost: d n, and 2 d n for clip.
+/// ranks send zeros, that median is 0, and so is the result. It is for sparse messages, whose senders have a residual,
+/// and is not robust: one rank alone may set any coordinate. Cost: d n, and 2 d n for clip.
 struct mean_over_senders {
     bool clip = false;
 

@@ -35,8 +35,8 @@ namespace laconic {
 /// or 8 bits.
 ///
 /// With `owner_keeps`, rank p keeps what its second message leaves out and adds it to the next mean of its part, in
-/// place of returning it times P (1-bit Adam, 0/1 Adam): memory d / P. By what it adds, a sum is biased with any C;
-/// over other ranks it begins anew. Not around a ring.
+/// place of returning it times P (1-bit Adam, 0/1 Adam): memory d / P. What it adds biases each sum, with any C. Over
+/// other ranks it begins at 0. A ring cannot have it.
 template <class C = bf16::random>
 struct two_shot {
     C compressor = by_default();
