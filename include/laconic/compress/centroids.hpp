@@ -28,10 +28,10 @@ constexpr std::array<std::string_view, 3> words_of(centroid_scale) { return {"le
 ///
 /// With the least-square scale the error is |y|^2 - <z, y>^2 / |z|^2 of each bucket, and it is contractive with delta =
 /// 1 / b in buckets of b values: z has the signs of y and its magnitudes ascend with those of y, so by Chebyshev's
-/// inequality <z, y>^2 >= sum z_j^2 y_j^2 >= |z|^2 |y|^2 / b. Of one bit it is scaled_sign, and attains that. The other
-/// scales promise nothing: after one rotation by `hadamard` the unbiased one is not unbiased, only nearly so. Of normal
-/// values the least-square error is 0.363, 0.117, 0.0345 and 0.0095 of |y|^2 for 1 to 4 bits, D; the unbiased one D /
-/// (1 - D).
+/// inequality <z, y>^2 >= sum z_j^2 y_j^2 >= |z|^2 |y|^2 / b. With one bit it is scaled_sign, and attains this delta.
+/// The other scales promise nothing: after one rotation by `hadamard` the unbiased one is not unbiased, only nearly so.
+/// Of normal values the error D of the least-square scale is 0.363, 0.117, 0.0345 and 0.0095 of |y|^2 for 1 to 4 bits,
+/// and that of the unbiased scale D / (1 - D).
 struct centroids {
     int bits = 2;
     std::size_t bucket = 0;

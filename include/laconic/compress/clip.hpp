@@ -11,8 +11,8 @@
 namespace laconic {
 
 /// A vector no longer than the limit: factor min(1, limit / |x|_2) x, every number of it. Up to the limit, with factor
-/// 1, it is x itself; of longer vectors it keeps less and less, so it has neither omega nor delta. Differences to a
-/// shift become short, where it clips no more (clip21). Cost: three passes, four where it clips.
+/// 1, it is x itself; of longer vectors it keeps less and less, so it has neither omega nor delta. The differences to a
+/// shift become short, and are then no longer clipped (clip21). Cost: three passes, four where it clips.
 struct clip {
     double limit = 1;
     double factor = 1;

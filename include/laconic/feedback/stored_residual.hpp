@@ -19,8 +19,8 @@ namespace laconic {
 /// A residual that is itself stored compressed, by S, and averaged: with the message m about delta = g + e,
 ///     e <- S(beta e + (1 - beta) (delta - m)),
 /// and every `reset` rounds e <- 0 (LoCo, Xie et al., 2024). Unlike the residual of a memory it loses part of what
-/// messages leave out, for the bytes that S takes, such as one a number with block_float{block_format::int8}. What is
-/// beyond S's largest number becomes it. On backends whose memory the host reaches.
+/// messages leave out, for the bytes that S takes, such as one a number with block_float{block_format::int8}. A
+/// number beyond the largest that S can store is stored as that. On backends whose memory the host reaches.
 template <class S, Scalar T = double, class B = host>
 class stored_residual {
     static_assert(OnHost<B>, "a stored residual is in the host's memory");

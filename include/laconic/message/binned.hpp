@@ -21,9 +21,9 @@ constexpr double normal_centroid(int bits, std::size_t k) {
 }
 
 /// Numbers in bins, in buckets of equal length (the last may be shorter): number j is table_k, k = (j / bucket)
-/// 2^bits + codes_j, codes_j < 2^bits. `width` says how they are written: 1 .. 8 is that many bits, with a table; above
-/// 8 they are scaled: of width - 8 bits, at most 4, with the scales, which times the centroids of the normal
-/// distribution are the tables of the buckets.
+/// 2^bits + codes_j, codes_j < 2^bits. `width` says how they are written. From 1 to 8 it is the number of
+/// bits, and the tables are sent. Above 8 the bits are width - 8, at most 4, and a scale for each bucket is sent, which
+/// times the centroids of the normal distribution is its table.
 template <Scalar T, class B>
 struct binned {
     using value_type = T;

@@ -124,10 +124,10 @@ class memory_of_odd_rounds : public memory<T, B> {
 ///     p = min{1, max{1, sqrt(n / (32 omega)) - 1} / (2 (1 + omega))},
 ///     step = min{1 / (2 L), n / (64 omega (2 p (omega + 1) + 1)^2 L)},
 ///     t1 = min{1/4, sqrt(step mu / p)},    t2 = 1/2,    gamma = step / (2 (t1 + step mu)),    beta = 1 - gamma mu
-/// a distance to the optimum is reached after a number of rounds that goes with sqrt(L / mu) and not with L / mu. The
-/// constants are large: on quadratics of 10 ranks with omega = 4 it takes more steps than diana for L / mu = 100 and
-/// 1000 and fewer for 10000, each with two messages and two gradients (tests/method/adiana.cpp). A longer `step` that
-/// is given, from which t1, gamma and beta follow, may pay sooner; no theorem covers it.
+/// the number of rounds to a distance from the optimum grows as sqrt(L / mu) does, and not as L / mu. The constants are
+/// large: on quadratics of 10 ranks with omega = 4 it takes more steps than diana for L / mu = 100 and 1000 and fewer
+/// for 10000, each with two messages and two gradients (tests/method/adiana.cpp). A longer `step` that is given, from
+/// which t1, gamma and beta follow, may pay sooner; no theorem covers it.
 template <class C>
 struct adiana {
     static_assert(detail::require_unbiased<C>());

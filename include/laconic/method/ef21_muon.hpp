@@ -59,7 +59,7 @@ class orthogonalized_memory : public memory<T, B> {
 /// EF21-Muon (Gruntkowska et al., arXiv:2510.00643), for a matrix X of `rows` rows: ef21_sgdm, whose estimate of the
 /// mean gradient is replaced by its polar factor. From v_i = h_i = g_i, sent in full in the first round, on
 ///     v_i <- (1 - eta) v_i + eta g_i,    h_i <- h_i + C(v_i - h_i),    X <- X - step polar(mean h_i).
-/// Every step is as long, so X comes to a distance from the optimum that goes with the step. With answers,
+/// All steps have the same length, so X ends at a distance from the optimum that is proportional to it. With answers,
 /// bidirectional{ef21_muon{...}, C_P, 0, true}, the server keeps X, and the ranks, whose gradients are at W, get W <- W
 /// + C_P(X - W). The polar factor is that of the mean: no rank compresses one of its own, as the mean of the ranks'
 /// polar factors is another direction, whose differences do not become short. No theorem here gives the step.

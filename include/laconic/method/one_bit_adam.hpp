@@ -12,8 +12,8 @@
 
 namespace laconic {
 
-/// 1-bit Adam (Tang et al., ICML 2021): Adam without a correction of its bias in the first `warm_up` rounds, which are
-/// in full; from then on v stays as it is, and each rank sends its next value of the common m,
+/// 1-bit Adam (Tang et al., ICML 2021): Adam without bias correction. The first `warm_up` rounds are in full; from then
+/// on v stays as it is, and each rank sends its next value of the common m,
 ///     m_i = beta1 m + (1 - beta1) g_i,    delta_i = m_i + e_i,    e_i <- delta_i - C(delta_i) .
 /// Rank 0 answers the mean of the messages by C, too, and keeps what its answer leaves out for the next one; the
 /// answer is m, and x <- x - step m / (sqrt(v) + epsilon). Both messages are scaled_sign's unless you give another C;

@@ -34,7 +34,8 @@ struct add_products {
         sums[(c * length + i) * stretches * lanes + lane] = s;
     }
 };
-// Sums and differences of numbers h, 2 h, .. apart, n of them in a thread; neighbours' numbers are neighbours.
+// Sums and differences of numbers h, 2 h, .. apart, n of them in a thread. Neighbouring threads have neighbouring
+// numbers.
 template <Scalar T, std::size_t n>
 struct sums_and_differences {
     T* y;
@@ -117,7 +118,7 @@ void draw_symmetric(device& on, key from, std::uint64_t first, std::span<T> out)
         on, out.size(), [=] LACONIC_DEVICE(std::size_t i) { out[i] = detail::symmetric_number<T>(from, first + i); });
 }
 
-/// A launch for each four times that blocks are twice as long, and for each time that is left, and one for the signs.
+/// Launches: one for the signs, one for each factor of 16 in the length of a block, and one for each factor of 2 left.
 template <Scalar T>
 void rotate_blocks(device& on, std::size_t block, matrix_is how, key from, std::uint64_t first, std::span<T> y) {
     using namespace detail::on_device;
