@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <type_traits>
 
@@ -31,9 +32,14 @@ void compress_turned(auto& on, auto const& c, char const* name, std::span<T cons
         throw argument_error({name, ": a number of the transform is beyond the largest of its type"});
     c.rest(on, std::span<T const>(m.numbers), from.child(0), m.inside);
 }
-/// Refuses a message whose numbers are not finite.
+/// Refuses a message whose numbers are not finite. Turning back makes none, also on the way, that is larger than the
+/// sum of all magnitudes, so it is done only where that may come near the largest number of its type.
 void read_turned(auto& on, auto const& c, auto& source, auto& m) {
     read(on, source, m.inside, c.rest);
+    using T = typename std::remove_cvref_t<decltype(m)>::value_type;
+    auto const y = m.turned_numbers(on);
+    double const sum = static_cast<double>(largest_magnitude(on, y)) * static_cast<double>(y.size());  // at most
+    if (sum <= static_cast<double>(std::numeric_limits<T>::max()) / 2) return;
     if (auto const numbers = m.decoded(on); first_non_finite(on, numbers) < numbers.size())
         source.refuse("a transform whose numbers are not finite");
 }
@@ -49,9 +55,9 @@ namespace laconic {
 /// Peng, Quesnelle, Kingma, arXiv:2411.19870); with other sides the chunk is the number of coordinates of a square.
 ///
 /// The transform keeps lengths, up to rounding, so omega and delta are the rest's. All ranks compute it in the same
-/// order of sums. Cost: 2 side d multiplications for a matrix by whoever sends it, and twice that by whoever reads it,
-/// once to check it; memory 2 d numbers, for a matrix 3 d and d coordinates, and 2 side^2. Its messages have no
-/// self-describing form. A layer of a reducer that states its rows gives them to a dct of one row.
+/// order of sums. Cost: 2 side d multiplications for a matrix by whoever sends it and whoever reads it; memory 2 d
+/// numbers, for a matrix 3 d and d coordinates, and 2 side^2. Its messages have no self-describing form. A layer of a
+/// reducer that states its rows gives them to a dct of one row.
 template <class Rest = identity>
 struct dct {
     std::size_t side = 64, rows = 1;
@@ -101,8 +107,8 @@ struct dct {
 ///
 /// Then a `centroids` for normal numbers is EDEN (Vargaftik et al., ICML 2022), with one bit DRIVE (NeurIPS 2021):
 /// hadamard{} | centroids{2, 4096}, but in blocks, and with a scale for each. The rotation keeps lengths, up to
-/// rounding, so omega and delta are the rest's. Cost: log2(block) additions for each number by whoever sends it, and
-/// twice that by whoever reads it, once to check it; memory d numbers. Its messages have no self-describing form.
+/// rounding, so omega and delta are the rest's. Cost: log2(block) additions for each number by whoever sends it
+/// and whoever reads it; memory d numbers. Its messages have no self-describing form.
 template <class Rest = identity>
 struct hadamard {
     std::size_t block = 4096;

@@ -194,12 +194,17 @@ struct turned {
         return a.transform == b.transform && a.inside == b.inside;
     }
 
-    /// The numbers of the vector.
-    std::span<value_type const> decoded(auto& on) const {
+    /// The numbers of the transform.
+    std::span<value_type const> turned_numbers(auto& on) const {
         using T = value_type;
         numbers.resize(dimension());
         fill(on, std::span<T>(numbers), T(0));
         add_message(on, std::span<T>(numbers), T(1), inside);
+        return numbers;
+    }
+    /// The numbers of the vector.
+    std::span<value_type const> decoded(auto& on) const {
+        turned_numbers(on);
         transform.backward(on, numbers);
         return numbers;
     }
