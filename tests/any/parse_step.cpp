@@ -45,6 +45,6 @@ TEST_CASE("an error has its place and the valid names") {
     has("adam(0.1, beta1=1)", "adam: beta1 = 1 is outside [0, 1)");
     has("adam(0.1, beta1=2)", "column 17: beta1 is from 0 to 1");
     has("muon(rows=0)", "rows is a whole number from 1");
-    has("muon(rows=2, by=qr)", "by is newton_schulz or polar_express");
+    has("muon(rows=2, by=qr)", "by is newton_schulz, polar_express or polar");
     has("adam(0.1) | adam(0.1)", "a step cannot be part of a pipe");
 }
