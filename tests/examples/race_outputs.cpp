@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where an output fails, a signal comes or a name is strange, race keeps what it has and reports the rest.
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -286,10 +287,16 @@ class terminal {
         REQUIRE(ioctl(theirs_, TIOCSWINSZ, &size) == 0);
     }
     ~terminal() { close(theirs_), close(ours_); }
-    std::string text() const {
+    std::string text() const {  // the system hands it on piece by piece, also after the program's end
+        std::string all;
         char piece[1 << 16];
-        auto const n = read(ours_, piece, sizeof piece);
-        return {piece, static_cast<std::size_t>(std::max<ssize_t>(n, 0))};
+        pollfd ready{.fd = ours_, .events = POLLIN, .revents = 0};
+        while (poll(&ready, 1, 300) > 0) {
+            auto const n = read(ours_, piece, sizeof piece);
+            if (n <= 0) break;
+            all.append(piece, static_cast<std::size_t>(n));
+        }
+        return all;
     }
     std::string name;
 
