@@ -105,10 +105,10 @@ void sums_and_differences(T* y, std::size_t n) {
         sums_and_differences<A>(y, h), sums_and_differences<A>(y + h, h);
     else if (h == width)
         for (std::size_t i = 0; i < n; i += width) {
-            std::array<T, width> near;
-            std::copy_n(y + i, width, near.data());
-            sums_and_differences(std::span<T, width>(near));
-            std::copy_n(near.data(), width, y + i);
+            std::array<T, width> few;
+            std::copy_n(y + i, width, few.data());
+            sums_and_differences(std::span<T, width>(few));
+            std::copy_n(few.data(), width, y + i);
         }
     auto const add = [&]<class V>(std::type_identity<V>, T* a, T* b) {
         auto const sum = V::load(a) + V::load(b), difference = V::load(a) - V::load(b);
