@@ -106,7 +106,7 @@ def described(name, variants, folders):
             text += f"*What:* {about}." + "".join(f" *Source:* {s}." for s in source) + "\n\n"
         seen.add((about, *source))
         for f, default in parameters:
-            given = {"=": "by the theorem" if f in ("step", "memory", "alpha") else "none", "": "must be given"}
+            given = {"=": "by the theorem, if there is one" if f in ("step", "memory", "alpha") else "none", "": "must be given"}
             if f != "C":
                 rows.setdefault((f, in_words(fields.get(f) or VALUES[f])), {})[given.get(default, f"`{default[1:]}`")] = None
     if rows:

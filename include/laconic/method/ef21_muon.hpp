@@ -48,7 +48,7 @@ class orthogonalized_memory : public memory<T, B> {
   private:
     void orthogonalize(B& on, std::span<T> mean) const { orthogonalize_(on, mean, rows_, by_, tiny); }
 
-    static constexpr double tiny = std::numeric_limits<float>::min();
+    static constexpr auto tiny = static_cast<double>(std::numeric_limits<float>::min());
     std::size_t rows_;
     orthogonalization by_;
     mutable orthogonalizer<T, B> orthogonalize_;  // its arrays
