@@ -22,7 +22,7 @@ using namespace laconic;
 
 struct options {
     std::string cost = "affine:1e-9,5e-5", type = "float";
-    double dimension = 1e6, seconds = 0.5, dense_bits = 16;
+    double dimension = 1e6, seconds = 0.5, dense_bits = 16, computing = 0;
     int workers = 8;
     std::vector<std::string> compressors = {"top_k(0.01)", "top_k(0.01) | natural", "rand_k(0.01)",
                                             "natural",     "scaled_sign",           "bf16"};
@@ -42,6 +42,9 @@ void parse(CLI::App& app, options& o) {
                    "a compressor as in the C++, such as 'top_k(0.01) | natural'; may be given several times")
         ->take_all();
     app.add_option("--dense-bits", o.dense_bits, "of a number in the dense sum that messages are compared with")
+        ->capture_default_str();
+    app.add_option("--computing", o.computing,
+                   "seconds of the backward pass, during which the dense sum travels and messages do not")
         ->capture_default_str();
     app.add_option("--seconds", o.seconds, "how long each is measured, about")->capture_default_str();
 }
@@ -63,6 +66,8 @@ void answer(options const& o) {
         throw argument_error(fmt::format("--seconds: {} is not at least 0 and finite", o.seconds));
     if (!(o.dense_bits > 0 && std::isfinite(o.dense_bits)))
         throw argument_error(fmt::format("--dense-bits: {} is not above 0 and finite", o.dense_bits));
+    if (!(o.computing >= 0 && std::isfinite(o.computing)))
+        throw argument_error(fmt::format("--computing: {} is not at least 0 and finite", o.computing));
     auto const d = static_cast<std::size_t>(o.dimension);
     std::vector<any_compressor<T>> compressors;
     for (auto const& text : o.compressors) {
@@ -76,7 +81,8 @@ void answer(options const& o) {
                               "encode", "send", "decode", "sum", "dense", "pays"));
     std::vector<std::string> reasons;
     for (auto const& c : compressors) {
-        auto const p = would_it_pay<T>(link, d, o.workers, c, {.seconds = o.seconds, .bits_of_a_number = o.dense_bits});
+        auto const p = would_it_pay<T>(
+            link, d, o.workers, c, {.seconds = o.seconds, .bits_of_a_number = o.dense_bits, .computing = o.computing});
         output::print(fmt::format("{:<24} {:>12.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>5}\n",
                                   p.compressor, p.bits / static_cast<double>(d), 1e3 * p.encode, 1e3 * p.send,
                                   1e3 * p.decode, 1e3 * p.with_messages(), 1e3 * p.dense, p.pays ? "yes" : "no"));

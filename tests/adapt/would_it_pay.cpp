@@ -91,6 +91,25 @@ TEST_CASE("four workers, by hand") {
           "encode, 27 us to send and 4 us to decode; it pays where a bit takes more than 125 ps (8 Gbit/s)");
 }
 
+TEST_CASE("of a dense sum that travels while ranks compute, what it takes beyond that counts") {
+    auto const link = affine_cost(1e-9, 1e-6);
+    auto const p = payoff_of(link, 1000, 4, {}, {.computing = 20e-6});
+    CHECK(p.dense == doctest::Approx(2 * 3 * (8000e-9 + 1e-6) - 20e-6));
+    CHECK(p.send == doctest::Approx(3 * (8000e-9 + 1e-6)));
+    CHECK(p.pays);
+    CHECK(*p.break_even == doctest::Approx((3e-6 + 20e-6) / 24000));
+    turns_at_the_break_even(p, link);
+    CHECK(
+        p.why().find("a dense sum of 32 bits a number takes 34 us more than the 20 us of computing meanwhile, with") !=
+        std::string::npos);
+    auto const hidden = payoff_of(link, 1000, 4, {}, {.computing = 60e-6});
+    CHECK(hidden.dense == 0);
+    CHECK_FALSE(hidden.pays);
+    turns_at_the_break_even(hidden, link);
+    CHECK_THROWS_AS(payoff_of(link, 1000, 4, {}, {.computing = -1}), argument_error);
+    CHECK_THROWS_AS(payoff_of(link, 1000, 4, {}, {.computing = NAN}), argument_error);
+}
+
 TEST_CASE("a fast link carries the vector sooner than it is compressed, a slow one does not") {
     auto const fast = payoff_of(affine_cost(1e-12, 0), 1000, 4), slow = payoff_of(affine_cost(1e-6, 0), 1000, 4);
     CHECK_FALSE(fast.pays);

@@ -23,6 +23,8 @@ TEST_CASE("would_it_pay: a slow link, a fast one, and one worker") {
     auto const fast = run_would_it_pay("--cost affine:0,0" + rest);
     CHECK(contains(fast, "\nno: a dense sum of 16 bits a number takes 0 s, with top_k(0.01) | natural "));
     CHECK(contains(fast, "too much even were sending free"));
+    auto const hidden = run_would_it_pay("--cost affine:1,5 --computing 4.8e5" + rest);
+    CHECK(contains(hidden, "\nno: a dense sum of 16 bits a number takes 30 s more than the 4.8e+05 s of computing"));
     CHECK(contains(run_would_it_pay("--cost affine:1,1 --dimension 1 --workers 1 --seconds 0 --compressor scaled_sign"),
                    "\nno: one worker sends nothing\n"));
 }
@@ -51,6 +53,7 @@ TEST_CASE("would_it_pay: wrong input gives one line and status 2") {
         {"--seconds -1", "--seconds: -1"},
         {"--seconds inf", "--seconds: inf"},
         {"--dense-bits 0", "--dense-bits: 0"},
+        {"--computing -1", "--computing: -1"},
         {"--compressor top_q", "there is no compressor 'top_q'"},
         {"--dimension 5 --compressor 'top_k(6)'", "top_k(6): k = 6 is above the dimension d = 5"},
         {"--type half", "half"},

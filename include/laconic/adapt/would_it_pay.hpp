@@ -56,7 +56,8 @@ struct payoff {
     std::size_t dimension = 0, measured = 0;  ///< of the vectors, and of those that were timed
     int workers = 1;
     double dense_bits = 0, bits = 0;          ///< of a dense vector, and of a message about it
-    double dense = 0;                         ///< seconds for the dense sum
+    double computing = 0;                     ///< seconds of computing during which the dense sum travels
+    double dense = 0;                         ///< seconds for the dense sum, beyond those
     double encode = 0, send = 0, decode = 0;  ///< seconds for this rank's message; for all messages; for all messages
     bool pays = false;
     /// The seconds per bit at which both take the same time, all other costs of the link unchanged; none if there is no
@@ -72,10 +73,12 @@ struct payoff {
     std::string why() const {
         if (workers == 1) return "no: one worker sends nothing";
         auto const time = [](double seconds) { return detail::with_unit(seconds, "s", 1); };
-        std::string text = detail::concat(
-            {(pays ? "yes: a dense sum of " : "no: a dense sum of "), dense_bits / static_cast<double>(dimension),
-             " bits a number takes ", time(dense), ", with ", compressor, " a round takes ", time(with_messages()),
-             ", of which ", time(encode), " to encode, ", time(send), " to send and ", time(decode), " to decode"});
+        std::string text =
+            detail::concat({(pays ? "yes: a dense sum of " : "no: a dense sum of "),
+                            dense_bits / static_cast<double>(dimension), " bits a number takes ", time(dense),
+                            (computing > 0 ? " more than the " + time(computing) + " of computing meanwhile" : ""),
+                            ", with ", compressor, " a round takes ", time(with_messages()), ", of which ",
+                            time(encode), " to encode, ", time(send), " to send and ", time(decode), " to decode"});
         if (!pays && encode + decode >= dense) text += ": too much even were sending free";
         if (break_even)
             text += detail::concat({"; it pays where a bit takes ", (dearer_bits_help ? "more" : "less"), " than ",
@@ -93,6 +96,7 @@ struct pay_measurement {
     std::size_t longest = std::size_t{1} << 22;  ///< of longer vectors a part is timed
     key from{};                                  ///< the key of all that is drawn
     double bits_of_a_number = 16;  ///< in the dense sum: 16 as of bf16 over a ring or two_shot, 32 of float
+    double computing = 0;  ///< seconds, of the backward pass, during which the dense sum travels; messages do not
 };
 
 namespace detail {
@@ -166,7 +170,7 @@ inline void price_rounds(payoff& p, message_cost const& link, message_speed cons
     auto const dense = [&](message_cost const& c) { return 2 * (n - 1) * c(d); };
     auto const send = [&](message_cost const& c) { return (n - 1) * c(p.bits); };
     p.bits = speed.bits;
-    p.dense = dense(link);
+    p.dense = std::max(0.0, dense(link) - p.computing);
     p.encode = speed.encode;
     p.send = send(link);
     p.decode = n * speed.decode;
@@ -174,7 +178,7 @@ inline void price_rounds(payoff& p, message_cost const& link, message_speed cons
     message_cost free_bits = link, only_bits{1, 0, 0, 0, link.loss};
     free_bits.per_bit = 0;
     double const saved = dense(only_bits) - send(only_bits);  // where a bit costs 1
-    double const price = (p.encode + p.decode + send(free_bits) - dense(free_bits)) / saved;
+    double const price = (p.encode + p.decode + send(free_bits) + p.computing - dense(free_bits)) / saved;
     p.dearer_bits_help = saved > 0;
     if (price > 0 && std::isfinite(price)) p.break_even = price;
 }
@@ -185,10 +189,12 @@ inline void price_rounds(payoff& p, message_cost const& link, message_speed cons
 /// messages each encodes one, sends it to all others and decodes all n, as gather_all does: the transfer takes (n - 1)
 /// link(b), b being the bits of a message. The dense sum is a ring's or two_shot's, 2 (n - 1) link(bits / n), of 16
 /// bits a number by default, which training rarely needs more than, and without the time of rounding and additions. All
-/// ranks send and receive at the same time, and compute nothing meanwhile. link(bits) is the seconds from one worker to
-/// one other, such as that of measure_cost through between_two. Encoding and decoding are timed by this call, on one
-/// thread, with a vector that is drawn. It does not consider whether compression takes more rounds. Throws
-/// argument_error for d = 0, no workers and a compressor that does not suit d.
+/// ranks send and receive at the same time. If the dense sum of a training loop travels while the backward pass goes
+/// on, give the seconds of that as `computing`: what the sum takes beyond them counts. Messages are made of a whole
+/// gradient, and nothing is computed meanwhile; in a reducer with several layers, those of the first also travel.
+/// link(bits) is the seconds from one worker to one other, such as that of measure_cost through between_two. Encoding
+/// and decoding are timed by this call, on one thread, with a vector that is drawn. It does not consider whether
+/// compression takes more rounds. Throws argument_error for d = 0, no workers and a compressor that does not suit d.
 template <Scalar T = float, Compressor<T> C = top_k<>, Clock Now = monotonic_clock, class B = host>
 payoff would_it_pay(message_cost const& link, std::size_t d, int workers, C const& compressor = C{0.01},
                     pay_measurement const& how = {}, Now clock = {}) {
@@ -197,6 +203,8 @@ payoff would_it_pay(message_cost const& link, std::size_t d, int workers, C cons
     if (!(how.seconds >= 0)) throw argument_error({"would_it_pay: ", how.seconds, " seconds to measure"});
     if (!(how.bits_of_a_number > 0 && std::isfinite(how.bits_of_a_number)))
         throw argument_error({"would_it_pay: ", how.bits_of_a_number, " bits of a number in the dense sum"});
+    if (!(how.computing >= 0 && std::isfinite(how.computing)))
+        throw argument_error({"would_it_pay: ", how.computing, " seconds of computing"});
     if (how.longest < 2) throw argument_error("would_it_pay: a vector of 2 numbers or more is measured");
     detail::check_by_name(compressor, d);
     payoff p;
@@ -204,6 +212,7 @@ payoff would_it_pay(message_cost const& link, std::size_t d, int workers, C cons
     p.dimension = d;
     p.measured = std::min(d, how.longest);
     p.workers = workers;
+    p.computing = how.computing;
     p.dense_bits = how.bits_of_a_number * static_cast<double>(d);
     detail::price_rounds(p, link, detail::speed_of_messages<T, B>(compressor, d, how, clock));
     return p;
