@@ -247,7 +247,7 @@ class whole_sum {
     template <Communicator C>
     void reduce_scatter(host& on, C& comm, std::span<T> x, std::uint64_t round) {
         if constexpr (ReduceScatters<algorithm, host, C, std::span<T>>)
-            sum_.reduce_scatter(on, comm, x, round);
+            sum_.reduce_scatter(on, comm, x, sum_round{round, nullptr, false});
         else
             (*this)(on, comm, x, round);
     }

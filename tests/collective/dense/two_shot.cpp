@@ -277,6 +277,58 @@ TEST_CASE_TEMPLATE("what is brought = what is applied + what returns to who roun
             }
 }
 
+TEST_CASE("a rank's part of the sum takes the first messages alone, and its own numbers as they are") {
+    for (std::size_t const n : {1u, 2u, 3u, 7u})
+        for (std::size_t const d : {0u, 1u, 5u, 600u, 100003u}) {
+            CAPTURE(n);
+            CAPTURE(d);
+            auto const brought = fractions(d, int(n));
+            detail::partition const parts{d, n};
+            vectors<float> left(n);
+            std::vector<std::uint64_t> sent(n);
+            fibers::run(int(n), [&](auto& inner) {
+                metered comm(inner);
+                host on;
+                auto const me = std::size_t(comm.rank()), first = parts.first(me);
+                auto x = brought[me];
+                auto sum = make_sum<float>(two_shot{bf16{}}, d);
+                sum.reduce_scatter(on, comm, std::span(x));
+                sent[me] = comm.bytes_sent();
+                left[me].assign(sum.leftover().begin(), sum.leftover().end());
+                for (std::size_t i = 0; i < d; ++i) {
+                    float whole = 0;
+                    for (std::size_t r = 0; r < n; ++r) whole += r == me ? brought[r][i] : rounded(brought[r][i]);
+                    bool const own = i >= first && i < first + parts.length(me);
+                    if (own) REQUIRE(x[i] == whole);
+                    REQUIRE(left[me][i] == (own ? 0 : brought[me][i] - rounded(brought[me][i])));
+                }
+                // By the call, whose other numbers stay; over a ring it is a part of the whole sum.
+                auto y = brought[me], around = brought[me];
+                auto const mine = reduce_scatter(comm, y, two_shot{bf16{}});
+                if (mine.first != first || mine.values.size() != parts.length(me)) throw error("another part");
+                for (std::size_t i = 0; i < d; ++i) {
+                    bool const own = i >= first && i < first + parts.length(me);
+                    REQUIRE(y[i] == (own ? x[i] : brought[me][i]));
+                }
+                reduce_scatter(comm, around, two_shot{bf16{}, 0, true});
+                auto const by_ring = around_by_one_loop(brought);
+                for (std::size_t i = first; i < first + parts.length(me); ++i) REQUIRE(around[i] == by_ring[i]);
+            });
+            for (std::size_t r = 0; r < n; ++r) CHECK(sent[r] == 2 * (d - parts.length(r)));
+        }
+    std::string said[3];
+    threads::run(3, [&](auto& comm) {
+        std::vector<float> x(30, comm.rank() == 1 ? NAN : 1.0f);
+        said[comm.rank()] = error_of<non_finite_error>([&] { reduce_scatter(comm, x, two_shot<>{}); });
+        x.assign(30, 2);
+        auto const part = reduce_scatter(comm, x, two_shot<>{});
+        for (float const v : part.values)
+            if (v != 6) throw error("not the sum");
+    });
+    for (auto const& text : said) CHECK(text == said[0]);
+    CHECK(said[0].find("rank 1") != std::string::npos);
+}
+
 TEST_CASE("with an unbiased compressor the sum is unbiased, and each round and each rank draws anew") {
     double const count = 4000;
     vec mean(2);

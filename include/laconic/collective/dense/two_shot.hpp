@@ -96,20 +96,24 @@ class two_shot<C>::adder : detail::sum_in_session {
     /// x <- the sum. Throws argument_error, too, where the compressor does not suit the pieces of a part, and
     /// compression_error where it has no message about one. After an error leftover() is unspecified.
     void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round round = {}) {
-        auto const n = static_cast<std::size_t>(comm.size());
-        detail::partition const parts{d_, n};
-        for (std::size_t p = 0; p < n; ++p)
-            pieces{parts.first(p), parts.length(p)}.each(
-                [&](std::size_t, std::size_t length) { compressor_.check(length); });
-        session_.start(on, comm, round, x, d_);
-        round_ = from_.child(round.number);
-        keeps_ = round.keeps_leftover;
-        if (keeps_) left_.resize(d_);
+        start(on, comm, x, round);
         if (owner_keeps_) {
+            detail::partition const parts{d_, static_cast<std::size_t>(comm.size())};
             auto const own = parts.length(static_cast<std::size_t>(comm.rank()));
             owned_.resize(own), next_owned_.resize(own);
         }
-        ring_ ? go_round(on, comm, x) : send_to_owners(on, comm, x);
+        ring_ ? go_round(on, comm, x) : send_to_owners(on, comm, x, true);
+        session_.finish();
+    }
+    /// The part of x that has this rank's number <- that part of the sum, by the first messages alone; this rank's own
+    /// numbers are added as they are. P - 1 messages, and a collective call of no bytes, by which all ranks throw the
+    /// same. leftover() is what this rank's messages left out. Around a ring it is the whole sum. After it the rest of
+    /// x is unspecified.
+    void reduce_scatter(B& on, PointToPoint auto& comm, std::span<T> x, sum_round const& round = {}) {
+        if (ring_) return (*this)(on, comm, x, round);
+        start(on, comm, x, round);
+        send_to_owners(on, comm, x, false);
+        session_.share_failure(comm);
         session_.finish();
     }
 
@@ -123,7 +127,19 @@ class two_shot<C>::adder : detail::sum_in_session {
     }
 
   private:
-    void send_to_owners(B& on, auto& comm, std::span<T> x) {
+    void start(B& on, auto& comm, std::span<T> x, sum_round const& round) {
+        auto const n = static_cast<std::size_t>(comm.size());
+        detail::partition const parts{d_, n};
+        for (std::size_t p = 0; p < n; ++p)
+            pieces{parts.first(p), parts.length(p)}.each(
+                [&](std::size_t, std::size_t length) { compressor_.check(length); });
+        session_.start(on, comm, round, x, d_);
+        round_ = from_.child(round.number);
+        keeps_ = round.keeps_leftover;
+        if (keeps_) left_.resize(d_);
+    }
+    // The second messages are sent where all ranks are to have the whole sum.
+    void send_to_owners(B& on, auto& comm, std::span<T> x, bool whole) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         detail::partition const parts{d_, n};
         auto const of_part = [&](std::size_t p) { return pieces{parts.first(p), parts.length(p)}; };
@@ -144,13 +160,14 @@ class two_shot<C>::adder : detail::sum_in_session {
                     });
             if (t >= ahead && t - ahead < of_part(me).count())
                 of_part(me).visit(t - ahead, [&](std::size_t at, std::size_t length) {
-                    add_up(on, comm, x, at, length);
+                    add_up(on, comm, x, at, length, whole);
+                    if (!whole) return;
                     auto const bytes =
                         session_.encode([&](wire::bit_writer& sink) { wire::write_on(on, sink, message_); }).finish();
                     for (std::size_t step = 1; step < n; ++step)
                         session_.send_bytes(comm, static_cast<int>(other(step)), bytes);
                 });
-            for (std::size_t step = 1; step < n && t >= 2 * ahead; ++step)
+            for (std::size_t step = 1; step < n && whole && t >= 2 * ahead; ++step)
                 if (auto const p = other(n - step); t - 2 * ahead < of_part(p).count())
                     of_part(p).visit(t - 2 * ahead, [&](std::size_t at, std::size_t length) {
                         session_.receive(comm, static_cast<int>(p), [&](wire::bit_reader& source) {
@@ -229,8 +246,8 @@ class two_shot<C>::adder : detail::sum_in_session {
         fill(on, x, T(0));
         add_message(on, x, static_cast<T>(n), m);
     }
-    // A piece of this rank's part: x <- the sum, and message_ is about the mean.
-    void add_up(B& on, auto& comm, std::span<T> all, std::size_t at, std::size_t length) {
+    // A piece of this rank's part: x <- the sum, where all are to have it of the mean that message_ is about.
+    void add_up(B& on, auto& comm, std::span<T> all, std::size_t at, std::size_t length, bool whole) {
         auto const n = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
         auto const sum = std::span<T>(sum_).first(length), mean = std::span<T>(mean_).first(length);
         fill(on, sum, T(0));
@@ -240,6 +257,9 @@ class two_shot<C>::adder : detail::sum_in_session {
                     read_message(on, source, length, key_of(r, at));
                     add_message(on, sum, T(1), theirs_);
                 });
+            } else if (!whole) {
+                add_scaled(on, T(1), std::span<T const>(all.subspan(at, length)), sum);
+                if (keeps_) fill(on, std::span<T>(left_).subspan(at, length), T(0));
             } else if (!session_.failed() && compress(on, comm.rank(), all.subspan(at, length), at, key_of(me, at))) {
                 keep_error(on, all.subspan(at, length), at);
                 add_message(on, sum, T(1), message_);
@@ -247,6 +267,7 @@ class two_shot<C>::adder : detail::sum_in_session {
         }
         if (session_.failed()) return;
         session_.check_sum(on, sum, at);
+        if (!whole) return copy(on, std::span<T const>(sum), all.subspan(at, length));
         for (std::size_t i = 0; i < length; ++i) mean[i] = sum[i] / static_cast<T>(n);
         std::size_t const first = at - detail::partition{d_, n}.first(me);
         if (owner_keeps_) add_scaled(on, T(1), std::span<T const>(owned_).subspan(first, length), mean);
