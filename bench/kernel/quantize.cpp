@@ -13,7 +13,10 @@
 #include <vector>
 
 #include "kernel.hpp"
+#include "laconic/compress/centroids.hpp"
+#include "laconic/compress/clip.hpp"
 #include "laconic/compress/compressors.hpp"
+#include "laconic/compress/transforms.hpp"
 #include "laconic/wire/message.hpp"
 
 namespace kernel_bench {
@@ -160,7 +163,14 @@ void add_quantize() {
     add_encoding<float>("float8_e5m2", float8_e5m2{}, in_memory);
     add_encoding<float>("mxfp8_e4m3", block_float{block_format::mxfp8_e4m3}, in_memory);
     add_encoding<float>("mxfp4", block_float{block_format::mxfp4}, in_memory);
+    add_encoding<float>("mxfp6_e2m3", block_float{block_format::mxfp6_e2m3}, in_memory);
     add_encoding<float>("nvfp4", block_float{block_format::nvfp4}, in_memory);
+    add_encoding<float>("int8_blocks", block_float{block_format::int8, 128}, in_memory);
+    add_encoding<float>("bin_means_2_bits", bin_means{2, bucket}, in_memory);
+    add_encoding<float>("centroids_2_bits", centroids{2, bucket}, in_memory);
+    add_encoding<float>("hadamard_centroids_2_bits", hadamard{} | centroids{2, 4096}, in_memory);
+    add_encoding<float>("dct_top_k_1_percent", dct{} | top_k{0.01}, in_memory);
+    add_encoding<float>("clip", clip{1}, in_memory);
     add_encoding<float>("top_k_1_percent", top_k{0.01}, in_memory);
     add_encoding<float>("rand_k_1_percent", rand_k{0.01}, in_memory);
 
