@@ -193,6 +193,7 @@ TEST_CASE("codes that are packed as they are made are those of a message, of lon
     same(float8_e4m3{});
     same(block_float{block_format::mxfp6_e3m2});
     same(scaled_sign{64});
+    same(two_means{70});
     same(vote{});
 }
 

@@ -146,6 +146,8 @@ TEST_CASE("strangers read it") {
 TEST_CASE("numbers that are not finite are refused") {
     for (double const v : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
         CHECK_THROWS_WITH_AS(laws::unchecked(vote{}, vec{1, v}), "vote: coordinate 1 is not finite", argument_error);
+    double const large = std::numeric_limits<double>::max();
+    CHECK(laws::received(vote{}, vec{large, -large, large}, key{}) == vec{1, -1, 1});
 }
 
 TEST_CASE("it has neither constant, nor has a pipe that ends with it") {

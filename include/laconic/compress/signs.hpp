@@ -90,10 +90,13 @@ struct vote {
         messages::begin_message(m, d);
     }
     /// Throws argument_error where a value is not finite.
-    void operator()(auto& on, auto x, key from, auto& m) const {
-        blank(on, x.size(), from, m);
-        detail::require_finite(on, "vote", x);
-        pack_signs(on, x, std::span(m.words));
+    void operator()(auto& on, auto x, key, auto& m) const {
+        // A finite mean shows that all values are, without a pass of its own.
+        detail::begin_buckets(m, 0, x.size());
+        if (!pack_signs_and_means(on, x, m.bucket, std::span(m.scales), std::span(m.words)))
+            detail::require_finite(on, "vote", x);
+        m.bucket = 0;
+        m.scales.resize(0);
     }
 
     bool operator==(vote const&) const = default;

@@ -169,21 +169,6 @@ TEST_CASE_TEMPLATE("least and largest, for every length and place", T, float, do
             }
 }
 
-TEST_CASE_TEMPLATE("sums of the negative numbers and of the others, and how many are negative", T, float, double) {
-    host on;
-    reference plain;
-    std::vector<T> const x{3, -4, 12, 0, T(-0.0), T(-0.5)};
-    CHECK(sums_by_sign(on, all(x)) == std::pair(4.5, 15.0));
-    CHECK(count_negative(on, all(x)) == 2);
-    for (std::size_t d = 0; d <= 70; ++d) {
-        auto const y = laws::noise<T>(d, d, 9);
-        CHECK(sums_by_sign(on, all(y)) == sums_by_sign(plain, all(y)));
-        CHECK(count_negative(on, all(y)) == count_negative(plain, all(y)));
-        auto const [below, above] = sums_by_sign(on, all(y));
-        CHECK(below + above == doctest::Approx(sum_of_magnitudes(on, all(y))).epsilon(1e-14));
-    }
-}
-
 TEST_CASE_TEMPLATE("a variance by hand: quarters of a step above, below and on the grid", T, float, double) {
     CHECK(variance<T>({}, T(1)) == 0);
     CHECK(variance<T>({0, 2, -4, 6}, T(2)) == 0);

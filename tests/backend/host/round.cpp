@@ -195,3 +195,36 @@ TEST_CASE_TEMPLATE("halvings in pieces or at once, and as the definition has it"
         }
     CHECK(halvings_of(noise, T(4096), 9, key{6}) != halvings_of(noise, T(4096), 9, key{7}));
 }
+
+TEST_CASE_TEMPLATE("signs, with the sums of the negative numbers and of the others", T, float, double) {
+    host on;
+    reference plain;
+    auto const of = [&](std::vector<T> const& x, std::vector<std::uint64_t>& words) {
+        words.assign((x.size() + 63) / 64, 7);
+        return pack_signs_and_sums(on, std::span<T const>(x), std::span(words));
+    };
+    std::vector<std::uint64_t> words, wanted;
+    auto const s = of({3, -4, 12, 0, T(-0.0), T(-0.5)}, words);
+    CHECK(s.below == 4.5);
+    CHECK(s.above == 15);
+    CHECK(s.negative == 2);
+    CHECK(words[0] == 0b100010);
+    for (std::size_t d = 0; d <= 300; d += d < 140 ? 1 : 20) {
+        auto x = laws::noise<T>(d, d, 9);
+        std::span<T const> const v(x);
+        auto const sums = of(x, words);
+        CHECK(std::pair(sums.below, sums.above) == sums_by_sign(plain, v));
+        CHECK(sums.negative == count_negative(plain, v));
+        CHECK(sums.finite);
+        wanted.resize(words.size());
+        pack_signs(plain, v, std::span(wanted));
+        CHECK(words == wanted);
+        for (T const odd : {std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()})
+            for (std::size_t const i : {d - d / 3, d / 2, d}) {
+                if (i >= d) continue;
+                T const kept = std::exchange(x[i], odd);
+                CHECK_FALSE(of(x, words).finite);
+                x[i] = kept;
+            }
+    }
+}

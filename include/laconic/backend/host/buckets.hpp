@@ -191,22 +191,24 @@ bool pack_signs_and_means(basic_host<A>& on, std::span<T const> x, std::size_t b
 }
 
 /// The words of pack_signs, and of each bucket the mean magnitude of the negative values and that of the others; 0
-/// where there are none. Finite: values, and the sums of either kind. x is read four times.
+/// where there are none. Finite: values, and the sums of either kind. x is read twice unless bucket % 64 is 0.
 template <class A, Scalar T>
 bool pack_signs_and_two_means(basic_host<A>& on, std::span<T const> x, std::size_t bucket, std::span<T> below,
                               std::span<T> above, std::span<std::uint64_t> words) {
     LACONIC_EXPECTS(detail::make_pieces(below.size(), x.size(), bucket) && above.size() == below.size() &&
                     words.size() == detail::pieces_in(x.size(), 64));
-    bool finite = first_non_finite(on, x) == x.size();
-    if (!finite) return false;
-    detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t, std::span<T const> part) {
-        auto const sums = sums_by_sign(on, part);
-        finite = finite && std::isfinite(sums.first) && std::isfinite(sums.second);
-        auto const negative = count_negative(on, part), rest = part.size() - negative;
-        below[b] = negative == 0 ? T(0) : static_cast<T>(sums.first / static_cast<double>(negative));
-        above[b] = rest == 0 ? T(0) : static_cast<T>(sums.second / static_cast<double>(rest));
+    bool const whole_words = bucket % 64 == 0 || bucket >= x.size();
+    bool finite = true;
+    detail::each_bucket(x, bucket, [&](std::size_t b, std::size_t first, std::span<T const> part) {
+        // A bucket that begins within a word writes where those before it do, until all is written once more.
+        auto const sums =
+            pack_signs_and_sums(on, part, words.subspan(first / 64).first(detail::pieces_in(part.size(), 64)));
+        finite = finite && sums.finite && std::isfinite(sums.below) && std::isfinite(sums.above);
+        auto const rest = part.size() - sums.negative;
+        below[b] = sums.negative == 0 ? T(0) : static_cast<T>(sums.below / static_cast<double>(sums.negative));
+        above[b] = rest == 0 ? T(0) : static_cast<T>(sums.above / static_cast<double>(rest));
     });
-    pack_signs(on, x, words);
+    if (!whole_words) pack_signs(on, x, words);
     return finite;
 }
 

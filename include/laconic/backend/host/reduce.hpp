@@ -218,22 +218,6 @@ T largest_magnitude(basic_host<A>& on, std::span<T const> x) {
     return std::max(largest, -least);  // in this order: +0 where all are zeros
 }
 
-/// The sums of |x_i| over all x_i < 0, and over the others.
-template <class A, Scalar T>
-std::pair<double, double> sums_by_sign(basic_host<A>&, std::span<T const> x) {
-    auto const add_if_above = [](auto& sum, auto v) { sum += larger(decltype(v)::all(0.0), v); };
-    auto const add_if_below = [=](auto& sum, auto v) { add_if_above(sum, decltype(v)::all(0.0) - v); };
-    return {detail::ordered_sum<A>(add_if_below, x), detail::ordered_sum<A>(add_if_above, x)};
-}
-
-/// How many x_i < 0 there are.
-template <class A, Scalar T>
-std::size_t count_negative(basic_host<A>&, std::span<T const> x) {
-    std::size_t n = 0;
-    for (T const v : x) n += v < 0;
-    return n;
-}
-
 /// The first coordinate that is NaN or infinite, x.size() where there is none.
 template <class A, Scalar T>
 std::size_t first_non_finite(basic_host<A>&, std::span<T const> x) {

@@ -190,4 +190,42 @@ double pack_signs_and_sum(basic_host<A>& on, std::span<T const> x, std::span<std
     });
 }
 
+/// The sums of |x_i| over all x_i < 0, and over the others, how many of the former there are, and whether all are
+/// finite.
+template <class A>
+struct sums_of_signs {
+    double below = 0, above = 0;
+    std::size_t negative = 0;
+    bool finite = true;
+    void operator+=(sums_of_signs const& more) {
+        below += more.below;
+        above += more.above;
+        negative += more.negative;
+        finite = finite && more.finite;
+    }
+};
+
+/// The words of pack_signs, and these sums in the order of the others: one pass.
+template <class A, Scalar T>
+sums_of_signs<A> pack_signs_and_sums(basic_host<A>& on, std::span<T const> x, std::span<std::uint64_t> words) {
+    LACONIC_EXPECTS(detail::make_pieces(words.size(), x.size(), 64));
+    return detail::sum_in_order(0, x.size(), [&](std::size_t first, std::size_t n) {
+        constexpr std::size_t piece = 128;  // of which the loops behind the first find all in the first cache
+        detail::stretch_sum<A, T> below, above;
+        sums_of_signs<A> sums;
+        for (std::size_t i = first; i < first + n; i += piece) {
+            auto const part = x.subspan(i, std::min(piece, first + n - i));
+            auto const signs = words.subspan(i / 64, (part.size() + 63) / 64);
+            pack_signs(on, part, signs);
+            for (auto const word : signs) sums.negative += static_cast<std::size_t>(std::popcount(word));
+            sums.finite = sums.finite && first_non_finite(on, part) == part.size();
+            below.add([](auto& all, auto v) { all += larger(decltype(v)::all(0.0), decltype(v)::all(0.0) - v); }, part);
+            above.add([](auto& all, auto v) { all += larger(decltype(v)::all(0.0), v); }, part);
+        }
+        sums.below = below.total();
+        sums.above = above.total();
+        return sums;
+    });
+}
+
 }  // namespace laconic::kernels
