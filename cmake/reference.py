@@ -19,7 +19,7 @@ BY_HAND, FROM_CODE = "<!-- by hand -->", "<!-- from the code -->"
 PAGES = {  # in the order of race --list: the folders of the headers
     "methods": ["method", "decentralized", "second_order"],
     "compressors": ["compress", "any"],
-    "collectives": ["collective"],
+    "collectives": ["collective", "transport"],
     "reductions": ["reduction"],
     "costs": ["core"],
     "steps": ["optim"],

@@ -42,7 +42,7 @@ std::vector<std::string> all_collectives() {
     all.push_back("gtop_k(2, as_published=yes)");
     for (auto const& listed : list_collectives()) {  // those that no text above names, with their defaults
         auto const is_it = [&](std::string const& text) { return text.substr(0, text.find('(')) == listed.name; };
-        if (std::none_of(all.begin(), all.end(), is_it) && listed.name != "gather" &&
+        if (std::none_of(all.begin(), all.end(), is_it) && listed.name != "gather" && listed.name != "robust" &&
             listed.name != "engine_all_reduce")
             all.push_back(listed.name);
     }

@@ -16,7 +16,8 @@ using vec = std::vector<double>;
 std::vector<std::string> const collectives = [] {
     std::vector<std::string> all;
     for (auto const& x : list_collectives())
-        if (x.name != "gather" && x.name != "engine_all_reduce" && (all.empty() || all.back() != x.name))
+        if (x.name != "gather" && x.name != "robust" && x.name != "engine_all_reduce" &&
+            (all.empty() || all.back() != x.name))
             all.push_back(x.parameters.starts_with("(k=") ? x.name + "(all)"
                           : x.name == "two_shot"          ? "two_shot(identity)"
                                                           : x.name);

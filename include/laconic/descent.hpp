@@ -45,8 +45,8 @@ class descent : public loop_base<descent<R, F, C, T, B>, F, C, T, B> {
           mean_(x.size()) {
         detail::check_by_name(method_.compressor, x.size());
         transport_.require_beside(method_.feedback, "the feedback " + detail::described(method_.feedback));
-        if constexpr (requires { transport_type::is_robust; })
-            if (detail::corrects_local_steps(method_.estimator))
+        if constexpr (requires { transport_.is_robust(); })
+            if (transport_.is_robust() && detail::corrects_local_steps(method_.estimator))
                 throw argument_error(
                     "local steps that are corrected by the mean of the models need that mean, not robust");
         this->agree(detail::composition_of(method_));

@@ -372,6 +372,19 @@ class ReducerTest(unittest.TestCase):
 
         Together(7).run(body)
 
+    def test_a_rule_in_place_of_a_collective_ignores_a_rank_that_sends_anything(self):
+        def body(comm):
+            reduce = laconic.Reducer("plain(over=robust(trimmed_mean(1)))", comm, np.zeros(50))
+            x = gradient(comm.rank, 0, 50) if comm.rank != 2 else np.full(50, 1e6)
+            reduce(x)
+            others = np.sort([gradient(r, 0, 50) for r in (0, 1, 3, 4)], axis=0)
+            np.testing.assert_allclose(x, np.mean(others[1:], axis=0), rtol=1e-6)
+            with self.assertRaisesRegex(laconic.ArgumentError, "krum needs more than 6 ranks"):
+                laconic.Reducer("plain(over=robust(krum(2)))", comm, x)(x)
+
+        Together(5).run(body)
+        self.assertIn("robust(rule=coordinate_median, beside_memory=no)", laconic.names("collectives"))
+
     def test_a_two_shot_sum_sends_16_bits_a_number_to_and_from_who_adds_up(self):
         listeners = [laconic.Listener("127.0.0.1:0") for _ in range(4)]
 

@@ -51,8 +51,10 @@ TEST_CASE("gathering is the default, and what is written alike is equal") {
                          argument_error);
 }
 
-TEST_CASE("gather adds nothing up") {
+TEST_CASE("gather and robust add nothing up") {
     fibers::run(1, [](fibers::member& comm) {
         CHECK_THROWS_AS(make_sum<double>(any_collective<>{}, comm, 5), argument_error);
+        CHECK_THROWS_WITH_AS(make_sum<double>(any_collective<>(robust{robust_rules::krum{}}), comm, 5),
+                             doctest::Contains("robust(krum(1)) adds nothing up"), argument_error);
     });
 }

@@ -16,16 +16,29 @@ std::vector<std::string> default_texts(detail::type_list<X...>) {
 TEST_CASE("every collective is read and written back") {
     std::set<std::string> read, listed, names;
     auto texts = default_texts(detail::library_collectives{});
-    for (char const* text :
-         {"split_all_gather(dense)", "gtop_k(100)", "gtop_k(0.001, as_published=yes)",
-          "spar_reduce_scatter(100, seed=7)", "spar_reduce_scatter(0.25, as_published=yes)",
-          "ok_top_k(0.5, threshold=8, regions=3)", "split_all_gather(quantize(7))",
-          "split_all_gather(quantize(127, bucket=1024, p=inf), seed=5)", "omni_reduce(32)", "two_shot(bf16)",
-          "two_shot(quantize(7, bucket=128), seed=5)", "arc_top_k(rows=4, k=2, sketch=3, seed=1)",
-          "shared_factors(rows=4, rank=2, refresh=5, in_full=yes, seed=1)",
-          "auto(latency=0.001, seconds_per_bit=1e-06)",
-          "auto(latency=0, seconds_per_bit=0, overhead=3e-06, half_duplex=yes, "
-          "per_term=2e-09, per_number=1e-09, every=1)"})
+    for (char const* text : {"split_all_gather(dense)",
+                             "gtop_k(100)",
+                             "gtop_k(0.001, as_published=yes)",
+                             "spar_reduce_scatter(100, seed=7)",
+                             "spar_reduce_scatter(0.25, as_published=yes)",
+                             "ok_top_k(0.5, threshold=8, regions=3)",
+                             "split_all_gather(quantize(7))",
+                             "split_all_gather(quantize(127, bucket=1024, p=inf), seed=5)",
+                             "omni_reduce(32)",
+                             "two_shot(bf16)",
+                             "two_shot(quantize(7, bucket=128), seed=5)",
+                             "arc_top_k(rows=4, k=2, sketch=3, seed=1)",
+                             "shared_factors(rows=4, rank=2, refresh=5, in_full=yes, seed=1)",
+                             "auto(latency=0.001, seconds_per_bit=1e-06)",
+                             "auto(latency=0, seconds_per_bit=0, overhead=3e-06, half_duplex=yes, "
+                             "per_term=2e-09, per_number=1e-09, every=1)",
+                             "robust(coordinate_median)",
+                             "robust(trimmed_mean(2))",
+                             "robust(geometric_median(passes=9))",
+                             "robust(krum(2), beside_memory=yes)",
+                             "robust(centered_clip(0.5, passes=2))",
+                             "robust(median_norm_clip)",
+                             "robust(mean_over_senders(clip=yes), beside_memory=yes)"})
         texts.push_back(text);
     for (auto const& text : texts) {
         CAPTURE(text);
@@ -38,6 +51,7 @@ TEST_CASE("every collective is read and written back") {
         CHECK(listed.insert(x.name + x.parameters).second);
         names.insert(x.name);
         CHECK(!x.about.empty());
+        if (x.name == "robust") CHECK(x.fields[0].values.starts_with("coordinate_median, trimmed_mean(drop=1), "));
     }
     CHECK(read == names);
 }
@@ -56,6 +70,8 @@ TEST_CASE("blanks, names and defaults are free") {
     same("split_all_gather(quantize)", compressed_split_all_gather{quantize{1}});
     same("split_all_gather(seed=3, then=quantize( bucket=64, levels=7, p=1 ))",
          compressed_split_all_gather{quantize{7, 64, p_norm::one}, 3});
+    same("robust", robust{robust_rules::coordinate_median{}});
+    same("robust(krum)", robust{robust_rules::krum{}});
     same("omni_reduce", omni_reduce{});
     same("two_shot", two_shot{bf16::random{}});
     same("two_shot(bf16)", two_shot{bf16{}});
@@ -87,6 +103,10 @@ TEST_CASE("what is wrong, where, and what there is instead") {
     refused("two_shot(bf17)", 10, "there is no compressor 'bf17' (did you mean bf16?)");
     refused("auto(latency=much)", 14, "latency is a number");
     refused("auto(every=0)", 12, "every is a whole number from 1 to");
+    refused("robust(krumm(2))", 8, "there is no rule 'krumm' (did you mean krum?)");
+    refused("robust(trimmed)", 8, "geometric_median");
+    refused("robust(krum(2), yes)", 17, "robust takes rule or beside_memory");
+    refused("robust(centered_clip(-1))", 22, "radius is from 0 to 1e+300");
     refused("engine_all_reduce(2)", 19, "engine_all_reduce takes no arguments");
     refused("gtop_k(many)", 8, "k is a number");
     refused("gtop_k(3, yes)", 11, "gtop_k takes k or as_published; this is none of them");
@@ -99,8 +119,8 @@ TEST_CASE("what is wrong, where, and what there is instead") {
 TEST_CASE("of floats, too: all that add up over three ranks give the sum") {
     constexpr std::size_t n = 9;
     for (auto const& known : list_collectives<float>()) {
-        if (known.name == "gather" || known.name == "engine_all_reduce")
-            continue;  // another sum; an engine that has it
+        if (known.name == "gather" || known.name == "robust" || known.name == "engine_all_reduce")
+            continue;  // no sums; an engine that has it
         auto const x = parse_collective<float>(known.parameters.starts_with("(k=") ? known.name + "(9)" : known.name);
         CAPTURE(to_string(x));
         fibers::run(3, [&](fibers::member& comm) {

@@ -15,6 +15,7 @@ TEST_CASE("every reduction is read, with its defaults, and written back") {
     CHECK(read("error_feedback(scaled_sign, over=ring)") == "error_feedback(scaled_sign, over=ring)");
     CHECK(read("error_feedback(top_k(0.01), over=gtop_k(0.01))") ==
           "error_feedback(top_k(0.01), over=" + to_string(parse_collective("gtop_k(0.01)")) + ")");
+    CHECK(read("plain(quantize(4), over=robust(krum(2)))") == "plain(quantize(4), over=robust(krum(2)))");
     CHECK(read("shifted(rand_k(3))") == "shifted(rand_k(3))");
     CHECK(read("ef21_shift(top_k(3))") == "ef21_shift(top_k(3))");
     CHECK(read("majority_vote") == "majority_vote");
@@ -34,6 +35,8 @@ TEST_CASE("an error has its place and the valid names") {
     has("error_feedback(top_k(1), decay=2)", "column 32: decay is from 0 to 1");
     has("plain(top_j(1))", "top_k");
     has("plain(identity, over=rin)", "ring");
+    has("plain(identity, over=rin)", "robust");
+    has("plain(identity, over=robust(mean))", "mean_over_senders");
     has("plain | plain", "a reduction cannot be part of a pipe");
     has("plain(identity, momentum=3)", "'momentum' is none of them");
     has("unproved", "unproved needs a reduction");

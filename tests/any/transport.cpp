@@ -12,10 +12,12 @@ TEST_CASE("a transport that is chosen at run time is the one inside") {
         CHECK(to_string(transport) == name);
         CHECK(any.gathers() == (name == "gather"));
         CHECK(any.server().has_value() == (name.find("served") == 0));
+        CHECK((any.collective().by_rule() != nullptr) == (name.find("robust") == 0));
     };
     same(gather_all{}, "gather");
     same(ring{}, "ring");
     same(gtop_k{1}, "gtop_k(1)");
+    same(robust{robust_rules::krum{2}, true}, "robust(krum(2), beside_memory=yes)");
     same(served<top_k<>>{top_k{1}, {0, 1}}, "served(top_k(1), memory(rate=0, decay=1))");
     CHECK(to_string(any_transport<>(any_collective<>(ring{}))) == "ring");
     CHECK(any_transport<>{}.gathers());

@@ -254,7 +254,7 @@ auto method_way(Make make) {
 std::vector<way> ways() {
     std::vector<way> all{{"gathered", 4, 0, gather_all{}}};
     for (auto const& listed : list_collectives())
-        if (listed.name != "gather" && listed.name != "engine_all_reduce") {
+        if (listed.name != "gather" && listed.name != "engine_all_reduce" && listed.name != "robust") {
             auto const text = std::string(listed.name);
             all.push_back({"over " + text, 4, 0, parse_collective(text)});
         }

@@ -2,6 +2,7 @@
 // A mean in full is the same bits on all ranks by each transport, sends what it should, and ends together on an error.
 #include "laconic/transport/full_mean.hpp"
 
+#include "laconic/transport/robust.hpp"
 #include "support/everything.hpp"
 #include "support/passed_on.hpp"
 
@@ -158,4 +159,10 @@ TEST_CASE("parts_of_mean: damaged bytes are one rank's to tell") {
         else
             CHECK_NOTHROW(parts.raise());
     });
+}
+
+TEST_CASE("a transport that makes something else than a mean is refused") {
+    using by_median = robust<robust_rules::coordinate_median>;
+    CHECK_THROWS_WITH_AS(detail::full_mean<by_median>(by_median{}, 3),
+                         doctest::Contains("not made by robust(coordinate_median)"), argument_error);
 }

@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include "laconic/any/transport.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/diana.hpp"
@@ -92,7 +93,10 @@ TEST_CASE("beside a residual or a shift it is refused, unless it is asked for; s
     refused(diana{rand_k{2}, {.step = .05}});
     refused(marina<rand_k<>>{.compressor = rand_k{2}, .given = {.step = .05}});
     refused(dasha<rand_k<>>{.compressor = rand_k{2}, .given = {.step = .05}});
-    refused(scaffold{.given = {.step = .05}});
+    scaffold const corrected{.given = {.step = .05}};
+    refused(corrected);
+    any_transport<> const chosen = robust{rules::coordinate_median{}};
+    CHECK_THROWS_AS(run(bowls::composed(corrected).with_over(chosen), 3), argument_error);
     CHECK_THROWS_AS(run(bowls::composed(gd{{.step = .3}}).with_over(robust{rules::krum{1}}), 4), argument_error);
     CHECK(to_string(robust{rules::krum{2}}) == "robust(krum(2))");
 }

@@ -8,7 +8,9 @@
 
 #include "laconic/any/communicator.hpp"
 #include "laconic/any/holder.hpp"
+#include "laconic/any/rule.hpp"
 #include "laconic/collective/collective.hpp"
+#include "laconic/transport/robust.hpp"
 
 /// Collectives that are chosen at run time; each is compiled once, for any_communicator, which the ranks' own
 /// communicator is converted to.
@@ -91,8 +93,9 @@ namespace detail {
 
 template <class T, class B>
 struct collective_face : face {
-    /// Whether it is gather_all, which makes no sum.
+    /// Whether it is gather_all, and what it is if it is robust: neither makes a sum.
     virtual bool gathers() const = 0;
+    virtual robust<any_rule<T>> const* by_rule() const = 0;
     virtual void check(std::size_t d) const = 0;
     virtual sum_rounding rounding() const = 0;
     virtual collective_face* shaped(std::size_t d, std::size_t rows) const = 0;
@@ -103,15 +106,21 @@ struct collective_face : face {
 template <class Holder, class T, class B>
 struct collective_model : model<collective_face<T, B>, Holder> {
     static constexpr bool is_face = std::same_as<held_by<Holder>, collective_face<T, B>>,
-                          gathering = std::same_as<held_by<Holder>, gather_all>;
+                          gathering = std::same_as<held_by<Holder>, gather_all>,
+                          robustly = std::same_as<held_by<Holder>, robust<any_rule<T>>>;
 
     using model<collective_face<T, B>, Holder>::model;
     bool gathers() const override {
         if constexpr (is_face) return this->inside->gathers();
         return gathering;
     }
+    robust<any_rule<T>> const* by_rule() const override {
+        if constexpr (is_face) return this->inside->by_rule();
+        if constexpr (robustly) return &*this->inside;
+        return nullptr;
+    }
     void check(std::size_t d) const override {
-        if constexpr (!gathering) check_collective(*this->inside, d);
+        if constexpr (!gathering && !robustly) check_collective(*this->inside, d);
     }
     sum_rounding rounding() const override { return rounding_of(*this->inside); }
     collective_face<T, B>* shaped([[maybe_unused]] std::size_t d, [[maybe_unused]] std::size_t rows) const override {
@@ -124,8 +133,8 @@ struct collective_model : model<collective_face<T, B>, Holder> {
         return nullptr;
     }
     any_sum<T, B> make(std::size_t d, position_code positions) const override {
-        if constexpr (gathering)
-            throw argument_error("gather adds nothing up: messages go to all as they are");
+        if constexpr (gathering || robustly)
+            throw argument_error({this->name(), " adds nothing up: messages go to all as they are"});
         else
             return any_sum<T, B>(make_sum<T, B>(*this->inside, d, positions));
     }
@@ -133,7 +142,8 @@ struct collective_model : model<collective_face<T, B>, Holder> {
 
 }  // namespace detail
 
-/// Any collective for vectors of T, or gather_all, which is the default. Two are equal iff their texts are.
+/// Any collective for vectors of T; or gather_all, which is the default, or on the host robust, which add nothing up.
+/// Two are equal iff their texts are.
 template <Scalar T = double, class B = host>
 class any_collective final : public detail::collective_model<detail::shared<detail::collective_face<T, B>>, T, B> {
   public:
@@ -142,6 +152,11 @@ class any_collective final : public detail::collective_model<detail::shared<deta
     requires(std::same_as<X, gather_all> || (!std::same_as<X, any_collective> && Collective<X, T, B>))
         any_collective(X collective)  // NOLINT: implicit, like that of std::function
         : any_collective::collective_model(detail::modelled<detail::collective_model, T, B>(std::move(collective))) {}
+
+    template <class Rule>
+    requires OnHost<B> any_collective(robust<Rule> how)  // NOLINT: implicit
+        : any_collective::collective_model(detail::modelled<detail::collective_model, T, B>(
+              robust<any_rule<T>>{std::move(how.rule), how.beside_memory})) {}
 
     /// Becomes that for a layer of this shape.
     void shape(std::size_t d, std::size_t rows) {

@@ -10,10 +10,20 @@
 
 namespace laconic {
 
+template <Scalar T>
+struct registry<any_rule<T>> {
+    static constexpr char const* kind = "a rule";
+    static constexpr bool listed_in_place = true;
+    using types = detail::type_list<robust_rules::coordinate_median, robust_rules::trimmed_mean,
+                                    robust_rules::geometric_median, robust_rules::krum, robust_rules::centered_clip,
+                                    robust_rules::median_norm_clip, robust_rules::mean_over_senders>;
+};
+
 template <Scalar T, class B>
 struct registry<any_collective<T, B>> {
     static constexpr char const* kind = "a collective";
-    using types = detail::types_of_both<detail::library_collectives, detail::type_list<two_shot<any_compressor<T, B>>>>;
+    using types = detail::types_of_both<detail::library_collectives,
+                                        detail::type_list<two_shot<any_compressor<T, B>>, robust<any_rule<T>>>>;
 };
 
 /// Reads the text of a collective, such as "gtop_k(0.01)"; to_string of the result reads back as the same. Throws

@@ -25,6 +25,7 @@ namespace laconic {
 ///     kind    what such a value is, with its article: "a compressor";
 ///     types   a type_list of described types, whose values convert to V. Types that share a name stand together; of
 ///             these the first is taken that the arguments fit.
+/// With listed_in_place, what may be written for a field of type V is listed with the field, as there is no list of V.
 template <class V>
 struct registry;
 
@@ -110,7 +111,12 @@ void read_value(arguments& a, item const& i, detail::field_facts const& f, F& va
 template <class F>
 std::string values_of(detail::field_facts const& f) {
     constexpr double infinite = 1e300;  // from here on a bound is none
-    if constexpr (Registered<F>) {
+    if constexpr (requires { registry<F>::listed_in_place; }) {
+        return []<class... X>(detail::type_list<X...>) {
+            auto const form = [](listed_value const& l) { return l.name + l.parameters; };
+            return list({form(detail::listed<X>())...});
+        }(typename registry<F>::types{});
+    } else if constexpr (Registered<F>) {
         return registry<F>::kind;
     } else if constexpr (ReadFromItem<F>) {
         return "";

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -17,7 +18,7 @@
 
 namespace laconic {
 
-/// A transport that is chosen at run time: gather_all, which is the default, a collective, or served.
+/// A transport that is chosen at run time: gather_all, which is the default, a collective, robust, or served.
 template <Scalar T = double, class B = host>
 class any_transport {
   public:
@@ -28,6 +29,9 @@ class any_transport {
              (std::same_as<X, any_collective<T, B>> || Collective<X, T, B>))
         any_transport(X collective)  // NOLINT: implicit
         : collective_(std::move(collective)) {}
+    template <class Rule>
+    requires OnHost<B> any_transport(robust<Rule> how)  // NOLINT: implicit
+        : collective_(std::move(how)) {}
     template <class C>
     any_transport(served<C, T, B> server)  // NOLINT: implicit
         : server_({std::move(server.compressor), std::move(server.feedback), server.in_full}) {}
@@ -57,6 +61,9 @@ class any_mean {
     any_mean(any_transport<T, B> const& how, std::size_t d, position_code positions) : held_(make(how, d, positions)) {}
 
     bool uses_collective() const { return std::holds_alternative<summing>(held_); }
+    bool is_robust() const {
+        return std::visit([](auto& tr) { return tr.is_robust(); }, held_);
+    }
     bool travels_alone(Communicator auto& comm) const {
         return std::visit([&](auto& tr) { return tr.travels_alone(comm); }, held_);
     }
@@ -106,10 +113,16 @@ class any_mean {
     }
 
   private:
-    using any_of_them = std::variant<gathering, summing, serving>;
+    using any_of_them =
+        std::conditional_t<OnHost<B>,
+                           std::variant<gathering, summing, serving, detail::robustly_gathered<any_rule<T>, M, T, B>>,
+                           std::variant<gathering, summing, serving>>;
     static any_of_them make(any_transport<T, B> const& how, std::size_t d, position_code positions) {
         if (how.server()) return serving(*how.server(), d, positions);
         if (how.gathers()) return gathering({}, d, positions);
+        if constexpr (OnHost<B>)
+            if (auto const* by_rule = how.collective().by_rule())
+                return detail::robustly_gathered<any_rule<T>, M, T, B>(*by_rule, d, positions);
         return summing(how.collective(), d, positions);
     }
     any_of_them held_;

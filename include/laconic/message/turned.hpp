@@ -208,6 +208,10 @@ struct turned {
         transform.backward(on, numbers);
         return numbers;
     }
+    /// Adds the numbers of the transform to y.
+    void add_unturned(auto& on, std::span<value_type> y) const requires Transform::same_on_all_ranks {
+        add_message(on, y, value_type(1), inside);
+    }
     /// y, which holds numbers of the transform, becomes the vector.
     void turn_back(auto& on, std::span<value_type> y) const requires Transform::same_on_all_ranks {
         using T = value_type;

@@ -38,6 +38,7 @@ class full_mean {
     full_mean(X const& over, std::size_t d, position_code positions = position_code::smallest)
         : transport_(over, d, positions), d_(d) {
         transport_.require_beside(none_, "a mean in full");
+        if (transport_.is_robust()) throw argument_error({"a mean in full is not made by ", to_string(over)});
     }
     /// To be called on all ranks before the first mean.
     void start(Communicator auto& comm) { transport_.start(comm); }

@@ -64,7 +64,7 @@ class robustly_gathered : public gathered<M, T, B> {
     robustly_gathered(robust<Rule> how, std::size_t d, position_code positions)
         : base({}, d, positions), how_(std::move(how)), last_(d) {}
 
-    static constexpr bool is_robust = true;
+    static constexpr bool is_robust() { return true; }
     /// Throws argument_error where the feedback keeps something, or does not say that it keeps nothing.
     template <class F>
     void require_beside([[maybe_unused]] F const& feedback, std::string const& described) const {
@@ -74,8 +74,8 @@ class robustly_gathered : public gathered<M, T, B> {
         if (remembers && !how_.beside_memory)
             throw argument_error({"robust applies something else than the mean of the messages, on which what ",
                                   described,
-                                  " remembers relies: take a method without a residual and shifts, or "
-                                  "beside_memory = true, for which there is no theorem"});
+                                  " remembers relies: take one without a residual and shifts, or say "
+                                  "beside_memory, for which there is no theorem"});
     }
     /// Throws argument_error where the rule does not suit so many ranks.
     void start(Communicator auto& comm) { how_.rule.check(static_cast<std::size_t>(comm.size())); }
@@ -92,7 +92,7 @@ class robustly_gathered : public gathered<M, T, B> {
                 auto const theirs = std::span<T>(all_).subspan(static_cast<std::size_t>(r) * d, d);
                 if constexpr (is_turned) {
                     this->encoding_.read_message(source, blank, r, on, this->theirs_);
-                    add_message(on, theirs, T(1), this->theirs_.inside);
+                    this->theirs_.add_unturned(on, theirs);
                 } else {
                     this->encoding_.read_and_add(source, blank, r, on, this->theirs_, T(1), theirs);
                 }

@@ -89,6 +89,7 @@ concept Transport = requires(Tr& tr, Tr const& same, B& on, C& comm, round_conte
 struct plain_transport {
     /// Whether a collective adds the messages up on their way.
     static constexpr bool uses_collective() { return false; }
+    static constexpr bool is_robust() { return false; }  ///< whether the estimate is another than the messages' mean
     /// Whether nothing else may be on its way from send() to receive(): the same on all ranks.
     static constexpr bool travels_alone(auto&) { return true; }
     void require_beside(auto const&, std::string const&) const {}
