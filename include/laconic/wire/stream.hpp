@@ -95,7 +95,9 @@ class bit_writer {
     /// Pads to a whole byte and returns all that was written; valid until the next put or clear.
     std::span<std::byte const> finish() {
         auto const all = so_far();
-        return size_ = all.size(), pending_ = 0, held_ = 0, all;
+        clear();
+        size_ = all.size();
+        return all;
     }
 
     /// The same as a vector, which is this sink's memory; then the sink is empty.
@@ -199,14 +201,13 @@ class bit_reader {
     /// The number of ones before the next zero, which it takes as well.
     std::uint64_t take_ones(std::uint64_t most) {
         for (std::uint64_t n = 0;;) {
-            if (n > most) refuse("more than ", most, " ones in a row");
             std::uint64_t const here = std::min<std::uint64_t>(left(), 64);
             auto const ones = static_cast<std::uint64_t>(std::countr_one(keep(ahead(), static_cast<unsigned>(here))));
             n += ones;
             bit_ += ones;
-            if (ones == 64) continue;
-            if (ones == here) refuse("it ends among ones");
+            if (ones < 64 && ones == here) refuse("it ends among ones");
             if (n > most) refuse("more than ", most, " ones in a row");
+            if (ones == 64) continue;
             ++bit_;
             return n;
         }
@@ -278,9 +279,8 @@ class bit_reader {
         auto const offset = static_cast<unsigned>(bit_ % 8);
         if (bytes_.size() - byte >= 9) {
             std::uint64_t const low = detail::load_word(bytes_.data() + byte) >> offset;
-            std::uint64_t const high =
-                offset == 0 ? 0 : std::to_integer<std::uint64_t>(bytes_[byte + 8]) << (64 - offset);
-            return low | high;
+            auto const last = std::to_integer<std::uint64_t>(bytes_[byte + 8]);
+            return offset == 0 ? low : low | last << (64 - offset);
         }
         std::uint64_t word = 0;  // near the end, byte by byte
         for (unsigned b = 0; byte + b < bytes_.size(); ++b) {
