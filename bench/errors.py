@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What each compressor loses for its bits, beside EDEN as its papers have it, written here with numpy; prints a table in
-Markdown.
+"""What each compressor loses for its bits, beside EDEN as its papers have it, written here with numpy, and beside its authors'
+code; prints a table in Markdown.
 
-    pip install ./python torch; bench/errors.py
+    git clone https://github.com/amitport/EDEN-Distributed-Mean-Estimation EDEN
+    pip install ./python torch; bench/errors.py --eden EDEN
 
 The error is |x - x'|^2 / |x|^2 of what is decoded (the papers' vNMSE), the mean of --turns keys: of 2^20 Gaussian
 numbers, of lognormal ones with random signs, and of the first 2^19 numbers of a gradient of a perceptron on
@@ -13,6 +14,8 @@ its own: an eighth of the error where that is unbiased and independent."""
 
 import argparse
 import ctypes
+import pathlib
+import sys
 
 import numpy as np
 
@@ -66,11 +69,29 @@ class Eden:
         return self.bits * len(y) + 32, (signs * hadamard(scale * z))[: len(x)]
 
 
-def methods():
+class Published:
+    """EDEN by its authors' code in PyTorch, with the unbiased scale, in a clone of their repository."""
+
+    def __init__(self, bits, folder):
+        sys.path[:] = [str(pathlib.Path(folder) / "torch")] + sys.path
+        import torch
+        from eden import eden_builder
+
+        self.bits, self.name, self.vector = bits, f"EDEN by its authors' code, {bits} bits", torch.from_numpy
+        self.pipeline = eden_builder(bits)
+
+    def sent(self, x, seed):  # the code draws its own seeds
+        codes, context = self.pipeline.forward(self.vector(x))
+        return self.bits * codes.numel() + 32, self.pipeline.backward(codes, context)[0].numpy()
+
+
+def methods(eden):
     def several(text):
         return map(Compressor, text.split("; "))
 
     for bits in (1, 2, 3):
+        if eden:
+            yield Published(bits, eden)
         for scale in ("least_square", "unbiased"):
             yield Eden(bits, scale)
             yield Compressor(f"hadamard | centroids({bits}, bucket=4096, scale={scale})")
@@ -95,6 +116,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--data", default="/usr/share/datasets/fashion-mnist", help="a folder with the IDX files")
+    parser.add_argument("--eden", metavar="FOLDER", help="a clone of EDEN's repository, for rows by its authors' code")
     how = parser.parse_args()
     draw, d = np.random.default_rng(1), 1 << 20
     gaussian = draw.standard_normal(d, np.float32)
@@ -107,7 +129,7 @@ def main():
         return float(np.sum((x.astype(float) - y) ** 2) / np.sum(x.astype(float) ** 2))
 
     rows = []
-    for method in methods():
+    for method in methods(how.eden):
         errors = []
         for x in samples:
             errors.append(np.mean([loss(x, method.sent(x, seed)[1]) for seed in range(how.turns)]))
