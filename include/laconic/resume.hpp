@@ -159,8 +159,8 @@ struct resumption {
 /// with restore().
 ///
 /// Throws shape_error for numbers of another type, another rank, or a layer that had a residual and has none or a
-/// shift, or the other way round; all else as restore(). Then nothing has changed. For reductions whose feedback is a
-/// memory, as all of this library's are.
+/// shift, or the other way round, or a residual that is stored compressed; all else as restore(). Then nothing has
+/// changed. For reductions whose feedback is a memory, as all of this library's are but loco.
 template <class R, class C, Scalar T, class B>
 [[nodiscard]] std::vector<std::string> resume(reducer<R, C, T, B>& reduce, std::span<std::byte const> saved) {
     return detail::resumption::from(detail::resumption::step_of(reduce), saved);

@@ -20,9 +20,13 @@ TEST_CASE("every reduction is read, with its defaults, and written back") {
     CHECK(read("ef21_shift(top_k(3))") == "ef21_shift(top_k(3))");
     CHECK(read("majority_vote") == "majority_vote");
     CHECK(read("unproved(plain(top_k(3)))") == "unproved(plain(top_k(3)))");
+    CHECK(read("loco(block_float(int4), block_float(int8))") == "loco(block_float(int4), block_float(int8))");
+    CHECK(read("unproved(loco(store=bf16, compressor=top_k(3), reset=9, beta=0.5, over=ring))") ==
+          "unproved(loco(top_k(3), bf16, beta=0.5, reset=9, over=ring))");
     for (auto const& r : list_reductions())
         CHECK_NOTHROW(parse_reduction(r.name + (r.name == "plain" || r.name == "majority_vote" ? ""
                                                 : r.name == "unproved"                         ? "(plain)"
+                                                : r.name == "loco"                             ? "(top_k(2), bf16)"
                                                                                                : "(top_k(2))")));
 }
 
@@ -39,5 +43,7 @@ TEST_CASE("an error has its place and the valid names") {
     has("plain(identity, over=robust(mean))", "mean_over_senders");
     has("plain | plain", "a reduction cannot be part of a pipe");
     has("plain(identity, momentum=3)", "'momentum' is none of them");
+    has("loco(top_k(1))", "loco needs store: loco(store=...)");
+    has("loco(top_k(1), bf16, beta=1.5)", "beta is from 0 to 1");
     has("unproved", "unproved needs a reduction");
 }

@@ -59,6 +59,7 @@ TEST_CASE("a reduction that is chosen while the program runs does what its type 
     same(ef21_shift{top_k{4}});
     same(majority_vote{});
     same(unproved{plain{top_k{4}}});
+    same(unproved{loco{block_float{block_format::int4}, block_float{block_format::int8}, .75, 4}});
     same(plain{quantize{4}, robust{robust_rules::trimmed_mean{1}}});
     same(plain{dct<>{4} | natural{}, robust{robust_rules::coordinate_median{}}});
     same(error_feedback{dct<>{8} | top_k{4}, .9, robust{robust_rules::mean_over_senders{}, true}});
@@ -175,6 +176,8 @@ TEST_CASE("what no theorem covers is refused when a reducer is made, unless unpr
     CHECK(reason(plain<top_k<>>{top_k{4}}) ==
           "no theorem covers plain(top_k(4)): unproved(plain(top_k(4))) takes it as it is");
     CHECK(reason(parse_reduction("unproved(plain(top_k(4)))")).empty());
+    CHECK(reason(parse_reduction("loco(top_k(4), bf16)")).find("unproved(loco(top_k(4), bf16)) takes it") !=
+          std::string::npos);
 }
 
 TEST_CASE("beside a residual a rule must be asked for, and it suits the number of ranks, also of those that are left") {
@@ -183,6 +186,7 @@ TEST_CASE("beside a residual a rule must be asked for, and it suits the number o
         CHECK_THROWS_WITH_AS(make("error_feedback(top_k(4), over=robust(coordinate_median))"),
                              doctest::Contains("beside_memory"), argument_error);
         CHECK_THROWS_AS(make("ef21_shift(top_k(4), over=robust(krum(1)))"), argument_error);
+        CHECK_THROWS_AS(make("unproved(loco(top_k(4), natural, over=robust(krum(1))))"), argument_error);
         CHECK_THROWS_AS(make("plain(top_k(4), over=robust(krum(1)))"), theory_error);
         CHECK_THROWS_AS(make("plain(natural, over=robust(krum(2)))"), argument_error);
         auto reduce = make("plain(natural, over=robust(krum(1)))");

@@ -84,6 +84,24 @@ TEST_CASE("its state is what is stored, bit for bit, and the states of ranks add
     CHECK(e(sum) == e(f));
 }
 
+struct two_parts {
+    double first = 0;
+    in_8_bits then{block_float{block_format::int8}};
+    void state(auto& archive) { archive(first, then); }
+};
+TEST_CASE("a forged state is refused before anything of it is taken, also what stands before the residual") {
+    two_parts one, other;
+    one.first = 5, one.then.start(3), other.then.start(3);
+    round_of(one.then, {1, .37, -2.2});
+    auto forged = unsealed(saved(std::move(one)));
+    forged.resize(forged.size() - 1);                              // of the encoded bytes, which end the state
+    auto const at = 8 + 8 + std::string("a part").size() + 8 + 8;  // their length
+    put(forged, word_at(forged, at) - 1, at);
+    CHECK_THROWS_AS(restore(other, sealed(forged)), wire_error);
+    CHECK(other.first == 0);
+    CHECK(round_of(other.then, {0, 0, 0}) == vec{0, 0, 0});
+}
+
 TEST_CASE("its text, and what it refuses") {
     CHECK(to_string(in_8_bits(block_float{block_format::int8})) ==
           "stored_residual(block_float(int8), beta=0.8, reset=1024)");

@@ -7,6 +7,7 @@
 #include "laconic/any/parse.hpp"
 #include "laconic/any/parse_collective.hpp"
 #include "laconic/any/reduction.hpp"
+#include "laconic/reduction/loco.hpp"
 
 namespace laconic {
 
@@ -15,7 +16,7 @@ struct registry<any_reduction<T, B>> {
     using C = any_compressor<T, B>;
     using X = any_collective<T, B>;
     static constexpr char const* kind = "a reduction";
-    using types = detail::type_list<plain<C, X>, error_feedback<C, X>, shifted<C, X>, ef21_shift<C, X>,
+    using types = detail::type_list<plain<C, X>, error_feedback<C, X>, loco<C, C, X>, shifted<C, X>, ef21_shift<C, X>,
                                     majority_vote<X>, unproved<any_reduction<T, B>>>;
 };
 

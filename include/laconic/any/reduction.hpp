@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "laconic/any/memory.hpp"
 #include "laconic/any/transport.hpp"
 #include "laconic/reducer.hpp"
 
@@ -19,7 +20,7 @@ struct reduction_face : face {
     virtual void check_proof(std::size_t d) const = 0;
     /// The same for a layer of this shape.
     virtual reduction_face* shaped(std::size_t d, std::size_t rows) const = 0;
-    virtual memory<T, B> feedback(std::size_t d) const = 0;
+    virtual any_memory_for<T, B> feedback(std::size_t d) const = 0;
     virtual void weigh(B& on, T weight, any_message<T, B>& m) const = 0;
     virtual bool finishes_estimate() const = 0;
     virtual void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const = 0;
@@ -39,7 +40,7 @@ struct reduction_model final : model<reduction_face<T, B>, held_value<R>> {
     reduction_face<T, B>* shaped(std::size_t d, std::size_t rows) const override {
         return new reduction_model(shaped_as(*this->inside, d, rows));
     }
-    memory<T, B> feedback(std::size_t d) const override { return this->inside->template feedback<T, B>(d); }
+    any_memory_for<T, B> feedback(std::size_t d) const override { return this->inside->template feedback<T, B>(d); }
     void weigh(B& on, T weight, any_message<T, B>& m) const override {
         if constexpr (WeighsMessages<R, any_message<T, B>, T, B>)
             this->inside->weigh(on, weight, m);
@@ -89,7 +90,7 @@ class any_reduction {
         inside_ = inside_->shaped(d, rows);
     }
     template <Scalar S, class On>
-    requires(std::same_as<S, T>&& std::same_as<On, B>) memory<T, B> feedback(std::size_t d)
+    requires(std::same_as<S, T>&& std::same_as<On, B>) detail::any_memory_for<T, B> feedback(std::size_t d)
     const { return inside_->feedback(d); }
     void weigh(B& on, T weight, any_message<T, B>& m) const { inside_->weigh(on, weight, m); }
     bool finishes_estimate() const { return inside_->finishes_estimate(); }

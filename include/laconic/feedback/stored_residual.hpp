@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "laconic/compress/compressor.hpp"
 #include "laconic/feedback/feedback.hpp"
@@ -28,7 +28,8 @@ class stored_residual {
 
   public:
     /// reset = 0: never. Throws argument_error for a beta outside [0, 1).
-    stored_residual(S store = {}, double beta = 0.8, std::uint64_t reset = 1024)  // NOLINT: a compressor
+    template <std::same_as<S> Own = S>  // so that nothing is tried for conversion to an S that is chosen at run time
+    stored_residual(Own store = {}, double beta = 0.8, std::uint64_t reset = 1024)  // NOLINT: a compressor
         : store_(std::move(store)), beta_(beta), reset_(reset) {
         if (!(beta >= 0 && beta < 1)) throw argument_error({"stored_residual: beta = ", beta, " is outside [0, 1)"});
     }
@@ -62,6 +63,14 @@ class stored_residual {
     void reconstruct(B&, round_context const&, std::span<T>) const {}
     void preview(B&, round_context const&, std::span<T>) const {}
 
+    /// 0 before start().
+    std::size_t dimension() const { return stored_.dimension(); }
+    /// The same before start(), with a compressor of another type, such as any_compressor.
+    template <class Other>
+    stored_residual<Other, T, B> stored_by() const {
+        return {Other(store_), beta_, reset_};
+    }
+
     /// Merges the states of several ranks, as memory does.
     void add(B& on, T share, stored_residual const& other) {
         auto e = decoded(on);
@@ -78,14 +87,15 @@ class stored_residual {
     void state(auto& archive) {
         wire::bit_writer sink;
         write(sink, stored_);
-        auto const written = sink.finish();
-        std::vector<std::byte> bytes(written.begin(), written.end());
         archive(rounds_);
-        archive.of_any_length(bytes);
-        B on;
-        wire::bit_reader source(bytes);
-        store_.blank(on, stored_.dimension(), key{}, stored_);
-        wire::read(on, source, stored_, store_);
+        archive.encoded(sink.finish(), [&](std::span<std::byte const> bytes, bool checking) {
+            B on;
+            wire::bit_reader source(bytes);
+            detail::message_of<S, T, B> saved;
+            store_.blank(on, stored_.dimension(), key{}, saved);
+            wire::read(on, source, saved, store_);
+            if (!checking) stored_ = std::move(saved);
+        });
     }
     friend std::string to_string(stored_residual const& f) {
         return detail::concat({"stored_residual(", to_string(f.store_), ", beta=", f.beta_, ", reset=", f.reset_, ")"});

@@ -215,7 +215,7 @@ class reduced_layer final : public step_layer {
     static constexpr bool part_is_payload =
         std::same_as<means_type, gathered<message_type, T, B>> && !CarriesMessages<metered<C>, message_type, B>;
 
-    static constexpr bool has_memory = std::same_as<feedback_type, laconic::memory<T, B>>;
+    static constexpr bool has_memory = std::convertible_to<laconic::memory<T, B>, feedback_type>;
     // Whether the estimate may be no more than the terms of all ranks' messages.
     static constexpr bool estimate_is_list = OnHost<B> && has_memory && MayListTerms<message_type, T, B> &&
                                              requires(means_type & means, wire::bit_reader& from, B& on) {

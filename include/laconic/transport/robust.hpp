@@ -71,6 +71,7 @@ class robustly_gathered : public gathered<M, T, B> {
         bool remembers = true;
         if constexpr (requires { feedback.rate(); }) remembers = feedback.rate() != 0;
         if constexpr (KeepsLeftover<F>) remembers = remembers || feedback.keeps_leftover();
+        if constexpr (requires { feedback.keeps_residual(); }) remembers = remembers || feedback.keeps_residual();
         if (remembers && !how_.beside_memory)
             throw argument_error({"robust applies something else than the mean of the messages, on which what ",
                                   described,

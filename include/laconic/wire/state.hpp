@@ -23,6 +23,9 @@
 /// - archive.vectors(...): arrays that are empty before the first round and as long as x after it; all arrays of one
 ///   call have one length; archive.of_dimension(d) sets the length of the vectors after this to d, where it changes;
 /// - archive.of_any_length(...): other arrays, which the part must check before it uses what was read;
+/// - archive.encoded(bytes, read): bytes that the part encoded itself; read(bytes, checking) gets those that were
+/// saved,
+///   in both walks of the reader: it throws wire_error where they are wrong, and while `checking` changes nothing;
 /// - archive.span_there(x): a span of the backend's memory.
 /// So no state, even a forged one with a right checksum, makes an array longer or shorter than the part expects, and no
 /// loop longer, as numbers that bound one are passed by between(). Parts without the member have no state. Arrays may
@@ -72,6 +75,7 @@ class state_writer {
     void of_dimension(std::size_t) {}
     void vectors(auto&... arrays) { (put(arrays), ...); }
     void of_any_length(auto&... arrays) { (put(arrays), ...); }
+    void encoded(std::span<std::byte const> bytes, auto const&) { put(bytes); }
     /// A span of the backend's memory.
     template <class T>
     void span_there(std::span<T> x) {
@@ -178,6 +182,18 @@ class state_reader {
         (one(arrays), ...);
     }
     void of_any_length(auto&... arrays) { (fill(arrays, length_of(arrays)), ...); }
+    /// What comes next if it is a number or the length of an array.
+    std::uint64_t next() {
+        auto const at = at_;
+        auto const value = raw<std::uint64_t>();
+        return at_ = at, value;
+    }
+    void encoded(std::span<std::byte const> own, auto read) {
+        auto const n = length_of(own);
+        auto const bytes = bytes_.subspan(at_, n);
+        at_ += n;
+        read(bytes, checking_);
+    }
     /// Skips the first walk, where it was made over the same bytes before.
     void skip_checks() { checking_ = false; }
     /// Ends the first walk; throws wire_error where bytes are left.
