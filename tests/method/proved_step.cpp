@@ -246,6 +246,28 @@ TEST_CASE("ef21 and ef_sgd on bowls: runs with both steps as another program has
     }
 }
 
+TEST_CASE("top-k alone on one bowl, at the longest step of one rank, comes to known answers") {
+    problem const one{8, 1, 1.5, .5, 1.5, 1.5, .5};
+    double const step = 2 / ((1 + std::sqrt(.75)) * (1.5 + .5));
+    workers const first{bowls(true)[0]};
+    loop run(composed(dcgd{top_k{2}, {.step = step}}, one), first, vec(8, 1.), 1);
+    vec const known{1,
+                    -.80865704891,
+                    6.71463568209,
+                    -1.08880174228,
+                    -1.1634295109,
+                    7.62555423621,
+                    -1.46874969515,
+                    -1.24999996279,
+                    8.91796697217};
+    std::size_t at = 0;
+    for (std::size_t const rounds : {1u, 9u, 90u}) {
+        run.rounds(rounds);
+        for (double const value : {run.x()[0], run.x()[7], norm2(run.x())})
+            CHECK(value == doctest::Approx(known[at++]).epsilon(2e-11));
+    }
+}
+
 TEST_CASE("ef21 on bowls: V is known, and falls by more than its bound") {
     auto const f = bowls(false);
     double const s = std::sqrt(.75);
