@@ -23,6 +23,8 @@ TEST_CASE("every reduction is read, with its defaults, and written back") {
     CHECK(read("loco(block_float(int4), block_float(int8))") == "loco(block_float(int4), block_float(int8))");
     CHECK(read("unproved(loco(store=bf16, compressor=top_k(3), reset=9, beta=0.5, over=ring))") ==
           "unproved(loco(top_k(3), bf16, beta=0.5, reset=9, over=ring))");
+    CHECK(read("unproved(error_feedback(dct | top_k(8, chunk=4096) | vote, decay=0, momentum=0.999))") ==
+          "unproved(error_feedback(dct | top_k(8, chunk=4096) | vote, decay=0, momentum=0.999))");
     for (auto const& r : list_reductions())
         CHECK_NOTHROW(parse_reduction(r.name + (r.name == "plain" || r.name == "majority_vote" ? ""
                                                 : r.name == "unproved"                         ? "(plain)"

@@ -228,6 +228,59 @@ TEST_CASE("what is not finite is refused at both ends") {
     CHECK(std::isfinite(y[0]));
 }
 
+TEST_CASE(
+    "cosines of all ranks are added up and turned back once, also in parts and behind one type; by any transport") {
+    std::size_t const d = 240, ranks = 3;
+    auto const of_rank = [&](int r) {
+        auto x = noise<float>(d + std::size_t(r));
+        x.resize(d);
+        return x;
+    };
+    auto const squares = dct<>{5, 12} | top_k{9, 60};
+    auto const check = [&](auto const& c) {
+        using message = laconic::detail::message_of<std::remove_cvref_t<decltype(c)>, float, host>;
+        host on;
+        message m;
+        std::vector<float> expected(d), one_by_one(d);
+        for (int r = 0; r < int(ranks); ++r) {
+            c(on, std::span<float const>(of_rank(r)), key{1}, m);
+            laconic::messages::add_unturned(on, std::span(expected), 1.f / ranks, m);
+            add_message(on, std::span(one_by_one), 1.f / ranks, m);
+        }
+        laconic::messages::turn_back(on, std::span(expected), m);
+        CHECK(expected != one_by_one);  // by rounding
+        for (std::size_t i = 0; i < d; ++i) CHECK(std::abs(expected[i] - one_by_one[i]) < 1e-6f);
+        fibers::run(ranks, [&](fibers::member& comm) {
+            auto x = of_rank(comm.rank());
+            reducer reduce(unproved{plain{c}}, comm, x);
+            reduce(x);
+            CHECK(x == expected);
+            laconic::detail::gathered<message, float> transport({}, d, position_code::smallest);
+            host mine;
+            message own;
+            c(mine, std::span<float const>(of_rank(comm.rank())), key{1}, own);
+            transport.send(mine, comm, {}, own, {});
+            auto const blank = [&](host & there, int, auto& theirs) -> auto const& {
+                return c.blank(there, d, key{1}, theirs), c;
+            };
+            transport.receive(mine, comm, {}, own, {}, blank, nullptr, std::span(x));
+            CHECK(x == expected);
+        });
+        fibers::run(1, [&](fibers::member& comm) {
+            auto x = of_rank(0);
+            c(on, std::span<float const>(x), key{1}, m);
+            reducer reduce(unproved{plain{c}}, comm, x);
+            reduce(x);
+            std::vector<float> alone(d);
+            add_message(on, std::span(alone), 1.f, m);
+            CHECK(x == alone);
+        });
+    };
+    check(squares);
+    check(any_compressor<float>(squares));
+    check(parts<any_compressor<float>>{{120, squares}, {20, top_k{3}}, {100, dct<>{5} | top_k{4, 25}}});
+}
+
 // Four ranks, each with a matrix W and weights of its own, that take the largest four cosines of a square.
 struct known_demo {
     int round;
@@ -264,4 +317,12 @@ TEST_CASE(
                   {{1, -.01, .01, .0016}, {10, -.08, .04, .0832}, {100, -.88, .6, 7.1704}});
     demo_comes_to(error_feedback{largest, .999, robust{robust_rules::mean_over_senders{}, true}},
                   {{1, -.01, -.01, .0016}, {10, -.1, .06, .0976}, {100, -.98, .58, 7.1452}});
+}
+TEST_CASE("DisTrO, whose signs take all of the largest cosines off its momentum, comes to known answers") {
+    auto const signs = dct<>{4, 4} | top_k{6, 16} | vote{};
+    robust const by_senders{robust_rules::mean_over_senders{}};
+    std::initializer_list<known_demo> const known{{1, -.01, .01, .0016}, {10, -.1, .1, .1224}, {60, -.6, .54, 3.3528}};
+    demo_comes_to(unproved{error_feedback{signs, 0, by_senders, .999}}, known);
+    demo_comes_to(unproved{error_feedback{any_compressor<>(signs), 0, by_senders, .999}}, known);
+    demo_comes_to(unproved{error_feedback{parts<any_compressor<>>{{16, signs}}, 0, by_senders, .999}}, known);
 }

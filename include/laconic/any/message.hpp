@@ -43,6 +43,13 @@ class any_message {
     friend void add_message(B& on, std::span<T> out, T w, any_message const& m) {
         if (m.held_) m.held_->add_to(on, out, w);
     }
+    void add_unturned(B& on, std::span<T> out, T w) const {
+        if (held_) held_->add_unturned(on, out, w);
+    }
+    void turn_back(B& on, std::span<T> y) const {
+        if (held_) held_->turn_back(on, y);
+    }
+    bool clear_sent(B& on, std::span<T> x, std::span<T> room) const { return held_ && held_->clear_sent(on, x, room); }
     friend bool append_terms(B& on, detail::term_list<T>& list, any_message const& m) {
         return m.held_ && m.held_->append_to(on, list);
     }
@@ -57,14 +64,6 @@ class any_message {
     friend double bits_as_paper(any_message const& m) requires OnHost<B> { return m.held_ ? m.held_->as_paper() : 0; }
     friend bool operator==(any_message const& a, any_message const& b) {
         return a.held_ && b.held_ ? a.held_->equals(*b.held_) : !a.held_ && !b.held_;
-    }
-
-    /// Those of messages::turned where the message inside has them; else add_message, and nothing.
-    void add_unturned(B& on, std::span<T> out) const {
-        if (held_) held_->add_unturned(on, out);
-    }
-    void turn_back(B& on, std::span<T> y) const {
-        if (held_) held_->turn_back(on, y);
     }
 
     /// Parts of copy_message: copies the message inside to the host, and from there; a compressor must have made it
@@ -95,8 +94,9 @@ class any_message {
         virtual void const* kind() const = 0;
         virtual std::size_t dimension() const = 0;
         virtual void add_to(B& on, std::span<T> out, T w) const = 0;
-        virtual void add_unturned(B& on, std::span<T> out) const = 0;
+        virtual void add_unturned(B& on, std::span<T> out, T w) const = 0;
         virtual void turn_back(B& on, std::span<T> y) const = 0;
+        virtual bool clear_sent(B& on, std::span<T> x, std::span<T> room) const = 0;
         virtual bool append_to(B& on, detail::term_list<T>& list) const = 0;
         virtual void encode(sink_pointer to, bool shape) const = 0;
         virtual double as_paper() const = 0;
@@ -113,15 +113,14 @@ class any_message {
         void const* kind() const override { return &kind_of<M>; }
         std::size_t dimension() const override { return message().dimension(); }
         void add_to(B& on, std::span<T> out, T w) const override { add_message(on, out, w, message()); }
-        static constexpr bool turns = OnHost<B> && requires(M const& m, B& on, std::span<T> y) { m.turn_back(on, y); };
-        void add_unturned(B& on, std::span<T> out) const override {
-            if constexpr (turns)
-                message().add_unturned(on, out);
-            else
-                add_message(on, out, T(1), message());
+        void add_unturned(B& on, std::span<T> out, T w) const override {
+            messages::add_unturned(on, out, w, message());
         }
-        void turn_back([[maybe_unused]] B& on, [[maybe_unused]] std::span<T> y) const override {
-            if constexpr (turns) message().turn_back(on, y);
+        void turn_back(B& on, std::span<T> y) const override { messages::turn_back(on, y, message()); }
+        bool clear_sent([[maybe_unused]] B& on, [[maybe_unused]] std::span<T> x,
+                        [[maybe_unused]] std::span<T> room) const override {
+            if constexpr (requires { message().clear_sent(on, x, room); }) return message().clear_sent(on, x, room);
+            return false;
         }
         bool append_to([[maybe_unused]] B& on, [[maybe_unused]] detail::term_list<T>& list) const override {
             if constexpr (OnHost<B> && detail::MayListTerms<M, T, B>) return append_terms(on, list, message());

@@ -91,8 +91,8 @@ class any_mean {
     void write(wire::bit_writer& sink, B& on, M const& mine) {
         std::visit([&](auto& tr) { tr.write(sink, on, mine); }, held_);
     }
-    void read_and_add(wire::bit_reader& source, B& on, int r, auto blank, T weight, std::span<T> out) {
-        std::visit([&](auto& tr) { tr.read_and_add(source, on, r, blank, weight, out); }, held_);
+    void read_and_add(wire::bit_reader& source, B& on, int r, auto blank, T weight, std::span<T> out, bool is_last) {
+        std::visit([&](auto& tr) { tr.read_and_add(source, on, r, blank, weight, out, is_last); }, held_);
     }
     /// Of gather_all alone: as gathered::read().
     M const& read(wire::bit_reader& source, B& on, int r, auto blank) {

@@ -55,9 +55,9 @@ namespace laconic {
 /// Peng, Quesnelle, Kingma, arXiv:2411.19870); with other sides the chunk is the number of coordinates of a square.
 ///
 /// The transform keeps lengths, up to rounding, so omega and delta are the rest's. All ranks compute it in the same
-/// order of sums. Cost: 2 side d multiplications for a matrix by whoever sends it and whoever reads it; memory 2 d
-/// numbers, for a matrix 3 d and d coordinates, and 2 side^2. Its messages have no self-describing form. A layer of a
-/// reducer that states its rows gives them to a dct of one row.
+/// order of sums. Cost: 2 side d multiplications for a matrix by whoever sends it, and by whoever reads messages, once
+/// for those of all ranks; memory 2 d numbers, for a matrix 3 d and d coordinates, and 2 side^2. Its messages have no
+/// self-describing form. A layer of a reducer that states its rows gives them to a dct of one row.
 template <class Rest = identity>
 struct dct {
     std::size_t side = 64, rows = 1;

@@ -16,11 +16,12 @@ namespace laconic {
 ///                 1: EF-SGD, GD-SEC; below 1: forgetting; or, controlled, as much of it as is sent is taken off,
 ///                 e <- e + g - h - m where delta = g - h + decay e (EControl, Gao, Islamov, Stich, ICLR 2024);
 ///   momentum > 0  u <- momentum u + g takes the place of g, or with Nesterov's momentum, where u <- momentum (u + g),
-///                 u + g does. Masked, u is then 0 wherever the message is not (momentum correction and factor masking
-///                 of Deep Gradient Compression, Lin, Han, Mao, Wang, Dally, ICLR 2018). With decay 1 and messages that
-///                 leave nothing out it is momentum SGD, and masked SGD. Or, common to all ranks, u is the estimate of
-///                 the last round, and momentum u + (1 - momentum) g takes the place of g (1-bit Adam, Tang et al.,
-///                 ICML 2021).
+///                 u + g does. Masked, u is then 0 wherever the message is not, of a transform where its numbers are
+///                 (momentum correction and factor masking of Deep Gradient Compression, Lin, Han, Mao, Wang, Dally,
+///                 ICLR 2018). With decay 1 and messages that leave nothing out it is momentum SGD, and masked SGD.
+///                 With decay 0, u is a residual that loses all of a number that is sent, whatever was sent for it:
+///                 its sign, for example (DisTrO). Or, common to all ranks, u is the estimate of the last round, and
+///                 momentum u + (1 - momentum) g takes the place of g (1-bit Adam, Tang et al., ICML 2021).
 /// With all 0 it has no state. Every vector starts at zero and has the gradient's dimension; beside u there is another,
 /// for the next u.
 ///
@@ -185,16 +186,7 @@ class memory {
         if (rate_ != 0) add_message(on, std::span<T>(shift_), static_cast<T>(rate_), m);
         if (factor_ == 0 || common_) return;
         momentum_.swap(next_momentum_);
-        if (!masked) return;
-        std::span<T> const u(momentum_);
-        if constexpr (messages::TermMessage<M>) {
-            clear_terms(on, u, m.terms());
-        } else {
-            std::span<T> const sent(next_momentum_);
-            fill(on, sent, T(0));
-            add_message(on, sent, T(1), m);
-            clear_terms(on, u, typename messages::full_vector<T, B>::terms_type{{sent.data()}, sent.size()});
-        }
+        if (masked) messages::clear_sent(on, std::span<T>(momentum_), std::span<T>(next_momentum_), m);
     }
 
     double rate_, decay_, factor_;

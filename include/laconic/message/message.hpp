@@ -138,6 +138,17 @@ namespace laconic::messages {
 
 using laconic::add_message;  // beside those of the messages here
 
+/// Of a message about a transform that all ranks share, which has these as members: adds numbers of the transform, and
+/// makes of their sum that of the vectors, in place. Others are added as they are.
+template <class B, Scalar T, class M>
+void add_unturned(B& on, std::span<T> out, T w, M const& m) {
+    if constexpr (requires { m.add_unturned(on, out, w); }) return m.add_unturned(on, out, w);
+    add_message(on, out, w, m);
+}
+void turn_back(auto& on, auto y, auto const& m) {
+    if constexpr (requires { m.turn_back(on, y); }) m.turn_back(on, y);
+}
+
 /// Makes a message whose other values are set one about d numbers. Throws argument_error for more than 2^32 - 1.
 void begin_message(auto& m, std::size_t d) {
     check_dimension(d);

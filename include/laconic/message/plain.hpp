@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <tuple>
 
 #include "laconic/backend/code_words.hpp"
@@ -36,6 +37,22 @@ struct full_vector {
     void terms() const&& = delete;  // a view of a temporary would dangle
     bool operator==(full_vector const&) const = default;
 };
+
+/// Sets x to 0 at the numbers that m has and that are not 0; if m is about a transform, at those of x's transform. A
+/// message with others inside has this as a member, which returns false where they have it not. `room` is workspace of
+/// as many numbers.
+template <class B, Scalar T, class M>
+void clear_sent(B& on, std::span<T> x, std::span<T> room, M const& m) {
+    if constexpr (requires { m.clear_sent(on, x, room); })
+        if (m.clear_sent(on, x, room)) return;
+    if constexpr (TermMessage<M>) {
+        clear_terms(on, x, m.terms());
+    } else {
+        fill(on, room, T(0));
+        add_message(on, room, T(1), m);
+        clear_terms(on, x, typename full_vector<T, B>::terms_type{{room.data()}, room.size()});
+    }
+}
 
 /// Signed powers of two and zeros, in codes of a sign bit above the exponent field of T; a field of 0 means zero.
 struct power_of_two {

@@ -14,14 +14,14 @@
 
 #include "laconic/backend/backend.hpp"
 #include "laconic/core/key.hpp"
-#include "laconic/message/message.hpp"
+#include "laconic/message/plain.hpp"
 
 /// Orthonormal transforms of a vector, and messages about what they make. A transform has what both ends know of it,
 /// which is a part of the message, and workspace, which is not:
 ///   forward(on, x, out)  makes as many numbers of those of x;
 ///   backward(on, y)      makes of those the vector again, up to rounding, in place;
 ///   dimension(), fits(n), == and fields(t) as a message;
-///   same_on_all_ranks    whether it is, so that numbers of several ranks' transforms may be put together.
+///   same_on_all_ranks    whether it is, so that several ranks' numbers of it may be put together.
 namespace laconic::detail {
 
 /// cos(pi m / (2 n)) to about 2^-52, the same bits on every machine: a mathematical library's need not be.
@@ -208,17 +208,25 @@ struct turned {
         transform.backward(on, numbers);
         return numbers;
     }
-    /// Adds the numbers of the transform to y.
-    void add_unturned(auto& on, std::span<value_type> y) const requires Transform::same_on_all_ranks {
-        add_message(on, y, value_type(1), inside);
+    /// As add_unturned() and turn_back() say.
+    void add_unturned(auto& on, std::span<value_type> out, value_type w) const requires Transform::same_on_all_ranks {
+        add_message(on, out, w, inside);
     }
-    /// y, which holds numbers of the transform, becomes the vector.
     void turn_back(auto& on, std::span<value_type> y) const requires Transform::same_on_all_ranks {
-        using T = value_type;
         numbers.resize(dimension());
-        copy(on, std::span<T const>(y), std::span<T>(numbers));
+        copy(on, std::span<value_type const>(y), std::span<value_type>(numbers));
+        write_back(on, y);
+    }
+    bool clear_sent(auto& on, std::span<value_type> x, std::span<value_type> room) const {
+        transform.forward(on, x, numbers);
+        messages::clear_sent(on, std::span<value_type>(numbers), room, inside);
+        return write_back(on, x), true;
+    }
+
+  private:
+    void write_back(auto& on, std::span<value_type> y) const {
         transform.backward(on, numbers);
-        copy(on, std::span<T const>(numbers), y);
+        copy(on, std::span<value_type const>(numbers), y);
     }
 };
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "laconic/message/message.hpp"
+#include "laconic/message/plain.hpp"
 
 /// Messages with other messages inside, except for sparse ones.
 namespace laconic::messages {
@@ -104,15 +104,26 @@ struct parts_of {
         return count == n && left == 0;
     }
     bool operator==(parts_of const&) const = default;
+
+    /// Calls use(part, its numbers of x).
+    void for_each(auto x, auto use) const {
+        for (auto const& one : each) use(one, x.first(one.dimension())), x = x.subspan(one.dimension());
+    }
+    void add_unturned(auto& on, auto out, auto w) const {
+        for_each(out, [&](M const& one, auto part) { messages::add_unturned(on, part, w, one); });
+    }
+    void turn_back(auto& on, auto y) const {
+        for_each(y, [&](M const& one, auto part) { messages::turn_back(on, part, one); });
+    }
+    bool clear_sent(auto& on, auto x, auto room) const {
+        for_each(x, [&](M const& one, auto part) { messages::clear_sent(on, part, room.first(part.size()), one); });
+        return true;
+    }
 };
 
 template <class B, Scalar T, class M>
 void add_message(B& on, std::span<T> out, T w, parts_of<M> const& m) {
-    std::size_t begin = 0;
-    for (auto const& one : m.each) {
-        add_message(on, out.subspan(begin, one.dimension()), w, one);
-        begin += one.dimension();
-    }
+    m.for_each(out, [&](M const& one, auto part) { add_message(on, part, w, one); });
 }
 
 }  // namespace laconic::messages

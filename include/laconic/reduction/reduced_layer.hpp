@@ -104,7 +104,8 @@ class reduced_layer final : public step_layer {
     }
     void read(std::uint64_t round, int rank, wire::bit_reader& source) override {
         T const share = T(1) / static_cast<T>(comm().size());
-        if (goes_in_full_) return full_means_.read_and_add(source, on(), rank, full_blank(), share, mean());
+        bool const is_last = rank + 1 == comm().size();
+        if (goes_in_full_) return full_means_.read_and_add(source, on(), rank, full_blank(), share, mean(), is_last);
         if constexpr (estimate_is_list)
             if (lists_) {
                 auto const& theirs = means_.read(source, on(), rank, blank(round));
@@ -112,9 +113,10 @@ class reduced_layer final : public step_layer {
                 lists_ = false;  // too many terms, or no list
                 fill(on(), mean(), T(0));
                 add_terms(on(), mean(), share, terms_.terms());
-                return add_message(on(), mean(), share, theirs);
+                messages::add_unturned(on(), mean(), share, theirs);
+                return is_last ? messages::turn_back(on(), mean(), theirs) : void();
             }
-        means_.read_and_add(source, on(), rank, blank(round), share, mean());
+        means_.read_and_add(source, on(), rank, blank(round), share, mean(), is_last);
     }
     void send(std::uint64_t round, int lane) override {
         if constexpr (!full_is_payload)

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "laconic/collective/collective.hpp"
 #include "laconic/comm/metered.hpp"
@@ -162,10 +163,11 @@ class gathered : public plain_transport {
         }
         return false;
     }
-    /// Reads what write() wrote of rank r's message from `source`, and adds it to `out` with this weight; blank as in
-    /// receive(). Throws wire_error.
-    void read_and_add(wire::bit_reader& source, B& on, int r, auto blank, T weight, std::span<T> out) {
+    /// Reads what write() wrote of rank r's message from `source`, and adds it to `out`, which is 0 before the first,
+    /// with this weight; `out` is complete with the last one. blank as in receive(). Throws wire_error.
+    void read_and_add(wire::bit_reader& source, B& on, int r, auto blank, T weight, std::span<T> out, bool is_last) {
         encoding_.read_and_add(source, blank, r, on, theirs_, weight, out);
+        if (is_last) messages::turn_back(on, out, std::as_const(theirs_));
     }
     /// Reads such a message, which is valid until the next one is read.
     M const& read(wire::bit_reader& source, B& on, int r, auto blank) {

@@ -56,7 +56,7 @@ void read_from(B& on, C& comm, int r, Blank blank, wire::by_host<M, B>& encoding
     read_bytes_from(comm, r, [&](wire::bit_reader& source) { encoding.read_message(source, blank, r, on, m); });
 }
 
-/// out += the mean of what every rank sent in the last collective call, read into `theirs`, in the order of ranks.
+/// out <- 0 + the mean of what every rank sent in the last collective call, read into `theirs`, in the order of ranks.
 template <class B, Communicator C, class M, class Blank, Scalar T>
 void add_mean(B& on, C& comm, Blank blank, wire::by_host<M, B>& encoding, M& theirs, std::span<T> out) {
     T const share = T(1) / static_cast<T>(comm.size());
@@ -64,6 +64,7 @@ void add_mean(B& on, C& comm, Blank blank, wire::by_host<M, B>& encoding, M& the
         read_bytes_from(comm, r, [&](wire::bit_reader& source) {
             encoding.read_and_add(source, blank, r, on, theirs, share, out);
         });
+    messages::turn_back(on, out, std::as_const(theirs));
 }
 
 /// Four bytes behind a message or an error frame that all ranks gather, by which they see that they take different

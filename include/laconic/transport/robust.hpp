@@ -91,23 +91,16 @@ class robustly_gathered : public gathered<M, T, B> {
         for (int r = 0; r < comm.size(); ++r)
             read_bytes_from(messages, r, [&](wire::bit_reader& source) {
                 auto const theirs = std::span<T>(all_).subspan(static_cast<std::size_t>(r) * d, d);
-                if constexpr (is_turned) {
-                    this->encoding_.read_message(source, blank, r, on, this->theirs_);
-                    this->theirs_.add_unturned(on, theirs);
-                } else {
-                    this->encoding_.read_and_add(source, blank, r, on, this->theirs_, T(1), theirs);
-                }
+                this->encoding_.read_and_add(source, blank, r, on, this->theirs_, T(1), theirs);
             });
         how_.rule(robust_rules::rank_vectors<T>{all_, d}, std::span<T const>(last_), mean);
         std::copy(mean.begin(), mean.end(), last_.begin());
-        if constexpr (is_turned) this->theirs_.turn_back(on, mean);
+        messages::turn_back(on, mean, std::as_const(this->theirs_));
     }
     /// The last estimate.
     void state(auto& archive) { archive.of_dimension(last_.size()), archive(last_); }
 
   private:
-    static constexpr bool is_turned = requires(M const& m, B& on, std::span<T> mean) { m.turn_back(on, mean); };
-
     robust<Rule> how_;
     std::vector<T> all_, last_;
 };

@@ -100,11 +100,8 @@ struct plain_transport {
         feedback.reconstruct(on, now, mean);
     }
     /// Only detail::gathered lets several messages share a payload, and overrides this; it is never called on others.
-    void write(wire::bit_writer&, auto&, auto const&) { LACONIC_EXPECTS(false); }
-    template <class B, class Blank, Scalar T>
-    void read_and_add(wire::bit_reader&, B&, int, Blank const&, T, std::span<T>) {
-        LACONIC_EXPECTS(false);
-    }
+    void write(auto&&...) { LACONIC_EXPECTS(false); }
+    void read_and_add(auto&&...) { LACONIC_EXPECTS(false); }
     bool add_in_parts(auto&, auto&, auto const&, auto) { return false; }
     /// Waits until nothing of this transport's runs on another thread, and keeps how that ended for receive().
     void wait() const {}

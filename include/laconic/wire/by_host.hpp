@@ -38,14 +38,14 @@ class by_host {
         }
     }
 
-    /// The same, and adds w times the message to out; see wire::read_and_add().
+    /// The same, and adds w times the message to out, which turn_back() is for; see wire::read_and_add().
     template <Scalar T>
     void read_and_add(auto& source, auto blank, int r, B& on, M& m, T w, std::span<T> out) {
         if constexpr (OnHost<B>) {
-            wire::read_and_add(on, source, m, blank(on, r, m), w, out);
+            wire::read_and_add(on, source, m, blank(on, r, m), w, {out, false, false, true});
         } else {
             read_message(source, blank, r, on, m);
-            add_message(on, out, w, std::as_const(m));
+            messages::add_unturned(on, out, w, std::as_const(m));
         }
     }
 

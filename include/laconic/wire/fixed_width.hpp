@@ -140,10 +140,11 @@ struct added_to {
     std::span<T> numbers;
     /// The message is all that the source has left, and is checked, with the source's end, before `numbers` change.
     bool checked_first = false;
-    bool anew = false;  ///< What is read replaces `numbers`: they are set to 0 first.
+    bool anew = false;      ///< What is read replaces `numbers`: they are set to 0 first.
+    bool unturned = false;  ///< As add_unturned() says, which add_message() would otherwise do.
 
-    added_to(std::span<T> to, bool checks_first = false, bool is_anew = false)  // NOLINT: implicit
-        : numbers(to), checked_first(checks_first), anew(is_anew) {}
+    added_to(std::span<T> to, bool checks_first = false, bool is_anew = false, bool is_unturned = false)  // NOLINT
+        : numbers(to), checked_first(checks_first), anew(is_anew), unturned(is_unturned) {}
 };
 
 /// Reads such codes of the message m, which has made room for them, and adds w times its numbers to out, some at a

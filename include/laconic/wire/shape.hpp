@@ -243,7 +243,7 @@ void read_and_add(B& on, bit_reader& source, M& m, C const& c, T w, std::type_id
         read(on, source, m, c);
         if (out.checked_first) source.finish();
         if (out.anew) fill(on, out.numbers, T(0));
-        add_message(on, out.numbers, w, m);
+        out.unturned ? messages::add_unturned(on, out.numbers, w, m) : add_message(on, out.numbers, w, m);
     }
 }
 
