@@ -177,6 +177,15 @@ TEST_CASE(
                                  doctest::Contains("layer a remembers something else"), shape_error);
             CHECK(reduce.save() == before);
         });
+    for (bool const common : {false, true})
+        resumed(saved_of(error_feedback{top_k{2}, 1, gather_all{}, .5, false, !common}),
+                error_feedback{top_k{2}, 1, gather_all{}, .5, false, common}, two, {.seed = 1},
+                [&](auto& reduce, int, auto const& own) {
+                    auto const before = reduce.save();
+                    CHECK_THROWS_WITH_AS(static_cast<void>(resume(reduce, own)),
+                                         doctest::Contains("layer a: its momentum is"), shape_error);
+                    CHECK(reduce.save() == before);
+                });
     resumed(saved, error_feedback{top_k{3}}, two, {.seed = 1}, [&](auto& reduce, int rank, auto const& own) {
         auto const before = reduce.save();
         CHECK_THROWS_WITH_AS(static_cast<void>(resume(reduce, saved[std::size_t((rank + 1) % ranks)])),

@@ -131,6 +131,12 @@ struct resumption {
                     here.residual().empty() != there.residual().empty())
                     throw shape_error(
                         {l.title(), " remembers something else here than where it was saved: ", l.described()});
+                if (!here.momentum().empty() && !there.momentum().empty() &&
+                    here.common_momentum().empty() != there.common_momentum().empty())
+                    throw shape_error({l.title(),
+                                       ": its momentum is common to all ranks here and was each rank's own "
+                                       "where it was saved, or the other way round: ",
+                                       l.described()});
                 bool const as_long = here.shift().size() == there.shift().size() &&
                                      here.residual().size() == there.residual().size() &&
                                      (there.mean_shift().empty() || there.mean_shift().size() == here.shift().size());
@@ -158,9 +164,10 @@ struct resumption {
 /// restored, a sentence each, where over nodes ranks are counted among those with the same share. All ranks resume, as
 /// with restore().
 ///
-/// Throws shape_error for numbers of another type, another rank, or a layer that had a residual and has none or a
-/// shift, or the other way round, or a residual that is stored compressed; all else as restore(). Then nothing has
-/// changed. For reductions whose feedback is a memory, as all of this library's are but loco.
+/// Throws shape_error for numbers of another type, another rank, a layer that had a residual and has none or a shift, or
+/// the other way round, a momentum that was a rank's own and is common to all, or the other way round, or a residual
+/// that is stored compressed; all else as restore(). Then nothing has changed. For reductions whose feedback is a memory,
+/// as all of this library's are but loco.
 template <class R, class C, Scalar T, class B>
 [[nodiscard]] std::vector<std::string> resume(reducer<R, C, T, B>& reduce, std::span<std::byte const> saved) {
     return detail::resumption::from(detail::resumption::step_of(reduce), saved);

@@ -114,6 +114,11 @@ class memory {
     /// Whether u is common to all ranks; then follow(on, estimate), once a round after reconstruct(), makes u the
     /// estimate.
     bool follows_estimate() const { return common_ && factor_ != 0; }
+    /// u where it is common to all ranks, which can give it to others; else empty.
+    std::span<T> common_momentum() { return common_ ? std::span<T>(momentum_) : std::span<T>(); }
+    std::span<T const> common_momentum() const {
+        return common_ ? std::span<T const>(momentum_) : std::span<T const>();
+    }
     void follow(B& on, std::span<T const> estimate) {
         if (follows_estimate()) copy(on, estimate, std::span<T>(momentum_));
     }
@@ -166,11 +171,15 @@ class memory {
     }
 
     /// Reads the state of any other memory into this one.
-    void any_state(auto& archive) { archive.of_any_length(shift_, mean_shift_, residual_, momentum_); }
+    void any_state(auto& archive) {
+        archive.of_any_length(shift_, mean_shift_, residual_, momentum_);
+        if (!momentum_.empty()) archive(common_);
+    }
     void state(auto& archive) {
         archive(shift_);
         archive.vectors(mean_shift_);
         archive(residual_, momentum_);
+        if (auto same = common_; !momentum_.empty()) archive.between(common_, common_, same);
     }
     friend std::string to_string(memory const& m) {
         auto const given = [](char const* name, double x) { return x == 0 ? "" : detail::concat({name, x}); };
