@@ -141,6 +141,33 @@ TEST_CASE("after a comm_error the ranks that are left go on with rebind, and the
     check(ef21_shift{top_k{4}});
 }
 
+TEST_CASE("a rank that joins by rebind gets the common momentum, as does one that is behind") {
+    auto const how = error_feedback{top_k{4}, 1, gather_all{}, .5, false, true};
+    using reducer_type = reducer<std::remove_cv_t<decltype(how)>, threads::member, double>;
+    std::vector<std::unique_ptr<reducer_type>> kept(3);
+    for (int const among : {1, 2})  // rank 2 alone, then 0 and 1
+        threads::run(among, [&](threads::member& comm) {
+            auto const r = among == 1 ? 2 : std::size_t(comm.rank());
+            kept[r] = std::make_unique<reducer_type>(how, comm, layers, reducer_options{.seed = 0});
+            for (int k = 0; k < (among == 1 ? 1 : 4); ++k) take_step(*kept[r], comm.rank(), k);
+        });
+    std::swap(kept[0], kept[2]);  // who joins comes first
+    auto const momentum = [&](std::size_t r, std::size_t l) {
+        auto const u = kept[r]->layers()[l].feedback().momentum();
+        return std::vector<double>(u.begin(), u.end());
+    };
+    std::vector<std::vector<double>> const before{momentum(1, 0), momentum(1, 1)};
+    CHECK(momentum(0, 0) != before[0]);
+    threads::run(3, [&](threads::member& comm) {
+        auto const r = std::size_t(comm.rank());
+        kept[r]->rebind(comm);
+        CHECK(kept[r]->steps() == 4);
+        for (std::size_t l = 0; l < 2; ++l) CHECK(momentum(r, l) == before[l]);
+        take_step(*kept[r], comm.rank(), 5);
+    });
+    for (std::size_t r : {1u, 2u}) CHECK(momentum(r, 0) == momentum(0, 0));
+}
+
 TEST_CASE_TEMPLATE("a rank that destroys its reducer in mid-step is named to the others, which go on in another run",
                    engine, threads, fibers) {
     using how_type = error_feedback<top_k<>>;

@@ -143,8 +143,9 @@ class reducer : detail::can_be_reduced<R, C, T, B> {
     void restore(std::span<std::vector<std::byte> const> saved) { step().restore(saved); }
     /// Goes on over other ranks, such as those that are left after a comm_error; each of them calls it. It drops a step
     /// in progress. Residuals and shifts stay, and the mean shift becomes that of these ranks, whose shifts are sent in
-    /// full. One rank may have completed a last step that the others have not: make sure that all have the same model.
-    /// Throws agreement_error where the ranks disagree.
+    /// full; a common momentum becomes that of the first rank that has the most steps. One rank may have completed a
+    /// last step that the others have not: make sure that all have the same model. Throws agreement_error where the
+    /// ranks disagree.
     void rebind(detail::comm_argument<C> comm) { step().rebind(comm); }
 
     /// The number of steps that have succeeded.

@@ -114,11 +114,6 @@ class memory {
     /// Whether u is common to all ranks; then follow(on, estimate), once a round after reconstruct(), makes u the
     /// estimate.
     bool follows_estimate() const { return common_ && factor_ != 0; }
-    /// u where it is common to all ranks, which can give it to others; else empty.
-    std::span<T> common_momentum() { return common_ ? std::span<T>(momentum_) : std::span<T>(); }
-    std::span<T const> common_momentum() const {
-        return common_ ? std::span<T const>(momentum_) : std::span<T const>();
-    }
     void follow(B& on, std::span<T const> estimate) {
         if (follows_estimate()) copy(on, estimate, std::span<T>(momentum_));
     }
@@ -141,8 +136,9 @@ class memory {
     std::span<T const> mean_shift() const { return mean_shift_; }
     /// e_i, of which decay e_i is sent next; empty where the decay is 0.
     std::span<T const> residual() const { return residual_; }
-    /// u_i; empty where the momentum is 0.
+    /// u_i; empty where the momentum is 0. And u, where it is common to all ranks.
     std::span<T const> momentum() const { return momentum_; }
+    std::span<T const> common_momentum() const { return common_ ? momentum() : std::span<T const>(); }
 
     /// Replaces e by x.
     void set_residual(B& on, std::span<T const> x) { copy(on, x, std::span<T>(residual_)); }

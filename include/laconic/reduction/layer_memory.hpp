@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include "laconic/core/term.hpp"
 #include "laconic/reduction/caller_vector.hpp"
 #include "laconic/reduction/reduction.hpp"
+#include "laconic/reduction/step_communicator.hpp"
 #include "laconic/transport/full_mean.hpp"
 
 namespace laconic::detail {
@@ -75,16 +77,25 @@ class layer_memory {
     }
     /// Marks the residual as made at this step size, where one is given.
     void set_step_size(std::optional<double> step_size) { step_size_ = step_size.value_or(step_size_); }
-    /// Sets mean h to the mean of these ranks' h; `room` is workspace of d numbers. A collective call.
-    void renew_mean_shift(B& on, Communicator auto& comm, std::uint64_t round, std::span<T> room) {
-        if constexpr (HasShift<F, B>) {
-            if (feedback_.shift().empty()) return;  // not mean_shift(), which may be empty on some ranks
-            round_context now;
-            now.round = round;
-            auto const own = [&](failure&) { copy(on, feedback_.shift(), room); };
-            full_mean<gather_all, T, B>({}, d_)(on, comm, now, room, own);
-            feedback_.set_mean_shift(on, std::span<T const>(room));
-        }
+    /// Sets mean h to the mean of these ranks' h, and a momentum that is common to all to that of rank `latest`, which
+    /// has taken the most steps; `room` is workspace of d numbers. A collective call.
+    void renew_common(B& on, Communicator auto& comm, std::uint64_t round, int latest, std::span<T> room) {
+        if constexpr (HasShift<F, B>)
+            if (!feedback_.shift().empty()) {  // not mean_shift(), which may be empty on some ranks
+                round_context now;
+                now.round = round;
+                auto const own = [&](failure&) { copy(on, feedback_.shift(), room); };
+                full_mean<gather_all, T, B>({}, d_)(on, comm, now, room, own);
+                feedback_.set_mean_shift(on, std::span<T const>(room));
+            }
+        if constexpr (requires { feedback_.common_momentum(); })
+            if (auto const u = feedback_.common_momentum(); !u.empty()) {
+                auto const theirs = broadcast_from(comm, latest, std::as_bytes(std::span<T const>(on_host(on, u))));
+                std::vector<T> here(d_);
+                std::memcpy(here.data(), theirs.data(), theirs.size());
+                copy_from_host(on, std::span<T const>(here), room);
+                feedback_.follow(on, std::span<T const>(room));
+            }
     }
 
     std::size_t bytes() const {

@@ -192,8 +192,7 @@ class reduced_layer final : public step_layer {
     void take_mean_state(int ranks) { memory_.take_mean_state(on(), ranks), forget_ranks(); }
     /// What a collective remembers is of the ranks that it had: it starts anew, and so do messages.
     void forget_ranks() { means_ = {how_.over, is_.size, positions_}, start_.resize(0); }
-    /// Sets mean h to the mean of these ranks' h. A collective call.
-    void renew_mean_shift(std::uint64_t round) { memory_.renew_mean_shift(on(), with_->watching(), round, mean()); }
+    void renew_common(std::uint64_t k, int of) { memory_.renew_common(on(), with_->watching(), k, of, mean()); }
     /// The state: the name, whether it is in full, and the memory; and a collective's.
     void state(auto& archive) {
         auto saved = is_;

@@ -142,8 +142,8 @@ class reduction_step final : public step_control, can_be_reduced<R, C, T, B> {
         auto const so_far = statistics();
         for (auto& l : all_) l.forget_ranks();
         connect(comm);
-        auto const latest = latest_round(with_.over->messages, round_);
-        for (auto& l : all_) l.renew_mean_shift(latest);
+        auto const [latest, rank] = latest_round(with_.over->messages, round_);
+        for (auto& l : all_) l.renew_common(latest, rank);
         go_on(latest, so_far);
     }
     /// For a state of which these steps are a part.

@@ -229,10 +229,12 @@ enum class begins { with_options, with_others, to_drop };
                                "or a message was damaged"});
 }
 
-/// The largest of the ranks' rounds. 8 bytes from each rank.
-std::uint64_t latest_round(Communicator auto& comm, std::uint64_t mine) {
-    std::uint64_t latest = 0;
-    from_all(comm, mine, "its step", [&](int, std::uint64_t theirs) { latest = std::max(latest, theirs); });
+/// The largest of the ranks' rounds, and the first rank that has it. 8 bytes from each rank.
+std::pair<std::uint64_t, int> latest_round(Communicator auto& comm, std::uint64_t mine) {
+    std::pair<std::uint64_t, int> latest{};
+    from_all(comm, mine, "its step", [&](int rank, std::uint64_t theirs) {
+        if (theirs > latest.first) latest = {theirs, rank};
+    });
     return latest;
 }
 
