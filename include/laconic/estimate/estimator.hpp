@@ -61,6 +61,12 @@ void show_non_finite(B& on, std::span<T const> kept, std::span<T> g) {
         copy(on, kept.subspan(j, 1), g.subspan(j % g.size(), 1));
 }
 
+/// Throws argument_error where p is no probability, or so small that a round's 1 / p steps, on average, hardly end.
+inline void check_chance(char const* name, double p) {
+    if (!(p >= 1e-6 && p <= 1))
+        throw argument_error({name, ": p = ", p, " is outside 1e-06 .. 1: a round has 1 / p local steps on average"});
+}
+
 // A number of steps, the same on all ranks: n with probability p (1 - p)^(n - 1).
 inline std::uint64_t drawn_steps(round_context const& now, double p) {
     key const coins = now.shared.child(2);
@@ -208,8 +214,7 @@ template <Scalar T = double, class B = host>
 class local_steps {
   public:
     local_steps(double p, double step, std::size_t batch = 0) : p_(p), step_(step), gradient_(batch) {
-        if (!(p >= 0x1p-32 && p <= 1))
-            throw argument_error({"local_steps: the probability ", p, " is outside [2^-32, 1]"});
+        detail::check_chance("local_steps", p);
         if (!(step > 0)) throw argument_error({"local_steps: the step ", step, " is not above 0"});
     }
 

@@ -31,7 +31,7 @@ struct locodl_options {
 template <Scalar T = double, class B = host>
 class locodl_steps {
   public:
-    explicit locodl_steps(locodl_options how) : how_(how), gradient_(how.batch) {}
+    explicit locodl_steps(locodl_options how) : how_(how), gradient_(how.batch) { check_chance("locodl", how.p); }
 
     template <class F>
     std::optional<double> operator()(B& on, F const& f, round_context const& now, std::span<T const> y,
@@ -107,7 +107,7 @@ class locodl_steps {
 ///     (sum |x_i - x*|^2 + n |y - x*|^2) / step + step (1 + 2 omega) / (p^2 chi) (sum |u_i - u_i*|^2 + n |v - v*|^2)
 /// falls in expectation by the factor max{(1 - mu / L)^2, 1 - p^2 chi / (1 + 2 omega)} a local step, where u_i* and v*
 /// are the gradients at x* of the parts. With another step the first factor is max{(1 - step mu / 2)^2, (1 - step (L -
-/// mu / 2))^2}. With a batch it approaches the optimum up to a distance.
+/// mu / 2))^2}. With a batch it approaches the optimum up to a distance. A p below 1e-6 is refused.
 template <class C>
 struct locodl {
     static_assert(detail::require_unbiased<C>());

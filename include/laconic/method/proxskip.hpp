@@ -15,7 +15,7 @@ namespace laconic {
 /// optima. With step = 1 / L, L = max L_i, mu = min mu_i and p = sqrt(step mu) (p = 0 means that),
 ///     sum_i |x_i - x*|^2 + (step / p)^2 sum_i |h_i - grad f_i(x*)|^2
 /// falls in expectation by the factor 1 - min(step mu, p^2) a local step: sqrt(L / mu) rounds do what L / mu rounds of
-/// gradient descent do. With a batch it approaches the optimum up to a distance.
+/// gradient descent do. With a batch it approaches the optimum up to a distance. A p below 1e-6 is refused.
 struct proxskip {
     double p = 0;
     overrides given{};
