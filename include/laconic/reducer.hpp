@@ -50,9 +50,8 @@ class reducer : detail::can_be_reduced<R, C, T, B> {
     [[gnu::cold]] reducer(How const& how, detail::comm_argument<C> comm, std::vector<layer> const& layers,
                           reducer_options options = {}, B on = {})
         : step_(new step_type(
-                    comm, [&](layer const& of) { return detail::reduction_for<R>(how, of); }, layers, options,
-                    std::move(on)),
-                destroy) {}
+              comm, [&](layer const& of) { return detail::reduction_for<R>(how, of); }, layers, options,
+              std::move(on))) {}
     template <detail::MakesReduction<R> How = R>
     reducer(How const& how, detail::comm_argument<C> comm, detail::layer_sizes const& sizes,
             reducer_options options = {}, B on = {})
@@ -169,9 +168,8 @@ class reducer : detail::can_be_reduced<R, C, T, B> {
   private:
     friend struct detail::resumption;
     using step_type = detail::reduction_step<R, C, T, B>;
-    static void destroy(void* step) { delete static_cast<step_type*>(step); }
-    step_type& step() const { return *static_cast<step_type*>(step_.get()); }
-    std::unique_ptr<void, void (*)(void*)> step_;  // one to each step_type would be forty functions more for each
+    step_type& step() const { return *step_; }
+    std::unique_ptr<step_type> step_;
 };
 
 template <class How, class C, class X, class B = host>
