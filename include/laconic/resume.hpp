@@ -164,10 +164,10 @@ struct resumption {
 /// restored, a sentence each, where over nodes ranks are counted among those with the same share. All ranks resume, as
 /// with restore().
 ///
-/// Throws shape_error for numbers of another type, another rank, a layer that had a residual and has none or a shift, or
-/// the other way round, a momentum that was a rank's own and is common to all, or the other way round, or a residual
-/// that is stored compressed; all else as restore(). Then nothing has changed. For reductions whose feedback is a memory,
-/// as all of this library's are but loco.
+/// Throws shape_error for numbers of another type, another rank, a layer that had a residual and has none or a shift,
+/// or the other way round, a momentum that was a rank's own and is common to all, or the other way round, or a residual
+/// that is stored compressed; all else as restore(). Then nothing has changed. For reductions whose feedback is a
+/// memory, as all of this library's are but loco.
 template <class R, class C, Scalar T, class B>
 [[nodiscard]] std::vector<std::string> resume(reducer<R, C, T, B>& reduce, std::span<std::byte const> saved) {
     return detail::resumption::from(detail::resumption::step_of(reduce), saved);

@@ -14,11 +14,13 @@ struct machine {
     bool loud = false;
     double share = 0.5;
     std::optional<double> rate{};
+    double size = 1;
 
     static constexpr void description(auto&& describe) {
         describe("machine", "", "", field("k", &machine::k).needed(), field("count", &machine::count).between(1, 9),
                  field("how", &machine::how), field("loud", &machine::loud),
-                 field("share", &machine::share).between(0, 1).by_name(), field("rate", &machine::rate).by_name());
+                 field("share", &machine::share).between(0, 1).by_name(), field("rate", &machine::rate).by_name(),
+                 field("size", &machine::size).between(detail::above_0, 2).by_name());
     }
     bool operator==(machine const&) const = default;
 };
@@ -60,8 +62,10 @@ TEST_CASE("what is no value of a field is refused, with its place") {
     CHECK(refused("machine(1, how=fast)") == "how is slow or quick at 16");
     CHECK(refused("machine(1, loud=2)") == "loud is yes or no at 17");
     CHECK(refused("machine(1, share=1.5)") == "share is from 0 to 1 at 18");
+    CHECK(refused("machine(1, size=0)") == "size is above 0, up to 2 at 17");
+    CHECK(refused("machine(1, size=2.5)") == "size is above 0, up to 2 at 17");
     CHECK(refused("machine(1, 2, slow, 0.5)") ==
-          "machine takes k, count, how, loud, share or rate; this is none of them at 21");
+          "machine takes k, count, how, loud, share, rate or size; this is none of them at 21");
 }
 
 struct machine_inside {

@@ -63,6 +63,8 @@ TEST_CASE("limits and factors that are none are refused") {
         CHECK_THROWS_AS((clip{1, bad}.check(3)), argument_error);
     }
     CHECK_THROWS_AS((clip{1, 1.5}.check(3)), argument_error);
+    CHECK_THROWS_WITH_AS(clip{0}.check(3), "clip: limit = 0 is not above 0", argument_error);
+    CHECK_THROWS_WITH_AS((clip{1, 0}.check(3)), "clip: factor = 0 is not above 0", argument_error);
     CHECK(to_string(clip{0.5}) == "clip(limit=0.5)");
     CHECK(to_string(clip{1, 0.25}) == "clip(factor=0.25)");
 }

@@ -68,6 +68,8 @@ inline double number_in(arguments const& a, item const& i, detail::field_facts c
     if (whole && !(is && in_range && value == std::floor(value)))
         refuse({f.name, " is a whole number from ", least, " to ", most});
     if (!is) refuse({f.name, " is a number"});
+    if (!in_range && least == detail::above_0)
+        refuse({f.name, " is above 0", (most < 1e300 ? detail::concat({", up to ", most}) : "")});
     if (!in_range && most < std::numeric_limits<double>::max()) refuse({f.name, " is from ", least, " to ", most});
     if (!in_range) refuse({f.name, " is at least ", least});
     return value;
@@ -134,6 +136,7 @@ std::string values_of(detail::field_facts const& f) {
     } else if constexpr (std::is_arithmetic_v<F>) {
         double const least = std::integral<F> ? std::max(f.least, 0.0) : f.least;
         std::string const whole = std::integral<F> ? "whole, " : "";
+        if (f.most < infinite && least == detail::above_0) return detail::concat({"above 0, up to ", f.most});
         if (f.most < infinite) return detail::concat({whole, least, " to ", f.most});
         if (least <= -infinite) return "a number";
         return least > 0 && least < 1e-100 ? whole + "above 0" : detail::concat({whole, "at least ", least});

@@ -19,19 +19,15 @@ struct clip {
 
     static constexpr void description(auto&& describe) {
         describe("clip", "every number, scaled down where the vector is longer than the limit", "",
-                 field("limit", &clip::limit).between(0, 1e300),
-                 field("factor", &clip::factor).between(0, 1).by_name());
+                 field("limit", &clip::limit).between(detail::above_0, 1e300),
+                 field("factor", &clip::factor).between(detail::above_0, 1).by_name());
     }
 
     template <Scalar T, class B>
     using message = messages::full_vector<T, B>;
 
     /// Throws argument_error unless the limit is above 0 and finite, and the factor in (0, 1].
-    void check(std::size_t) const {
-        detail::check_fields(*this);
-        if (!(limit > 0 && factor > 0))
-            throw argument_error({"clip: limit = ", limit, " and factor = ", factor, " are not both above 0"});
-    }
+    void check(std::size_t) const { detail::check_fields(*this); }
     void blank(auto&, std::size_t d, key, auto& m) const { messages::begin_message(m, d); }
     template <Scalar T>
     void operator()(auto& on, std::span<T const> x, key, auto& m) const {

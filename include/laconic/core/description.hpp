@@ -28,6 +28,7 @@ struct field_facts {
     bool named = false;     ///< It is read and written by its name only.
 };
 
+constexpr double above_0 = std::numeric_limits<double>::min();  ///< the least number in between() of what is above 0
 /// A field, with how it is reached: by a pointer to a member, or by a function that returns a reference.
 template <class Member>
 struct described_field {
@@ -235,6 +236,8 @@ described_value fields_of(V const& v) {
         if (auto const& f = i.facts; i.is_number && !(i.number >= f.least && i.number <= f.most))
             throw argument_error(
                 i.is_word ? concat({v.name, ": ", f.name, " is none of its values"})
+                : !(i.number >= f.least) && f.least == above_0
+                    ? concat({v.name, ": ", f.name, " = ", i.number, " is not above 0"})
                 : f.most < std::numeric_limits<double>::max()
                     ? concat({v.name, ": ", f.name, " = ", i.number, " is outside ", f.least, " .. ", f.most})
                     : concat({v.name, ": ", f.name, " = ", i.number, " is no finite number of at least ", f.least}));

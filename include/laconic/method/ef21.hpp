@@ -107,7 +107,6 @@ struct ef21_sgdm {
     recursion<C, memory<T, B>, gradient_step, fixed_level, local_momentum<mini_batch, T, B>> compose(
         problem const& p) const {
         detail::theory const of(*this, p);
-        if (!(eta > 0)) throw argument_error({"ef21_sgdm: eta = ", eta, " is not above 0"});
         double const step = of.own_step("no theorem here gives its step");
         return {
             compressor, {1, 0}, gradient_step{step}, {}, local_momentum<mini_batch, T, B>(1 - eta, given.batch, true)};
@@ -118,7 +117,7 @@ struct ef21_sgdm {
     static constexpr void description(auto&& describe) {
         describe("ef21_sgdm", "g a running mean of mini-batch gradients, C contractive, alpha 1",
                  "Fatkhullin, Tyurin, Richtarik, NeurIPS 2023", detail::compressor_field,
-                 field("eta", &ef21_sgdm::eta).between(0, 1).written_by_name(), detail::step_field,
+                 field("eta", &ef21_sgdm::eta).between(detail::above_0, 1).written_by_name(), detail::step_field,
                  detail::batch_field);
     }
 };
@@ -142,8 +141,6 @@ struct clip21 {
     recursion<clip, memory<T, B>, gradient_step, fixed_level, local_momentum<mini_batch, T, B>> compose(
         problem const& p) const {
         detail::theory const of(*this, p);
-        if (!(eta > 0)) throw argument_error({"clip21: eta = ", eta, " is not above 0"});
-        if (!(limit > 0)) throw argument_error({"clip21: limit = ", limit, " is not above 0"});
         double const step = of.own_step("no theorem here gives its step");
         return {{limit, of.memory(1, 1)}, {1, 0}, {step}, {}, local_momentum<mini_batch, T, B>(1 - eta, given.batch)};
     }
@@ -152,9 +149,9 @@ struct clip21 {
     static constexpr void description(auto&& describe) {
         describe("clip21", "g a running mean of mini-batch gradients, C clips, alpha 1",
                  "Islamov et al., arXiv:2502.11682; Khirirat et al., arXiv:2305.18929",
-                 field("limit", &clip21::limit).between(0, 1e300).written_by_name(),
-                 field("eta", &clip21::eta).between(0, 1).written_by_name(), detail::step_field, detail::memory_field,
-                 detail::batch_field);
+                 field("limit", &clip21::limit).between(detail::above_0, 1e300).written_by_name(),
+                 field("eta", &clip21::eta).between(detail::above_0, 1).written_by_name(), detail::step_field,
+                 detail::memory_field, detail::batch_field);
     }
 };
 

@@ -78,7 +78,6 @@ struct ef21_muon {
               local_momentum<mini_batch, T, B>>
     compose(problem const& p) const {
         detail::theory const of(*this, p);
-        if (!(eta > 0)) throw argument_error({"ef21_muon: eta = ", eta, " is not above 0"});
         double const step = of.own_step("no theorem here gives its step");
         return {{compressor},
                 {memory<T, B>(1), static_cast<std::size_t>(rows), by},
@@ -91,7 +90,7 @@ struct ef21_muon {
     static constexpr void description(auto&& describe) {
         describe("ef21_muon", "g a running mean of mini-batch gradients, C contractive, alpha 1, x by polar factors",
                  "Gruntkowska et al., arXiv:2510.00643", detail::compressor_field,
-                 field("eta", &ef21_muon::eta).between(0, 1).written_by_name(),
+                 field("eta", &ef21_muon::eta).between(detail::above_0, 1).written_by_name(),
                  field("rows", &ef21_muon::rows).between(1, 0x1p53).written_by_name(),
                  field("by", &ef21_muon::by).by_name(), detail::step_field, detail::batch_field);
     }
