@@ -385,6 +385,21 @@ class ReducerTest(unittest.TestCase):
         Together(5).run(body)
         self.assertIn("robust(rule=coordinate_median, beside_memory=no)", laconic.names("collectives"))
 
+    def test_a_residual_that_is_stored_compressed_takes_a_byte_a_number(self):
+        def body(comm):
+            text = "unproved(loco(block_float(int4), block_float(int8)))"
+            reduce = laconic.Reducer(text, comm, np.zeros(2000, np.float32))
+            same = laconic.Reducer(text, comm, np.zeros(2000, np.float32))
+            for step in range(4):
+                reduce(gradient(comm.rank, step, 2000).astype(np.float32))
+            self.assertLess(len(reduce.state()), 3000)
+            same.restore(reduce.state())
+            x, y = (gradient(comm.rank, 5, 2000).astype(np.float32) for _ in range(2))
+            reduce(x), same(y)
+            self.assertEqual(x.tobytes(), y.tobytes())
+
+        Together(3).run(body)
+
     def test_a_two_shot_sum_sends_16_bits_a_number_to_and_from_who_adds_up(self):
         listeners = [laconic.Listener("127.0.0.1:0") for _ in range(4)]
 
