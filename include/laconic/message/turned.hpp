@@ -69,20 +69,20 @@ struct square_cosines {
         prepare(on);
         out.resize(count);
         if (count == 0) return;
-        multiply(on, of_rows_.cosines, x, across_, down_ == 1 ? out : between_);
+        multiply(on, of_rows_.transposed, x, across_, down_ == 1 ? out : between_);
         if (down_ == 1) return;
         gather(on, std::span<T const>(between_), std::span<coordinate const>(order_), 1, T(1), moved_);
-        multiply(on, of_columns_.cosines, std::span<T const>(moved_), down_, out);
+        multiply(on, of_columns_.transposed, std::span<T const>(moved_), down_, out);
     }
     void backward(B& on, array& y) {
         prepare(on);
         if (count == 0) return;
         if (down_ != 1) {
             moved_.resize(count);
-            multiply(on, of_columns_.transposed, std::span<T const>(y), down_, moved_);
+            multiply(on, of_columns_.cosines, std::span<T const>(y), down_, moved_);
             scatter(on, std::span<T const>(moved_), std::span<coordinate const>(order_), 1, std::span<T>(y));
         }
-        multiply(on, of_rows_.transposed, std::span<T const>(y), across_, between_);
+        multiply(on, of_rows_.cosines, std::span<T const>(y), across_, between_);
         copy(on, std::span<T const>(between_), std::span<T>(y));
     }
 
@@ -121,7 +121,7 @@ struct square_cosines {
     }
     // The pieces of n numbers are the columns that the matrix multiplies.
     void multiply(B& on, array const& matrix, std::span<T const> x, std::size_t n, array& out) {
-        multiply_matrix(on, std::span<T const>(matrix), kernels::matrix_is::as_it_stands, x, count / n,
+        multiply_matrix(on, std::span<T const>(matrix), kernels::matrix_is::transposed, x, count / n,
                         std::span<T>(out));
     }
 

@@ -13,6 +13,7 @@
 
 #include "laconic/backend/host/reduce.hpp"
 #include "laconic/backend/host/update.hpp"
+#include "laconic/backend/scales.hpp"
 
 /// Products of a matrix X, whose numbers stand row after row, with a few columns, which stand one after another. Sums
 /// are in double, in the order of sum_order.hpp.
@@ -32,33 +33,55 @@ double ordered_dot(std::span<T const> x, std::span<T const> y) {
     return ordered_sum<A>([](auto& sum, auto v, auto w) { add_product<T>(sum, v, w); }, x, y);
 }
 
-// sums_j += a x_j.
+// The products of neighbouring columns of X, as many as a vector has lanes, with a few columns, in a stretch of X's
+// rows.
 template <class A, Scalar T>
-void add_products(T a, std::span<T const> x, double* sums) {
-    std::size_t j = 0;
-    if constexpr (std::same_as<T, double>) {
-        using pack = simd::pack<double, A>;
-        auto const factor = pack::all(a);
-        for (; j + pack::width <= x.size(); j += pack::width)
-            (pack::load(sums + j) + settled(factor * pack::load(x.data() + j))).store(sums + j);
-    }
-    for (; j < x.size(); ++j) sums[j] += product(a, x[j]);
-}
+struct column_products {
+    using pack = typename stretch_sum<A, T>::pack;
+    static constexpr std::size_t width = pack::width, few = 4;
+    using packs = std::array<pack, few>;
+    std::array<std::array<double, width>, few> of{};
 
-// Sums of a few columns at a time: their partial sums stay near.
-template <class A>
-struct column_sums {
-    static constexpr std::size_t most = 128;
-    std::array<double, most> of;
-    column_sums& operator+=(column_sums const& other) {
-        for (std::size_t j = 0; j < most; ++j) of[j] += other.of[j];
+    column_products() = default;
+    // Rows begin `length` numbers apart; by[few i + c] belongs to row i and column c.
+    column_products(T const* x, std::size_t length, double const* by, std::size_t rows) {
+        constexpr std::size_t most = 4;  // the partial sums of so many are inline
+        std::array<packs, most> s;
+        for (std::size_t r = 0; r < most; ++r) s[r] = partial<most>(x, length, by, r, rows);
+        auto const all = join_in_halves<A>(s, add);
+        for (std::size_t c = 0; c < few; ++c) all[c].store(of[c].data());
+    }
+    column_products& operator+=(column_products const& other) {
+        for (std::size_t c = 0; c < few; ++c)
+            for (std::size_t j = 0; j < width; ++j) of[c][j] += other.of[c][j];
         return *this;
+    }
+
+  private:
+    static void add(packs& to, packs const& what) {
+        for (std::size_t c = 0; c < few; ++c) to[c] += what[c];
+    }
+    // Partial sums r, r + apart, r + 2 apart, .., added in halves: those that are added first lie farthest apart.
+    template <std::size_t apart>
+    [[gnu::always_inline]] static packs partial(T const* x, std::size_t length, double const* by, std::size_t r,
+                                                std::size_t rows) {
+        packs s;
+        if constexpr (apart < partial_sums) {
+            s = partial<2 * apart>(x, length, by, r, rows);
+            add(s, partial<2 * apart>(x, length, by, r + apart, rows));
+        } else {
+            s.fill(pack::all(0));
+            for (; r < rows; r += apart)
+                for (std::size_t c = 0; c < few; ++c)
+                    add_product<T>(s[c], stretch_sum<A, T>::load(x + r * length), pack::all(by[few * r + c]));
+        }
+        return s;
     }
 };
 
 // out = X by, or X' by; see multiply_matrix.
 template <class A, Scalar T, Scalar U>
-void multiply_into(kernels::basic_host<A>&, std::span<T const> x, kernels::matrix_is how, std::span<T const> by,
+void multiply_into(kernels::basic_host<A>& on, std::span<T const> x, kernels::matrix_is how, std::span<T const> by,
                    std::size_t columns, std::span<U> out) {
     LACONIC_EXPECTS(columns >= 1 && by.size() % columns == 0 && out.size() % columns == 0);
     std::size_t const length = out.size() / columns, summands = by.size() / columns;
@@ -70,19 +93,29 @@ void multiply_into(kernels::basic_host<A>&, std::span<T const> x, kernels::matri
                     ordered_dot<A>(x.subspan(i * summands, summands), by.subspan(c * summands, summands)));
         return;
     }
-    using sums = column_sums<A>;
-    for (std::size_t first = 0; first < length; first += sums::most)
-        for (std::size_t c = 0; c < columns; ++c) {
-            std::size_t const n = std::min(sums::most, length - first);
-            sums const all = sum_in_order(0, summands, [&](std::size_t row, std::size_t rows) {
-                std::array<sums, partial_sums> s{};
-                for (std::size_t i = 0; i < rows; ++i)
-                    add_products<A>(by[c * summands + row + i], x.subspan((row + i) * length + first, n),
-                                    s[i % partial_sums].of.data());
-                return add_in_halves<A>(s);
+    using products = column_products<A, T>;
+    constexpr std::size_t few = products::few, width = products::width;
+    bool const is_short = length < width;  // then zeros stand behind each row
+    std::size_t const apart = std::max(length, width);
+    auto const longer = on.template scratch<T>(scratch_for::parts, is_short ? summands * width : 0);
+    for (std::size_t i = 0; i < longer.size(); ++i)
+        longer[i] = i % width < length ? x[i / width * length + i % width] : T(0);
+    T const* const rows = is_short ? longer.data() : x.data();
+    auto const of_few = on.template scratch<double>(scratch_for::sums, summands * few);
+    for (std::size_t c = 0; c < columns; c += few) {
+        std::size_t const count = std::min(few, columns - c);
+        for (std::size_t i = 0; i < of_few.size(); ++i)
+            of_few[i] = i % few < count ? static_cast<double>(by[(c + i % few) * summands + i / few]) : 0;
+        for (std::size_t next = 0; next < length; next += width) {
+            std::size_t const first = std::min(next, apart - width);  // the last ones once more, if they fill no vector
+            auto const all = sum_in_order(0, summands, [&](std::size_t row, std::size_t n) {
+                return products(rows + row * apart + first, apart, of_few.data() + few * row, n);
             });
-            for (std::size_t j = 0; j < n; ++j) out[c * length + first + j] = static_cast<U>(all.of[j]);
+            for (std::size_t k = 0; k < count; ++k)
+                for (std::size_t j = 0; j < std::min(width, length); ++j)
+                    out[(c + k) * length + first + j] = static_cast<U>(all.of[k][j]);
         }
+    }
 }
 
 // y becomes sums and differences of numbers h apart, h = 1, 2, 4, .. below n, which is a power of two: H y.

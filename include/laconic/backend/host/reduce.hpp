@@ -23,11 +23,15 @@ namespace laconic::detail {
 // registers.
 template <class A, Scalar T, Scalar Sum = double>
 class stretch_sum {
-    using pack = std::conditional_t<std::same_as<T, Sum>, simd::pack<T, A>, simd::widened_pack<A>>;
-    static constexpr std::size_t packs = partial_sums / pack::width;
-    static constexpr std::size_t together = std::min<std::size_t>(packs, 8);  // that sixteen registers have room for
-
   public:
+    using pack = std::conditional_t<std::same_as<T, Sum>, simd::pack<T, A>, simd::widened_pack<A>>;
+
+    static pack load(T const* p) {
+        if constexpr (std::same_as<T, Sum>)
+            return pack::load(p);
+        else
+            return pack::widened(p);
+    }
     /// ahead: memory is asked for ahead, as of vectors that are longer than a stretch.
     explicit stretch_sum(bool ahead = false) : ahead_(ahead) { sums_.fill(pack::all(Sum(0))); }
     /// add_to(sum, x_i, ..) adds a summand, by vectors of Sums: settled where it is a rounded product, 0 where all
@@ -54,6 +58,9 @@ class stretch_sum {
     }
 
   private:
+    static constexpr std::size_t packs = partial_sums / pack::width;
+    static constexpr std::size_t together = std::min<std::size_t>(packs, 8);  // that sixteen registers have room for
+
     // To the partial sums of some packs, by expansions, so that every compiler keeps them in registers.
     template <class F, std::size_t... P, class... X>
     [[gnu::always_inline]] void add(F add_to, std::size_t first, std::index_sequence<P...>, X... x) {
@@ -95,12 +102,6 @@ class stretch_sum {
         std::array<T, pack::width> padded{};
         std::copy(x.begin(), x.end(), padded.begin());
         return padded;
-    }
-    static pack load(T const* p) {
-        if constexpr (std::same_as<T, Sum>)
-            return pack::load(p);
-        else
-            return pack::widened(p);
     }
 
     bool ahead_;
