@@ -30,6 +30,7 @@
 #include "laconic/feedback/memory.hpp"
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/ef_sgd.hpp"
+#include "laconic/optim/adam.hpp"
 #include "laconic/optim/step.hpp"
 
 namespace deep {
@@ -65,6 +66,29 @@ template <class S>
 falling<S> falling_from(plan const& p, double rate, S step) {
     return {std::move(step), rate, p.rounds};
 }
+
+/// Another step, whose move, not d, is made that much shorter: Adam divides d by its own size.
+template <class S>
+struct shortened {
+    S step;
+    falling<gradient_step> length;
+    std::vector<float> move{};
+
+    void operator()(host& on, std::span<float> x, std::span<float> d) {
+        move.assign(x.begin(), x.end());
+        step(on, x, d);
+        for (std::size_t j = 0; j < x.size(); ++j) {
+            float const from = move[j];
+            move[j] = from - x[j], x[j] = from;
+        }
+        length(on, x, move);
+    }
+    template <class Archive>
+    void state(Archive& archive) {
+        archive(step, length);
+    }
+    friend std::string to_string(shortened const& s) { return to_string(s.step) + ", " + to_string(s.length); }
+};
 
 /// A step along the signs of d. The sign of 0 is 0.
 template <class S>
@@ -130,6 +154,38 @@ struct by_parts {
     }
 };
 
+/// The collective X, but a dense sum in the first rounds.
+template <class X>
+struct dense_first {
+    std::uint64_t rounds;
+    X over;
+
+    template <Scalar T, OnHost B>
+    class adder {
+      public:
+        adder(dense_first const& how, std::size_t d, position_code positions)
+            : rounds_(how.rounds),
+              dense_(halving_doubling{}, d, positions),
+              sum_(how.over, d, positions),
+              nothing_(d) {}
+        void operator()(B& on, PointToPoint auto& comm, std::span<T> x, sum_round const& round = {}) {
+            is_dense_ = round.number < rounds_;
+            is_dense_ ? dense_(on, comm, x, round) : sum_(on, comm, x, round);
+        }
+        std::span<T const> leftover() const { return is_dense_ ? std::span<T const>(nothing_) : sum_.leftover(); }
+
+      private:
+        std::uint64_t rounds_;
+        typename halving_doubling::template adder<T, B> dense_;
+        typename X::template adder<T, B> sum_;
+        typename B::template array<T> nothing_;
+        bool is_dense_ = false;
+    };
+    friend std::string to_string(dense_first const& x) {
+        return fmt::format("dense_first({}, {})", x.rounds, to_string(x.over));
+    }
+};
+
 /// Mini-batches, whose gradients are compressed; the mean of the messages goes into a momentum of 0.9.
 template <class C, class X = gather_all>
 method with_momentum(plan const& p, double rate, C compressor, memory<float> feedback, X over = {}) {
@@ -168,6 +224,31 @@ method decoupled_momentum(plan const& p, double rate, C compressor) {
     using step = of_signs<falling<gradient_step>>;
     return erased<float, host>(recursion<C, memory<float>, step>{
         std::move(compressor), memory<float>(0, 0.999), step{falling_from(p, rate, gradient_step{1})}, {}, p.batch});
+}
+
+/// DisTrO sends the signs of such cosines, which take all of them off the momentum.
+template <class C>
+method signs_of_momentum(plan const& p, double rate, C compressor) {
+    using step = of_signs<falling<gradient_step>>;
+    return erased<float, host>(recursion<C, memory<float>, step>{
+        std::move(compressor), memory<float>(0, 0, 0.999), step{falling_from(p, rate, gradient_step{1})}, {}, p.batch});
+}
+
+/// 1-bit Adam: a fifth of the rounds is Adam without bias correction; from then on its mean square stays as it is, and
+/// the workers send signs of the running mean that they share, with error feedback, and sum them in two shots. Signs
+/// move weights, too, that have no gradient and no mean square: epsilon is larger than Adam's.
+method one_bit_sums(plan const& p, double rate) {
+    using step = shortened<adam<float>>;
+    using over = dense_first<two_shot<scaled_sign>>;
+    std::uint64_t const dense = std::max<std::uint64_t>(1, p.rounds / 5);
+    return erased<float, host>(recursion<identity, memory<float>, step, fixed_level, mini_batch, over>{
+        {},
+        memory<float>(0, 1, 0.9, false, false, false, true),
+        step{adam<float>({.rate = 1, .epsilon = 1e-5, .bias_correction = false, .freeze_after = dense}),
+             falling_from(p, rate, gradient_step{1})},
+        {},
+        p.batch,
+        over{dense, two_shot{scaled_sign{}}}});
 }
 
 /// Deep Gradient Compression has its momentum on the workers, and a warm-up; the paper's takes four epochs.
@@ -217,10 +298,12 @@ std::vector<named_method> compositions(plan const& p, network const& f, std::opt
     parts<scaled_sign> const units{
         {first.size(), {first.columns}}, {hidden, {}}, {second.size(), {second.columns}}, {classes, {}}};
 
-    // The largest cosines of the matrices, and the biases in full.
-    auto const largest = [](std::size_t rows) { return dct<>{64, rows} | top_k{32, 4096}; };
-    parts<any_compressor<float>> const frequencies{
-        {first.size(), largest(hidden)}, {hidden, {}}, {second.size(), largest(classes)}, {classes, {}}};
+    // The largest cosines of the matrices, and the biases in full; or the signs of both.
+    auto const frequencies = [&](auto const& number) {
+        auto const largest = [&](std::size_t rows) { return dct<>{64, rows} | top_k{32, 4096} | number; };
+        return parts<any_compressor<float>>{
+            {first.size(), largest(hidden)}, {hidden, number}, {second.size(), largest(classes)}, {classes, number}};
+    };
 
     std::vector<named_method> all;
     auto const add = [&](std::string name, double own, auto const& compose) {
@@ -241,7 +324,9 @@ std::vector<named_method> compositions(plan const& p, network const& f, std::opt
     add_sum("powersgd 2", errors, sums_of([](std::size_t rows) { return shared_factors{.rows = rows, .rank = 2}; }));
     add_sum("arc 8 %", errors, sums_of([](std::size_t rows) { return arc_top_k{.rows = rows}; }));
     add("ef21-sgdm 1 %", 0.2, [&](double rate) { return running_means(p, rate, 0.01); });
-    add("demo", 1e-3, [&](double rate) { return decoupled_momentum(p, rate, frequencies); });
+    add("demo", 3e-3, [&](double rate) { return decoupled_momentum(p, rate, frequencies(identity{})); });
+    add("distro", 3e-3, [&](double rate) { return signs_of_momentum(p, rate, frequencies(vote{})); });
+    add("1-bit adam", 3e-3, [&](double rate) { return one_bit_sums(p, rate); });
     auto const add_local = [&](std::string name, std::uint64_t local, auto const& compressor, double decay,
                                auto const& outer, auto const& over) {
         add(std::move(name), 0.05,

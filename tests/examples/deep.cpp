@@ -75,7 +75,7 @@ TEST_CASE("deep: the seconds of rounds are their computing and the slowest worke
 
 TEST_CASE("deep: every method runs, counts what it sends, and gives the same again") {
     if (no_data()) return;
-    std::size_t const methods = 16;
+    std::size_t const methods = 18;
     auto const rows = rows_of(small + "--seeds 2 --target 0");
     REQUIRE(rows.size() == 2 * methods);
     CHECK(rows == rows_of(small + "--seeds 2 --target 0 --threads 1"));
@@ -105,6 +105,10 @@ TEST_CASE("deep: every method runs, counts what it sends, and gives the same aga
     // bits each and thirteen steps.
     CHECK(bits("ef-sign") == agreement + 3 * 10.0 * 8 * ((d + 20 * 32 + 7) / 8));
     CHECK(bits("qsgd 4 bit") == agreement + 3 * 10.0 * (4 * d + 13 * 32));
+    // Two rounds in full; then to each of the three others its part and this worker's: a scale, and a sign a number, in
+    // two parts of 1593 numbers and two of 1592.
+    CHECK(bits("1-bit adam") == agreement + sum / 10 * 2 * 32 * d + 8.0 * 6 * 8 * (204 + 203) / 2);
+    CHECK(bits("distro") < bits("demo") / 4);
     for (auto const* method : {"local 30", "diloco 30", "diloco 100"})  // one round
         CHECK(bits(method) == agreement + sum / 10 * 32 * d);
     CHECK(bits("sparseloco 30") < bits("local 30") / 20);
@@ -148,8 +152,8 @@ TEST_CASE("deep: chosen methods, and without dense nothing is compared to it") {
 TEST_CASE("deep: one step for all where it is given, else each its own") {
     if (no_data()) return;
     auto const own = rows_of(small + "--seeds 1"), given = rows_of(small + "--seeds 1 --rate 0.25");
-    REQUIRE(own.size() == 16);
-    REQUIRE(given.size() == 16);
+    REQUIRE(own.size() == 18);
+    REQUIRE(given.size() == 18);
     CHECK(own[0][3] != given[0][3]);
     for (auto const& r : given) CHECK(r[1] == "0.25");
     CHECK(rows_of(small + "--seeds 1 --method dense --rate " + own[0][1])[0] == own[0]);
@@ -203,8 +207,9 @@ TEST_CASE("deep: wrong input gives one line and status 2") {
     CHECK(
         run_deep("--rows 100 --method lasagne").out ==
         "deep: --method: there is no method 'lasagne'; there are dense, dense bf16, top-k 1 %, gtop-k 1 %, dgc 0.1 %, "
-        "ef-sign, qsgd 4 bit, mxfp4, powersgd 2, arc 8 %, ef21-sgdm 1 %, demo, local 30, diloco 30, diloco 100, "
-        "sparseloco 30\n");
+        "ef-sign, qsgd 4 bit, mxfp4, powersgd 2, arc 8 %, ef21-sgdm 1 %, demo, distro, 1-bit adam, local 30, diloco "
+        "30, "
+        "diloco 100, sparseloco 30\n");
     CHECK(run_deep("--rows 100 --workers 200").status == 2);
 }
 
