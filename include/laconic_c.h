@@ -128,6 +128,7 @@ typedef struct laconic_reducer_options {
     int32_t missing_layer;        /* a laconic_missing_layer */
     int32_t skip_zero_layers;     /* not 0: a layer whose numbers are zeros on all ranks keeps its state in that step */
     int32_t steps_vary;           /* not 0: steps may have weights, and be dense */
+    int32_t correlated;           /* not 0: ranks round at random by thresholds that are spread evenly */
     uint64_t dense_below, dense_rounds, share_below, probe_every, verify_every;
     char const* const* in_full; /* patterns of names, in which * stands for any text */
     size_t in_full_count;

@@ -150,6 +150,7 @@ laconic::reducer_options options_of(laconic_reducer_options const* given) {
     for (auto const* const pattern : need(given->in_full, given->in_full_count, "options->in_full"))
         o.in_full.emplace_back(need(pattern, "a pattern in options->in_full"));
     o.skip_zero_layers = given->skip_zero_layers != 0, o.steps_vary = given->steps_vary != 0;
+    o.correlated = given->correlated != 0;
     o.dense_below = given->dense_below, o.dense_rounds = given->dense_rounds, o.share_below = given->share_below;
     o.probe_every = given->probe_every, o.verify_every = given->verify_every;
     return o;

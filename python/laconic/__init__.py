@@ -144,6 +144,7 @@ class Reducer:
         missing_layer: what a layer that a rank does not start in a step does: "raise", count as "zero", or "skip".
         skip_zero_layers: a layer whose numbers are zeros on all ranks in a step keeps its residual in it.
         steps_vary: steps may have weights, and be dense.
+        correlated: ranks round at random by thresholds that are spread evenly, so that their errors cancel in the mean.
         probe_every: every so many steps the estimate is compared with the exact mean, which costs a dense step. Rank 0
             warns (RuntimeWarning) where the residual grows and the estimate's cosine falls.
         verify_every: every so many steps ranks compare digests of what must be the same on all.
@@ -153,7 +154,7 @@ class Reducer:
 
     def __init__(self, reduction, comm, layers, *, seed=None, in_full=(), dense_below=0, dense_rounds=0,
                  share_below=None, non_finite="raise", missing_layer="raise", skip_zero_layers=False, steps_vary=False,
-                 probe_every=0, verify_every=0):  # fmt: skip
+                 probe_every=0, verify_every=0, correlated=False):  # fmt: skip
         if not isinstance(layers, dict):
             layers = {"": layers}
         self._comm = as_comm(comm)
@@ -182,6 +183,7 @@ class Reducer:
         options.propagate_non_finite = _choice("non_finite", non_finite, ["raise", "propagate"])
         options.missing_layer = _choice("missing_layer", missing_layer, ["raise", "zero", "skip"])
         options.skip_zero_layers, options.steps_vary = bool(skip_zero_layers), bool(steps_vary)
+        options.correlated = bool(correlated)
         patterns = [in_full] if isinstance(in_full, str) else list(in_full)
         options.in_full = (c.c_char_p * len(patterns))(*(_c.text("a pattern of in_full", p) for p in patterns))
         options.in_full_count = len(patterns)

@@ -90,6 +90,7 @@ class ReducerOptions(c.Structure):
         ("missing_layer", c.c_int32),
         ("skip_zero_layers", c.c_int32),
         ("steps_vary", c.c_int32),
+        ("correlated", c.c_int32),
         ("dense_below", c.c_uint64),
         ("dense_rounds", c.c_uint64),
         ("share_below", c.c_uint64),

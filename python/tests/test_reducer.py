@@ -122,6 +122,22 @@ class ReducerTest(unittest.TestCase):
 
         Together(2).run(body)
 
+    def test_ranks_with_like_gradients_that_correlate_their_rounding_leave_less_error(self):
+        def body(comm):
+            errors = []
+            for correlated in (False, True):
+                x = np.zeros(60)
+                reduce = laconic.Reducer("plain(uniform(4, bucket=60))", comm, x, seed=1, correlated=correlated)
+                error = 0
+                for step in range(20):
+                    x[:] = gradient(0, step)
+                    reduce(x)
+                    error += ((x - gradient(0, step)) ** 2).sum()
+                errors.append(error)
+            self.assertLess(2 * errors[1], errors[0])
+
+        Together(4).run(body)
+
     def test_low_rank_is_a_power_method_over_the_matrices_of_the_layers(self):
         def body(comm):
             of = lambda step, d: gradient(comm.rank, 0, d) + 0.1 * step * gradient(comm.rank, 1, d)

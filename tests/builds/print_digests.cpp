@@ -33,13 +33,14 @@ std::vector<std::vector<T>> for_parts() {
 }
 
 template <class T>
-std::uint64_t digest_of(std::string const& text, std::vector<std::vector<T>> const& vectors) {
+std::uint64_t digest_of(std::string const& text, std::vector<std::vector<T>> const& vectors, std::uint16_t turn = 0) {
     auto const c = laconic::parse_compressor<T, backend>(text);
     laws::digest all;
     backend on;
     laconic::any_message<T, backend> m;
     for (std::size_t i = 0; i < vectors.size(); ++i) {
-        c(on, std::span<T const>(vectors[i]), laconic::key{50 + i}, m);
+        laconic::key const own{50 + i}, turned{50 + i, 90 + i, turn};
+        c(on, std::span<T const>(vectors[i]), turn == 0 ? own : turned, m);
         all.add(laws::written(m));
     }
     return all.value;
@@ -92,6 +93,12 @@ int main() {
     for (auto const& text : laws::chosen_pipelines())
         std::printf("%016" PRIx64 " %016" PRIx64 " %s\n", digest_of<double>(text, of_all_lengths<double>()),
                     digest_of<float>(text, of_all_lengths<float>()), text.c_str());
+    for (auto const* text :
+         {"quantize(8, bucket=4, p=inf)", "quantize(32767)", "natural", "natural_dithering(4, bucket=4)",
+          "hadamard | uniform(3, bucket=4)", "top_k(3) | quantize(1)"})
+        std::printf("%016" PRIx64 " %016" PRIx64 " %s, correlated\n",
+                    digest_of<double>(text, of_all_lengths<double>(), 0x5555),
+                    digest_of<float>(text, of_all_lengths<float>(), 0x5555), text);
     for (auto const& text : laws::in_parts())
         std::printf("%016" PRIx64 " %016" PRIx64 " %s\n", digest_of<double>(text, for_parts<double>()),
                     digest_of<float>(text, for_parts<float>()), text.c_str());

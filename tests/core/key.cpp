@@ -136,6 +136,19 @@ TEST_CASE("children differ from each other, from their parent's words, and along
     CHECK(key{1}.child(0) != key{2}.child(0));
 }
 
+TEST_CASE("a turned key has another key's windows and chances, turned, and its own of all else; so have its children") {
+    key const plain{5}, other{6}, turned{5, 6, 0xc000};
+    for (std::uint64_t n = 0; n < 200; ++n) {
+        CHECK(turned.window(n) == static_cast<std::uint16_t>(other.window(n) + 0xc000));
+        CHECK(turned.chance(n) == static_cast<std::uint32_t>(other.chance(n) + 0xc0000000));
+        CHECK(turned.words(n) == plain.words(n));
+        CHECK(turned.uniform(n) == plain.uniform(n));
+        CHECK(turned.child(n) == key{plain.child(n).bits, other.child(n).bits, 0xc000});
+    }
+    CHECK(plain.common == plain.bits);
+    CHECK(key{5, 5, 3}.child(2) == key{plain.child(2).bits, plain.child(2).bits, 3});
+}
+
 TEST_CASE("uniform is in [0, 1) and has a uniform's mean and variance") {
     key const k{3};
     int const n = 20000;

@@ -44,6 +44,7 @@ TEST_CASE("every option is among what ranks must agree on") {
     CHECK(is_described({.in_full = {"a"}}));
     CHECK(text({.in_full = {"a, b"}}) != text({.in_full = {"a", "b"}}));
     CHECK(is_described({.dense_rounds = 1}));
+    CHECK(is_described({.correlated = true}));
     CHECK_FALSE(is_described({.positions = position_code::fastest}));  // each message states which it has
 }
 

@@ -130,7 +130,7 @@ struct hadamard {
     void shape(std::size_t d, std::size_t of_layer) requires requires { rest.shape(d, of_layer); }
     { rest.shape(d, of_layer); }
     void begin(auto& transform, std::size_t d, key from) const {
-        transform.count = d, transform.longest = block, transform.from = from;
+        transform.count = d, transform.longest = block, transform.from = {from.common};
     }
     void blank(auto& on, std::size_t d, key from, auto& m) const { detail::blank_turned(on, *this, d, from, m); }
     void operator()(auto& on, auto x, key from, auto& m) const {

@@ -31,8 +31,10 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
 struct purpose {
     std::uint32_t number;
     int rounds;
+    bool is_common = false;
 };
-inline constexpr purpose for_words{0, 10}, for_children{1, 10}, for_ends_of_chances{2, 10}, for_windows{3, 7};
+inline constexpr purpose for_words{0, 10}, for_children{1, 10}, for_ends_of_chances{2, 10, true},
+    for_windows{3, 7, true};
 
 }  // namespace detail
 
@@ -40,11 +42,14 @@ inline constexpr purpose for_words{0, 10}, for_children{1, 10}, for_ends_of_chan
 /// and in any order; children of a key with different numbers name independent streams.
 struct key {
     std::uint64_t bits = 0;
+    std::uint64_t common = bits;  ///< in place of bits where ranks may draw the same: windows, chances, rotations
+    std::uint16_t turn = 0;       ///< what is added to each window, modulo 2^16
 
     /// The n-th child of this key; seed.child(round).child(rank) names what one rank draws in one round.
     constexpr key child(std::uint64_t n) const {
         auto const r = block(detail::for_children, n);
-        return {r[0] | std::uint64_t{r[1]} << 32};
+        auto const own = r[0] | std::uint64_t{r[1]} << 32;
+        return {own, common == bits ? own : key{common}.child(n).bits, turn};
     }
 
     /// The n-th four 32-bit words of the stream.
@@ -61,7 +66,7 @@ struct key {
     /// number" have a covariance of 0 to 2^-10, since the upper byte alone decides all but one comparison of 2^8.
     constexpr std::uint16_t window(std::uint64_t n) const {
         auto const whole = block(detail::for_windows, n / 64 * 4 + n % 32 / 8)[n / 2 % 4];
-        return half_of(n % 64 < 32 ? whole : std::rotr(whole, 8), n);
+        return static_cast<std::uint16_t>(half_of(n % 64 < 32 ? whole : std::rotr(whole, 8), n) + turn);
     }
 
     /// The n-th 32-bit word, for a comparison with a probability: window(n), and below it 16 bits that no other word
@@ -90,9 +95,11 @@ struct key {
 
     /// The n-th block of four words for a purpose, from which the functions above cut theirs.
     constexpr std::array<std::uint32_t, 4> block(detail::purpose use, std::uint64_t n) const {
+        auto const from = bits_for(use);
         return detail::philox({std::uint32_t(n), std::uint32_t(n >> 32), use.number, 0},
-                              {std::uint32_t(bits), std::uint32_t(bits >> 32)}, use.rounds);
+                              {std::uint32_t(from), std::uint32_t(from >> 32)}, use.rounds);
     }
+    constexpr std::uint64_t bits_for(detail::purpose use) const { return use.is_common ? common : bits; }
 
     auto operator<=>(key const&) const = default;
 

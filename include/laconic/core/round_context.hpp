@@ -8,6 +8,28 @@
 
 namespace laconic {
 
+namespace detail {
+
+/// The key of a rank's message where the ranks' roundings are correlated, for who reads it.
+constexpr key correlated(key own, key shared) { return {own.bits, shared.child(0).bits}; }
+/// The same for the rank that makes it (correlated quantization; Suresh, Sun, Ro, Yu, ICML 2022): for each number all
+/// ranks draw one threshold U from `shared`, and rank i of n rounds with U + p_i / n modulo 1, to 2^-16, where p orders
+/// the ranks at random, once for each `shared`. Each rank's thresholds are uniform, and those of all ranks are spread
+/// evenly: where all round the same x, between levels 0 and 1, the variance of their mean is f (1 - f) / n^2, f being
+/// the fraction of n x, in place of x (1 - x) / n. The paper orders the ranks anew for each number, and draws each
+/// rank's threshold within an n-th of [0, 1) by itself: the same variance there. Cost: `ranks` words.
+constexpr key correlated(key own, key shared, int rank, int ranks) {
+    auto same = correlated(own, shared);
+    auto const lots = shared.child(1);
+    auto const lot = [&](int r) { return lots.long_word(static_cast<std::uint64_t>(r)); };
+    std::uint64_t place = 0;  // p_i: how many ranks have a smaller lot
+    for (int r = 0; r < ranks; ++r) place += lot(r) < lot(rank) || (lot(r) == lot(rank) && r < rank);
+    same.turn = static_cast<std::uint16_t>((place << 16) / static_cast<std::uint64_t>(ranks));
+    return same;
+}
+
+}  // namespace detail
+
 /// One round as one rank sees it: its number, counted from 0, and the keys from which its randomness comes.
 struct round_context {
     std::uint64_t round = 0;

@@ -251,7 +251,7 @@ class reduced_layer final : public step_layer {
     auto blank(std::uint64_t round) const {
         return [this, round](auto& there, int rank, auto& m) -> decltype(auto) {
             decltype(auto) compressor = compressor_in(how_, round);
-            compressor.blank(there, is_.size, round_context::own_of(seed_, round, rank), m);
+            compressor.blank(there, is_.size, key_of(round, rank, comm().size()), m);
             this->weigh(there, T(0), m);
             return compressor;
         };
@@ -270,7 +270,7 @@ class reduced_layer final : public step_layer {
         std::span<T> const delta(delta_);
         auto const make = [&](kernels::compensation<T> const& sum) {
             if (goes_in_full_) return kernels::compensate(on(), sum);
-            return compress_sum<T>(on(), compressor_in(how_, round), sum, at.own, start_, message_);
+            return compress_sum<T>(on(), compressor_in(how_, round), sum, key_of(at, comm().rank()), start_, message_);
         };
         if (!memory_.with_delta(on(), at, scale_, x, options_.step_size, delta, make))
             return failure::not_finite(first_non_finite(on(), std::span<T const>(delta)));

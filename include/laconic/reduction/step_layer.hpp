@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "laconic/core/round_context.hpp"
 #include "laconic/reduction/exact_mean.hpp"
 
 namespace laconic::detail {
@@ -16,7 +17,10 @@ namespace laconic::detail {
 class step_layer {
   public:
     step_layer(layer is, reducer_options const& options, std::size_t bytes_each)
-        : is_(std::move(is)), in_full_(is_in_full(is_, options)), bytes_each_(bytes_each) {}
+        : is_(std::move(is)),
+          in_full_(is_in_full(is_, options)),
+          correlated_(options.correlated),
+          bytes_each_(bytes_each) {}
 
     std::string const& name() const { return is_.name; }
     std::size_t size() const { return is_.size; }
@@ -108,10 +112,18 @@ class step_layer {
         goes_in_full_ = in_full || in_full_;
         skipped_ = is_zero_ = false, has_made_ = true;
     }
+    // Of the message that this rank makes, and of one that it reads.
+    key key_of(round_context const& at, int me) const {
+        return correlated_ ? correlated(at.own, at.shared, me, at.ranks) : at.own;
+    }
+    key key_of(std::uint64_t round, int rank, int ranks) const {
+        auto const own = round_context::own_of(seed_, round, rank);
+        return correlated_ ? correlated(own, round_context::of(seed_, round, rank, ranks).shared) : own;
+    }
 
     layer is_;
     key seed_;  // of this layer
-    bool in_full_, uses_collective_ = false;
+    bool in_full_, correlated_, uses_collective_ = false;
     std::size_t bytes_each_;
     std::string described_;
     // The state of the current step.

@@ -96,7 +96,7 @@ struct sparse_kind {
             d.p = take_magnitude<double>(source, "probability");
             if (!(d.p <= 1)) source.refuse("a probability above 1");
         }
-        d.from.bits = source.take(64);
+        d.from = {source.take(64)};
         return d;
     }
     template <class B, class Reader>

@@ -26,7 +26,7 @@ TEST_CASE("words drawn together are those drawn one by one") {
 }
 
 TEST_CASE("windows drawn together are those drawn one by one, of any count") {
-    for (key const from : {key{}, key{3}, key{0x123456789abcdef0}})
+    for (key const from : {key{}, key{3}, key{0x123456789abcdef0}, key{3, 4, 0xfffe}})
         for (std::uint64_t const first : {0ull, 64ull, 192ull, 1ull << 40, (1ull << 36) - 640})
             for (std::size_t const n : {0, 1, 31, 32, 33, 63, 64, 65, 128, 511, 512, 513, 576, 1300}) {
                 random_windows<simd::arch> draws(from, first, first + n);

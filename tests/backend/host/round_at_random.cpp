@@ -71,7 +71,8 @@ TEST_CASE_TEMPLATE("all that is rounded at random is rounded as by the definitio
     T const least = std::numeric_limits<T>::min(), tiny = std::numeric_limits<T>::denorm_min();
     for (std::size_t const n : {0, 1, 2, 7, 8, 63, 64, 65, 127, 511, 512, 513, 1536, 1537, 3300})
         for (std::uint64_t const first : {0ull, 1ull, 5ull, 8ull, (1ull << 34) - 100}) {
-            key const from{n + first};
+            key const plain{n + first}, turned{n + first, 9, static_cast<std::uint16_t>(0x9234 + n)};
+            key const from = n % 2 == 0 ? plain : turned;
             std::vector<T> values(n + 1);
             for (std::size_t i = 0; i < n; ++i)
                 values[i + 1] = static_cast<T>(std::ldexp(2 * from.child(1).uniform(i) - 1, static_cast<int>(i % 5)));
@@ -106,4 +107,36 @@ TEST_CASE_TEMPLATE("all that is rounded at random is rounded as by the definitio
                       [&](auto& b, auto codes) { round_to_nearest_in_range(b, x, T(-16), step, most, codes); });
             }
         }
+}
+
+// What four, three and seven ranks round with the turns of correlated ranks, over all thresholds: a key's windows go
+// through all of them as its turn does.
+TEST_CASE_TEMPLATE(
+    "over all turns a number goes up by its fraction, and the mean of like ones varies by f (1 - f) / n^2", B, host,
+    reference) {
+    B on;
+    std::vector<float> const x{.3f, .5f, .25f, .999f, -.3f, 2.125f, -6.5f, 1 / 3.f};
+    std::vector<std::vector<std::int8_t>> codes(65536, std::vector<std::int8_t>(x.size()));
+    for (std::size_t t = 0; t < codes.size(); ++t)
+        round_to_levels(on, std::span<float const>(x), 1.f, 7, key{8, 9, static_cast<std::uint16_t>(t)}, 5,
+                        std::span(codes[t]));
+    for (std::size_t j = 0; j < x.size(); ++j) {
+        CAPTURE(x[j]);
+        double const v = double(x[j]);
+        double sum = 0;
+        for (auto const& c : codes) sum += c[j];
+        CHECK(std::abs(sum - 65536 * v) <= 1);
+        for (std::size_t const n : {4u, 3u, 7u}) {
+            double squares = 0;
+            double const f = double(n) * v - std::floor(double(n) * v);
+            for (std::size_t t = 0; t < codes.size(); ++t) {
+                double mean = 0;
+                for (std::size_t i = 0; i < n; ++i) mean += codes[(t + 65536 * i / n) % 65536][j] / double(n);
+                squares += (mean - v) * (mean - v) / 65536;
+            }
+            CHECK(squares == doctest::Approx(f * (1 - f) / double(n * n)).epsilon(1e-4).scale(1));
+            if (n == 4 && j == 0) CHECK(squares == doctest::Approx(.01).epsilon(1e-3));  // independent: .0525
+            if (n == 4 && j == 1) CHECK(squares < 1e-9);                                 // independent: .0625
+        }
+    }
 }

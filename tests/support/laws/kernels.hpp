@@ -408,7 +408,8 @@ void short_codes() {
     };
     each_vector<T>([&](std::vector<T> const& x) {
         for (std::uint64_t const first : {0ull, 1ull, 1003ull, (1ull << 34) - 100})
-            same(x, [=](auto& on, auto p, auto c) { round_to_powers(on, p, key{7}, first, c); });
+            for (key const from : {key{7}, key{7, 70, 0xabcd}})
+                same(x, [=](auto& on, auto p, auto c) { round_to_powers(on, p, from, first, c); });
     });
     each_vector<T>([&](std::vector<T> const& x) {
         CHECK(pair.same([](auto& on, auto& p, auto& words) { pack_signs(on, in(p), out(words)); }, x,
@@ -432,7 +433,8 @@ void short_codes() {
         }
         same(x, [=](auto& on, auto p, auto c) { round_to_short(on, p, f, c); });
         for (std::uint64_t const first : {0ull, 1003ull, (1ull << 34) - 100})
-            same(x, [=](auto& on, auto p, auto c) { round_to_short(on, p, f, key{7}, first, c); });
+            for (key const from : {key{7}, key{7, 70, 0xabcd}})
+                same(x, [=](auto& on, auto p, auto c) { round_to_short(on, p, f, from, first, c); });
     }
 }
 
@@ -509,7 +511,8 @@ void buckets() {
     beside_reference<B> pair;
     each_vector<T>([&](std::vector<T> const& x) {
         for (std::size_t const bucket : {1u, 7u, 64u, 500u, 1537u, 100000u}) {
-            if (x.size() <= 130 || (x.size() <= 2048 && bucket >= 64)) refused_buckets(pair, x, bucket, key{bucket});
+            if (x.size() <= 130 || (x.size() <= 2048 && bucket >= 64))
+                refused_buckets(pair, x, bucket, key{bucket, bucket + 1, static_cast<std::uint16_t>(40000 * bucket)});
             if (bucket > x.size()) break;  // all in one, as in those that are larger
         }
     });

@@ -48,7 +48,7 @@ struct round_sixteen {
     LACONIC_HOST_DEVICE void round_eight(std::array<std::uint32_t, 4> words, std::uint64_t first_draw) const {
         std::size_t b = 0, last = 0;  // the bucket, and where it ends
         for (std::uint32_t j = 0; j < 8; ++j) {
-            std::uint32_t const lower_end = words[0] << 16, upper_end = lower_end | 0xffffu;
+            std::uint32_t const lower_end = (words[0] + from.turn) << 16, upper_end = lower_end | 0xffffu;
             // The next half comes to the front: what stands in registers has no index.
             words = {j % 2 == 0 ? words[0] >> 16 : words[1], j % 2 == 0 ? words[1] : words[2],
                      j % 2 == 0 ? words[2] : words[3], words[3]};

@@ -142,6 +142,7 @@ class random_blocks {
   public:
     explicit random_blocks(key from) : from_(from) {}
 
+    key from() const { return from_; }
     /// layout.put(j, from.block(use, first + j)) for j < count, some of them together.
     template <class Layout>
     void draw(std::uint64_t first, std::size_t count, Layout layout) const {
@@ -151,7 +152,7 @@ class random_blocks {
 
   private:
     key from_;
-    philox_rounds<A, use> rounds_{from_.bits};
+    philox_rounds<A, use> rounds_{from_.bits_for(use)};
 };
 
 }  // namespace laconic::detail
@@ -176,6 +177,8 @@ void draw_windows(detail::random_blocks<A, detail::for_windows> const& blocks, s
                 detail::blocks_as_windows{reinterpret_cast<std::byte*>(windows.data())});
     if constexpr (std::endian::native == std::endian::big)
         for (std::size_t j = 0; j < windows.size(); j += 2) std::swap(windows[j], windows[j + 1]);
+    if (auto const turn = blocks.from().turn; turn != 0)
+        for (auto& w : windows) w = static_cast<std::uint16_t>(w + turn);
 }
 
 }  // namespace laconic::kernels
