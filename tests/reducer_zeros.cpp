@@ -79,32 +79,16 @@ TEST_CASE("a layer of zeros on all ranks is skipped") {
     compare_all(error_feedback{top_k{3}}, {.dense_rounds = 4, .share_below = 0});
     compare_all(error_feedback{top_k{3} | quantize{4}, 0.9}, {.share_below = 35});
 }
-TEST_CASE("a layer of zeros on all ranks keeps its shift") {
+TEST_CASE("a layer of zeros on all ranks keeps its momentum and its shift") {
+    compare_all(error_feedback{top_k{3}, 1, gather_all{}, 0.9});
     compare_all(shifted{rand_k{5}});
     compare_all(ef21_shift{top_k{3}}, {.share_below = 0});
 }
 TEST_CASE("a layer of zeros on all ranks is skipped by a reduction that is chosen at run time") {
-    for (auto const* text : {"error_feedback(top_k(3))", "majority_vote()"}) {
+    for (auto const* text : {"error_feedback(top_k(3), momentum=0.5)", "majority_vote()"}) {
         compare_all(parse_reduction<float>(text));
         compare_all(parse_reduction<float>(text), {.share_below = 0});
     }
-}
-
-TEST_CASE("beside a momentum, which would go on, it is refused, also in full") {
-    fibers::run(2, [](fibers::member& comm) {
-        auto const make = [&](auto const& how, reducer_options const& options) {
-            return reducer(how, comm, std::size_t{20}, options);
-        };
-        error_feedback const with_momentum{top_k{3}, 1, gather_all{}, 0.9};
-        for (std::size_t const dense_below : {0u, 100u}) {
-            reducer_options const options{.skip_zero_layers = true, .dense_below = dense_below};
-            CHECK_THROWS_WITH_AS(make(with_momentum, options), "skip_zero_layers goes with no momentum",
-                                 argument_error);
-            CHECK_THROWS_AS(make(parse_reduction<float>("error_feedback(top_k(3), momentum=0.5)"), options),
-                            argument_error);
-            make(error_feedback{top_k{3}}, options);
-        }
-    });
 }
 
 TEST_CASE("where one rank has other numbers than zeros, all is as without the option") {

@@ -223,7 +223,7 @@ def hook(state, bucket):
 def register(ddp, reduction, **options):
     """Registers the hook at a DistributedDataParallel model, with the State of these options, which it returns. Where
     the model has find_unused_parameters, which throws the estimate of a parameter away that no rank used,
-    skip_zero_layers is True by default, so that its residual stays; a reduction with a momentum needs False."""
+    skip_zero_layers is True by default, so that its residual stays."""
     options.setdefault("skip_zero_layers", ddp.find_unused_parameters)
     state = State(reduction, ddp.module, **options)
     ddp.register_comm_hook(state, hook)

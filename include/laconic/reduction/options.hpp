@@ -44,10 +44,10 @@ struct reducer_options {
     on_non_finite non_finite = on_non_finite::raise;
     on_missing_layer missing_layer = on_missing_layer::raise;
     /// A layer whose numbers are zeros on all ranks in a step, as are those that a rank does not read, is skipped in
-    /// it: its estimate is 0, and its residual and shift stay as they are. Where a loop has no use for the estimate of
-    /// such a layer, a residual that is sent would be lost. Its message is sent all the same, with a bit more for each
-    /// layer. It goes neither with a momentum, which goes on, nor with a collective, which adds messages up on their
-    /// way. Cost: it reads the vector up to its first number that is not 0.
+    /// it: its estimate is 0, and its residual, shift and momentum stay as they are. Where a loop has no use for the
+    /// estimate of such a layer, a residual that is sent would be lost. Its message is sent all the same, with a bit
+    /// more for each layer. It does not go with a collective, which adds messages up on their way. Cost: it reads the
+    /// vector up to its first number that is not 0.
     bool skip_zero_layers = false;
     /// Layers of fewer numbers than this are dense: sent uncompressed, without a state. So are layers whose names match
     /// one of these patterns, in which * stands for any text, such as "*.bias". A pattern that matches none is an

@@ -53,7 +53,6 @@ class reduced_layer final : public step_layer {
         if (skips_zeros_ && !(full_is_payload && (in_full_ || gathers_)))
             throw argument_error(
                 "skip_zero_layers goes with messages that are gathered on the host, not with a collective");
-        if (skips_zeros_ && momentum_of(how_) != 0) throw argument_error("skip_zero_layers goes with no momentum");
         described_ = concat({is_.size, " numbers, ", (in_full_ ? described_in_full(how_) : to_string(how_))});
         if (in_full_) return;
         how_.check_proof(is_.size);
