@@ -19,7 +19,7 @@ std::span<E> out(std::vector<E>& v) {
 // The key whose stream begins with a chance below or above the middle.
 key low_or_high(bool high) {
     key k{0};
-    while ((k.chance(0) >> 31 != 0) != high) ++k.bits;
+    while ((k.chance(0) >> 31 != 0) != high) k = {k.bits + 1};
     return k;
 }
 
