@@ -93,6 +93,10 @@ void multiply_into(kernels::basic_host<A>& on, std::span<T const> x, kernels::ma
                     ordered_dot<A>(x.subspan(i * summands, summands), by.subspan(c * summands, summands)));
         return;
     }
+    if (summands == 0) {  // there is no row to point into
+        for (U& v : out) v = 0;
+        return;
+    }
     using products = column_products<A, T>;
     constexpr std::size_t few = products::few, width = products::width;
     bool const is_short = length < width;  // then zeros stand behind each row
