@@ -23,8 +23,7 @@
 /// - archive.vectors(...): arrays that are empty before the first round and as long as x after it; all arrays of one
 ///   call have one length; archive.of_dimension(d) sets the length of the vectors after this to d, where it changes;
 /// - archive.of_any_length(...): other arrays, which the part must check before it uses what was read;
-/// - archive.encoded(bytes, read): bytes that the part encoded itself; read(bytes, checking) gets those that were
-/// saved,
+/// - archive.encoded(bytes, read): bytes that the part encoded itself; read(bytes, checking) gets what was saved,
 ///   in both walks of the reader: it throws wire_error where they are wrong, and while `checking` changes nothing;
 /// - archive.span_there(x): a span of the backend's memory.
 /// So no state, even a forged one with a right checksum, makes an array longer or shorter than the part expects, and no
