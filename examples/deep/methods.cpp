@@ -28,10 +28,12 @@
 #include "laconic/compress/transforms.hpp"
 #include "laconic/estimate/local_rounds.hpp"
 #include "laconic/feedback/memory.hpp"
+#include "laconic/feedback/stored_residual.hpp"
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/optim/adam.hpp"
 #include "laconic/optim/step.hpp"
+#include "laconic/transport/robust.hpp"
 
 namespace deep {
 
@@ -209,6 +211,17 @@ method with_momentum_inside(plan const& p, double rate, C compressor, bool neste
                                                             p.batch});
 }
 
+/// LoCo: a residual in 8 bits a number, which is averaged; the mean of the messages goes into a momentum of 0.9.
+template <class C>
+method with_stored_residual(plan const& p, double rate, C compressor) {
+    return erased<float, host>(recursion<C, stored_residual<block_float, float>, falling<momentum<float>>>{
+        std::move(compressor),
+        stored_residual<block_float, float>(block_float{block_format::int8, 512}),
+        falling_from(p, rate, momentum<float>(1, 0.9)),
+        {},
+        p.batch});
+}
+
 /// No momentum: the workers' sums are cut to k numbers as well, on their way up a tree and down again. Most of what a
 /// worker brings waits for many rounds, which does the averaging that momentum would do twice.
 method tree_of_top_k(plan const& p, double rate, double k) {
@@ -320,6 +333,9 @@ std::vector<named_method> compositions(plan const& p, network const& f, std::opt
     add("dgc 0.1 %", 0.1, [&](double rate) { return deep_gradient_compression(p, rate); });
     add("ef-sign", 0.05, [&](double rate) { return with_momentum_inside(p, rate, units, true); });
     add("qsgd 4 bit", 0.05, [&](double rate) { return with_momentum(p, rate, quantize{7, 512}, nothing); });
+    add("loco int4", 0.05, [&](double rate) {
+        return with_stored_residual(p, rate, block_float{block_format::int4, 512});
+    });
     add_sum("mxfp4", errors, two_shot{block_float{}});
     add_sum("powersgd 2", errors, sums_of([](std::size_t rows) { return shared_factors{.rows = rows, .rank = 2}; }));
     add_sum("arc 8 %", errors, sums_of([](std::size_t rows) { return arc_top_k{.rows = rows}; }));
@@ -338,6 +354,8 @@ std::vector<named_method> compositions(plan const& p, network const& f, std::opt
     add_local("diloco 30", 30, identity{}, 0, nesterov, halving_doubling{});
     add_local("diloco 100", 100, identity{}, 0, nesterov, halving_doubling{});
     add_local("sparseloco 30", 30, top_k{64, 4096, bin_means{2}}, 0.95, gradient_step{1}, gather_all{});
+    add_local("senders 30", 30, top_k{64, 4096, bin_means{2}}, 0.95, gradient_step{1},
+              robust{robust_rules::mean_over_senders{}, true});
     return all;
 }
 

@@ -75,7 +75,7 @@ TEST_CASE("deep: the seconds of rounds are their computing and the slowest worke
 
 TEST_CASE("deep: every method runs, counts what it sends, and gives the same again") {
     if (no_data()) return;
-    std::size_t const methods = 18;
+    std::size_t const methods = 20;
     auto const rows = rows_of(small + "--seeds 2 --target 0");
     REQUIRE(rows.size() == 2 * methods);
     CHECK(rows == rows_of(small + "--seeds 2 --target 0 --threads 1"));
@@ -112,6 +112,7 @@ TEST_CASE("deep: every method runs, counts what it sends, and gives the same aga
     for (auto const* method : {"local 30", "diloco 30", "diloco 100"})  // one round
         CHECK(bits(method) == agreement + sum / 10 * 32 * d);
     CHECK(bits("sparseloco 30") < bits("local 30") / 20);
+    CHECK(bits("senders 30") == bits("sparseloco 30"));
 }
 
 TEST_CASE("deep: the first check that has the accuracy counts") {
@@ -152,8 +153,8 @@ TEST_CASE("deep: chosen methods, and without dense nothing is compared to it") {
 TEST_CASE("deep: one step for all where it is given, else each its own") {
     if (no_data()) return;
     auto const own = rows_of(small + "--seeds 1"), given = rows_of(small + "--seeds 1 --rate 0.25");
-    REQUIRE(own.size() == 18);
-    REQUIRE(given.size() == 18);
+    REQUIRE(own.size() == 20);
+    REQUIRE(given.size() == 20);
     CHECK(own[0][3] != given[0][3]);
     for (auto const& r : given) CHECK(r[1] == "0.25");
     CHECK(rows_of(small + "--seeds 1 --method dense --rate " + own[0][1])[0] == own[0]);
