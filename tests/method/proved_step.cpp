@@ -325,6 +325,37 @@ TEST_CASE("ef21 takes the means of L_i and mu_i by name only") {
     CHECK_THROWS_AS(composed(ef21{top_k{4}, {.batch = 2}, true}, unlike), theory_error);
 }
 
+TEST_CASE("with the step of means a round of two unlike ranks attains the law's known rate, and no more") {
+    double const step = composed(ef21{top_k{4}, {}, true}, problem{8, 2, 2.5, .1, 4, std::sqrt(8.5), .1}).step.rate;
+    double const smoothness[] = {1, 4}, mu = .1, s = std::sqrt(.5), rate = .97404597337906;
+    double const weights[] = {5.2 / 2 / (smoothness[0] + mu), 5.2 / 2 / (smoothness[1] + mu)};
+    // f_i = a_i x^2 / 2 and messages that leave s of each number, with either sign, of all states x, h_1, h_2.
+    double worst = 0;
+    auto const v = [&](vec const& g, vec const& h) {
+        return s / 2 * square(g[0] + g[1]) + weights[0] * square(g[0] - h[0]) + weights[1] * square(g[1] - h[1]);
+    };
+    int const turn = 300;
+    for (unsigned which = 0; which < 16; ++which) {
+        auto const at = [&](unsigned bit, double low, double high) { return (which >> bit & 1) != 0 ? high : low; };
+        double const a[] = {at(0, mu, smoothness[0]), at(1, mu, smoothness[1])}, left[] = {at(2, s, -s), at(3, s, -s)};
+        for (int i = 0; i < turn; ++i)
+            for (int j = 0; j < turn; ++j) {
+                double const up = std::numbers::pi * i / turn, round = std::numbers::pi * j / turn;
+                double const x = std::cos(up), h[] = {std::sin(up) * std::cos(round), std::sin(up) * std::sin(round)};
+                double const x_next = x - step * (h[0] + h[1]) / 2;
+                vec g, g_next, h_now{h[0], h[1]}, h_next;
+                for (std::size_t k : {0u, 1u}) {
+                    g.push_back(a[k] * x), g_next.push_back(a[k] * x_next);
+                    h_next.push_back(g_next[k] - left[k] * (g_next[k] - h[k]));
+                }
+                if (double const before = v(g, h_now); before > 1e-9)
+                    worst = std::max(worst, v(g_next, h_next) / before);
+            }
+    }
+    CHECK(worst <= rate + 1e-12);
+    CHECK(worst > rate - 1e-3 * (1 - rate));
+}
+
 TEST_CASE("ef_sgd takes the tight step on one rank, and where all f_i have one optimum") {
     auto const step = [](auto const& method, problem const& p) { return composed(method, p).scale; };
     double const tight = proved_step::tight(1.5, .5, .25).size;
