@@ -353,7 +353,7 @@ TEST_CASE("with the step of means a round of two unlike ranks attains the law's 
             }
     }
     CHECK(worst <= rate + 1e-12);
-    CHECK(worst > rate - 1e-3 * (1 - rate));
+    CHECK(worst > rate - 3e-3 * (1 - rate));
 }
 
 TEST_CASE("ef_sgd takes the tight step on one rank, and where all f_i have one optimum") {
