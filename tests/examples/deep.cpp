@@ -105,6 +105,7 @@ TEST_CASE("deep: every method runs, counts what it sends, and gives the same aga
     // bits each and thirteen steps.
     CHECK(bits("ef-sign") == agreement + 3 * 10.0 * 8 * ((d + 20 * 32 + 7) / 8));
     CHECK(bits("qsgd 4 bit") == agreement + 3 * 10.0 * (4 * d + 13 * 32));
+    CHECK(bits("loco int4") == bits("qsgd 4 bit"));
     // Two rounds in full; then to each of the three others its part and this worker's: a scale, and a sign a number, in
     // two parts of 1593 numbers and two of 1592.
     CHECK(bits("1-bit adam") == agreement + sum / 10 * 2 * 32 * d + 8.0 * 6 * 8 * (204 + 203) / 2);
