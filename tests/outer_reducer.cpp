@@ -54,6 +54,55 @@ TEST_CASE("local SGD, FedAvg and SlowMo come to known answers") {
                                  {50, {.244832401757, -.408143234795, 2.34007843763}}});
 }
 
+// SCAFFOLD's local steps in a loop of one's own: by its option I c is the mean of the ranks' gradients at the model,
+// which another reducer sends; by its option II it follows from the models, also if only two of the four ranks, in
+// turn, take part in a round.
+enum class scaffold_by { gradients, models, models_of_two };
+void scaffold_comes_to(scaffold_by by, std::initializer_list<known> all) {
+    fibers::run(bowls::ranks, [&](fibers::member& comm) {
+        constexpr std::size_t d = bowls::d;
+        constexpr double h = 5, step = .1;
+        double const share = by == scaffold_by::models_of_two ? .5 : 1;
+        vec y(d, 1), own(d), mean(d), sent(d);
+        outer_reducer outer(plain{}, comm, y, gradient_step{}, {.steps_vary = share < 1});
+        reducer reduce(plain{}, comm, sent);
+        int round = 0;
+        for (auto const& [until, model] : all) {
+            for (; round < until; ++round) {
+                vec const x = y;
+                bool const sends = share == 1 || (comm.rank() - (round + 1) % 4 + 4) % 4 < 2;
+                for (int local = 0; local < h; ++local)
+                    for (std::size_t j = 0; j < d; ++j)
+                        y[j] -= step * (bowls::gradient(comm.rank(), j, y[j]) - own[j] + mean[j]);
+                for (std::size_t j = 0; j < d && sends; ++j)
+                    own[j] = by == scaffold_by::gradients ? bowls::gradient(comm.rank(), j, x[j])
+                                                          : own[j] - mean[j] + (x[j] - y[j]) / (h * step);
+                outer(y, step_options{.weight = sends ? 1. : 0.});
+                if (by == scaffold_by::gradients) {
+                    reduce(sent = own);
+                    mean = sent;
+                    continue;
+                }
+                for (std::size_t j = 0; j < d; ++j)
+                    mean[j] = (1 - share) * mean[j] + share * (x[j] - y[j]) / (h * step);
+            }
+            CAPTURE(round);
+            bowls::check(y, model);
+        }
+    });
+}
+TEST_CASE("SCAFFOLD comes to known answers by both of its options") {
+    scaffold_comes_to(scaffold_by::gradients, {{1, {.727051263809, .466731830139, 4.34428192296}},
+                                               {10, {.336393837529, -.399120160364, 2.57499215757}},
+                                               {60, {.330357142858, -.408333333333, 2.57869293823}}});
+    scaffold_comes_to(scaffold_by::models, {{1, {.727051263809, .466731830139, 4.34428192296}},
+                                            {10, {.336309833525, -.39881190751, 2.57435046917}},
+                                            {60, {.330357142858, -.408333333333, 2.57869293823}}});
+    scaffold_comes_to(scaffold_by::models_of_two, {{1, {.589451422577, .184553601685, 4.03003314057}},
+                                                   {10, {.34367467851, -.392132693038, 2.58038155092}},
+                                                   {60, {.330357143383, -.408333332872, 2.57869293791}}});
+}
+
 TEST_CASE("SparseLoCo, the largest of each chunk in two bits and a residual that decays, comes to known answers") {
     comes_to(gradient_step{},
              {{1, {.809909081249, .509662708092, 4.75271426646}},
