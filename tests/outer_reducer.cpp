@@ -334,6 +334,15 @@ TEST_CASE("one rank and seven, and models of one number, of none, and of zeros")
         });
 }
 
+TEST_CASE("ranks with different outer steps are found before the first round") {
+    fibers::run(2, [](fibers::member& comm) {
+        vec y(6, 1);
+        momentum<> const step(comm.rank() == 0 ? .7 : .5, .9);
+        CHECK(error_of<agreement_error>([&] { outer_reducer(plain{}, comm, y, step); }).find("the outer step") !=
+              std::string::npos);
+    });
+}
+
 TEST_CASE("a model of another length on one rank is an error on all, and the next round succeeds") {
     fibers::run(3, [](fibers::member& comm) {
         vec y(6, 1), z(5 + (comm.rank() == 1 ? 0 : 1), 2);

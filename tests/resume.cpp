@@ -147,6 +147,16 @@ TEST_CASE("resume: layers that are new, gone, of another length or no longer in 
             });
 }
 
+TEST_CASE("resume: a momentum of another length is not restored, also where it is all that a layer remembers") {
+    any const how = error_feedback{top_k{2}, 1, gather_all{}, .9};
+    reducer_options const last_in_full{.seed = 1, .in_full = {"b"}};
+    resumed(saved_of(how, two, last_in_full), how, {{"a", 12}, {"b", 9}}, last_in_full,
+            [&](auto& reduce, int rank, auto const& own) {
+                CHECK(resume(reduce, own) == texts{"layer b is not restored: it had another length"});
+                after_steps(reduce, rank, 5, 7);
+            });
+}
+
 TEST_CASE("resume: a shift is kept with another alpha, with its mean") {
     auto const saved = saved_of(shifted{rand_k{4}});
     std::vector<vec> shifts(ranks), means(ranks);

@@ -73,14 +73,14 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
 
     /// The agreed model of this layer <- rank 0's, and so the model of all ranks: before the first round, or later,
     /// to give all ranks rank 0's model again. Throws argument_error for a layer that does not exist and during a
-    /// round, shape_error for a model of another length, agreement_error on all ranks where their lengths differ. A
-    /// collective call.
+    /// round, shape_error for a model of another length, agreement_error on all ranks where their lengths or outer
+    /// steps differ. A collective call.
     template <class X>
     void begin(std::size_t l, X&& model) {
         if constexpr (detail::takes<T, X>()) {
             std::span<T> const y = detail::view(model);
             check(l);
-            reduce_.broadcast(y);
+            broadcast(y);
             if (y.size() != parts_[l].size)
                 throw shape_error({"layer ", l, " of this outer_reducer has ", parts_[l].size, " numbers, and the ",
                                    "model ", y.size()});
@@ -187,11 +187,11 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
         std::uint64_t size = bytes.size();
         std::vector<T> words(sizeof size / sizeof(T));
         std::memcpy(words.data(), &size, sizeof size);
-        reduce_.broadcast(words);
+        broadcast(words);
         std::memcpy(&size, words.data(), sizeof size);
         bytes.resize(size), words.resize((size + sizeof(T) - 1) / sizeof(T));
         std::memcpy(words.data(), bytes.data(), size);
-        reduce_.broadcast(words);
+        broadcast(words);
         std::memcpy(bytes.data(), words.data(), size);
         wire::state_reader from(bytes, owner, x_.size(), on_);
         own_state(from), from.rewind(), own_state(from);
@@ -212,6 +212,9 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
             throw argument_error({"an outer_reducer takes all layers in each round: missing_layer and ",
                                   "skip_zero_layers stay at their defaults"});
         return o;
+    }
+    void broadcast(std::span<T> x) {
+        reduce_.step().broadcast(detail::caller_vector(x), 0, {{"the outer step", to_string(step_)}});
     }
     void check(std::size_t l) const {
         if (l >= parts_.size())

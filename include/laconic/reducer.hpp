@@ -167,6 +167,8 @@ class reducer : detail::can_be_reduced<R, C, T, B> {
 
   private:
     friend struct detail::resumption;
+    template <class, class, class, Scalar, class>
+    friend class outer_reducer;
     using step_type = detail::reduction_step<R, C, T, B>;
     step_type& step() const { return *step_; }
     std::unique_ptr<step_type> step_;

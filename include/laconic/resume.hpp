@@ -139,7 +139,9 @@ struct resumption {
                                        l.described()});
                 bool const as_long = here.shift().size() == there.shift().size() &&
                                      here.residual().size() == there.residual().size() &&
-                                     (there.mean_shift().empty() || there.mean_shift().size() == here.shift().size());
+                                     (there.mean_shift().empty() || there.mean_shift().size() == here.shift().size()) &&
+                                     (here.momentum().empty() || there.momentum().empty() ||
+                                      here.momentum().size() == there.momentum().size());
                 if (!as_long) why = "it had another length";
                 if (as_long && here.momentum().size() != there.momentum().size())
                     not_restored.push_back(concat({l.title(), ": the momentum is not restored, as only one has it"}));

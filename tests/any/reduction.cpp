@@ -4,6 +4,7 @@
 
 #include "laconic/comm/fibers.hpp"
 #include "named_reductions.hpp"
+#include "support/error_of.hpp"
 #include "support/everything.hpp"
 
 static_assert(Reduction<any_reduction<>> && Reduction<any_reduction<double>, double>);
@@ -178,6 +179,52 @@ TEST_CASE("what no theorem covers is refused when a reducer is made, unless unpr
     CHECK(reason(parse_reduction("unproved(plain(top_k(4)))")).empty());
     CHECK(reason(parse_reduction("loco(top_k(4), bf16)")).find("unproved(loco(top_k(4), bf16)) takes it") !=
           std::string::npos);
+}
+
+TEST_CASE("of ranks in one process long vectors in full have the same mean, chosen at run time or not") {
+    std::size_t const d = 40000;
+    threads::run(2, [d](auto& comm) {
+        auto const same = [&](auto const& how) {
+            reducer right(how, comm, d);
+            reducer chosen(any_reduction<>(how), comm, d);
+            for (int step = 1; step <= 2; ++step) {
+                std::vector<float> g(d);
+                for (std::size_t j = 0; j < d; ++j) g[j] = float(step) + float(j % 100) + float(comm.rank());
+                auto mine = g;
+                right(g), chosen(mine);
+                CHECK(g[1] == float(step) + 1.5f);
+                CHECK(mine == g);
+            }
+        };
+        same(plain{});
+        same(error_feedback{identity{}});
+        same(plain{any_compressor<float>(identity{})});
+    });
+}
+
+TEST_CASE(
+    "a rule counts ranks: weights beside it are refused, and what it remembers changes with a step that succeeds") {
+    fibers::run(4, [](fibers::member& comm) {
+        reducer by_median(parse_reduction("plain(natural, over=robust(coordinate_median))"), comm, std::size_t{40},
+                          {.steps_vary = true});
+        auto g = gradient(comm.rank(), 0);
+        by_median(g, {.weight = 2});
+        CHECK(error_of<compression_error>([&] { by_median(g, {.weight = comm.rank() + 1.}); }).find("counts ranks") !=
+              std::string::npos);
+        reducer clipped(plain{identity{}, robust{robust_rules::centered_clip{.5}}}, comm,
+                        std::vector<layer>{{"a", 40}, {"b", 40}});
+        auto const both = [&](float last) {
+            auto a = gradient(comm.rank(), 1), b = gradient(comm.rank(), 2);
+            b.back() += last;
+            clipped.start(0, a), clipped.start(1, b), clipped.finish();
+        };
+        both(0);
+        auto const before = clipped.save();
+        CHECK_THROWS_AS(both(std::numeric_limits<float>::infinity()), error);
+        CHECK(clipped.save() == before);
+        both(0);
+        CHECK(clipped.save() != before);
+    });
 }
 
 TEST_CASE("beside a residual a rule must be asked for, and it suits the number of ranks, also of those that are left") {

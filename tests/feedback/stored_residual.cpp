@@ -84,6 +84,19 @@ TEST_CASE("its state is what is stored, bit for bit, and the states of ranks add
     CHECK(e(sum) == e(f));
 }
 
+TEST_CASE("a store that draws is restored with what it drew") {
+    using store = decltype(hadamard<>{4} | block_float{block_format::int8});
+    stored_residual<store> f({hadamard<>{4} | block_float{block_format::int8}}), same = f, sum = f;
+    f.start(8), same.start(8), sum.start(8);
+    for (int i = 0; i < 3; ++i) round_of(f, {1, .37, -2.2, 3, 4, -1, .5, 7});
+    restore_from(f, same);
+    CHECK(round_of(same, vec(8)) == round_of(f, vec(8)));
+    host on;
+    sum.add(on, 1, f);
+    restore_from(sum, same);
+    CHECK(round_of(same, vec(8)) == round_of(sum, vec(8)));
+}
+
 struct two_parts {
     double first = 0;
     in_8_bits then{block_float{block_format::int8}};

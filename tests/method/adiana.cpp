@@ -4,6 +4,7 @@
 
 #include "laconic/compress/rand_k.hpp"
 #include "laconic/method/diana.hpp"
+#include "laconic/transport/served.hpp"
 #include "support/bowl_runs.hpp"
 #include "support/everything.hpp"
 
@@ -101,6 +102,14 @@ TEST_CASE("ADIANA comes to known answers, by its theorem's step and by one that 
                   {400, {.331471774136, -.408650157536, 2.57899015501}}});
     comes_to({.step = .2}, {{10, {.366056121141, -.41702838505, 2.84462626207}},
                             {400, {.330357142857, -.408333333333, 2.57869293823}}});
+}
+
+TEST_CASE("over a server that answers in full ADIANA takes the same course") {
+    auto const r = adiana{rand_k{2}, {.step = .2}}.compose<double, host>(problem{bowls::d, bowls::ranks, 0, .5, 1.5});
+    auto const direct = bowls::course(r, 40, 3), served_in_full = bowls::course(r.with_over(served<identity>{}), 40, 3);
+    for (std::size_t k = 0; k < direct.size(); ++k)
+        for (std::size_t j = 0; j < bowls::d; ++j)
+            REQUIRE(served_in_full[k][j] == doctest::Approx(direct[k][j]).epsilon(1e-9));
 }
 
 TEST_CASE("beside diana ADIANA takes more steps, but for functions of a large condition number" *

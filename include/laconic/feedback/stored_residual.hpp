@@ -63,6 +63,8 @@ class stored_residual {
     void reconstruct(B&, round_context const&, std::span<T>) const {}
     void preview(B&, round_context const&, std::span<T>) const {}
 
+    double rate() const { return 0; }  ///< of a shift: it has none
+    bool keeps_residual() const { return true; }
     /// 0 before start().
     std::size_t dimension() const { return stored_.dimension(); }
     /// The same before start(), with a compressor of another type, such as any_compressor.
@@ -75,8 +77,8 @@ class stored_residual {
     void add(B& on, T share, stored_residual const& other) {
         auto e = decoded(on);
         add_message(on, std::span<T>(e), share, other.stored_);
-        keep(on, e);
         rounds_ = other.rounds_;
+        keep(on, e);
     }
     void scale(B& on, T share) {
         auto e = decoded(on);
@@ -87,12 +89,14 @@ class stored_residual {
     void state(auto& archive) {
         wire::bit_writer sink;
         write(sink, stored_);
+        std::uint64_t stored_after = rounds_;
+        if constexpr (requires { archive.next(); }) stored_after = archive.next();
         archive(rounds_);
         archive.encoded(sink.finish(), [&](std::span<std::byte const> bytes, bool checking) {
             B on;
             wire::bit_reader source(bytes);
             detail::message_of<S, T, B> saved;
-            store_.blank(on, stored_.dimension(), key{}, saved);
+            store_.blank(on, stored_.dimension(), key{stored_after}, saved);
             wire::read(on, source, saved, store_);
             if (!checking) stored_ = std::move(saved);
         });

@@ -100,8 +100,11 @@ class memory_of_odd_rounds : public memory<T, B> {
     void update(B& on, typename B::template array<T>&& delta, auto const& m) {
         if (is_odd_) base::update(on, std::move(delta), m);
     }
+    void preview(B& on, round_context const& now, std::span<T> mean) const {
+        now.round % 2 == 0 ? base::preview(on, now, mean) : fill(on, mean, T(0));
+    }
     void reconstruct(B& on, round_context const& now, std::span<T> mean) {
-        if (now.round % 2 == 0) return base::preview(on, now, mean);
+        if (now.round % 2 == 0) return preview(on, now, mean);
         base::reconstruct(on, now, mean);
         fill(on, mean, T(0));
     }

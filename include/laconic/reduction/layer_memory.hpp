@@ -55,8 +55,11 @@ class layer_memory {
     F const& feedback() const { return feedback_; }
 
     /// Throws argument_error for a weight other than the mean weight where there is a shift, which is of unweighted
-    /// gradients.
-    void check_share(double share) const {
+    /// gradients, and where a rule of robust_rules, which counts ranks, makes the estimate.
+    void check_share(double share, bool by_rule) const {
+        if (share != 1 && by_rule)
+            throw argument_error(
+                "a weight other than the other ranks' cannot be combined with robust, which counts ranks");
         if constexpr (HasShift<F, B>)
             if (share != 1 && feedback_.rate() != 0)
                 throw argument_error("a weight other than the other ranks' cannot be combined with a shift");

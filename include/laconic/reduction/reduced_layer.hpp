@@ -73,7 +73,7 @@ class reduced_layer final : public step_layer {
         begin(in_full, options), lists_ = false;
         own_ = failure::of_making(comm().rank(), round, [&] {
             x_.require(is_.size);
-            memory_.check_share(share);
+            memory_.check_share(share, !goes_in_full_ && means_.is_robust());
             check<T>(options);
             bool const reads = x_.is_started() && share != 0;
             auto const x = reads ? x_.held().as_numbers(mean()) : std::span<T const>(mean_);
@@ -236,9 +236,10 @@ class reduced_layer final : public step_layer {
     // Whether the terms of all ranks' messages, written into the caller's numbers, are the estimate.
     bool may_list() const {
         if constexpr (estimate_is_list)
-            return gathers_ && !goes_in_full_ && !finishes_estimate<message_type, T, B>(how_) &&
-                   feedback().rate() == 0 && !feedback().follows_estimate() && options_.loss_scale == 1 &&
-                   is_.size > 0 && x_.held().template in_place<T>().size() == is_.size;
+            return gathers_ && !goes_in_full_ && !is_in_full<T, B>(message_) &&
+                   !finishes_estimate<message_type, T, B>(how_) && feedback().rate() == 0 &&
+                   !feedback().follows_estimate() && options_.loss_scale == 1 && is_.size > 0 &&
+                   x_.held().template in_place<T>().size() == is_.size;
         return false;
     }
     metered<C>& comm() const { return with_->comm(); }

@@ -84,10 +84,11 @@ class reduction_step final : public step_control, can_be_reduced<R, C, T, B> {
         start(l, caller_vector(view(x)), options);
     }
 
-    /// x <- rank root's, on all ranks; reducer.hpp says what it throws.
-    [[gnu::cold]] void broadcast(caller_vector const& x, int root) {
+    /// x <- rank root's, on all ranks, which must agree on `items`, too; reducer.hpp says what it throws.
+    [[gnu::cold]] void broadcast(caller_vector const& x, int root, agreed_items items = {}) {
         require_no_step("broadcast()"), require_consistent();
-        require_agreement(watching(), items_of_broadcast(x, root));
+        items.add(items_of_broadcast(x, root));
+        require_agreement(watching(), items);
         check_root(comm().size(), root);
         on_host(x, [&](std::span<std::byte> bytes) {
             auto const theirs = broadcast_from(watching(), root, bytes);

@@ -25,7 +25,7 @@ class robustly_gathered;
 /// that a rank does not send counts as 0: take a compressor that sends all, or rand_k, whose ranks can share their
 /// coordinates; or mean_over_senders, which counts who sent it. The rule is about what the messages hold: behind dct,
 /// about cosines, but behind hadamard, whose rotations differ among ranks, about the vectors. A rank whose gradient is
-/// not finite, or whose message cannot be read, ends the round on all ranks, as with other transports. Memory: n + 1
+/// not finite, or whose message cannot be read, ends the round on all ranks, as with other transports. Memory: n + 2
 /// vectors, and what the rule allocates. It takes the place of a collective in methods and in reductions; a reducer's
 /// layers in full are averaged all the same.
 ///
@@ -62,7 +62,7 @@ class robustly_gathered : public gathered<M, T, B> {
 
   public:
     robustly_gathered(robust<Rule> how, std::size_t d, position_code positions)
-        : base({}, d, positions), how_(std::move(how)), last_(d) {}
+        : base({}, d, positions), how_(std::move(how)), last_(d), next_(d) {}
 
     static constexpr bool is_robust() { return true; }
     /// Throws argument_error where the feedback keeps something, or does not say that it keeps nothing.
@@ -94,15 +94,17 @@ class robustly_gathered : public gathered<M, T, B> {
                 this->encoding_.read_and_add(source, blank, r, on, this->theirs_, T(1), theirs);
             });
         how_.rule(robust_rules::rank_vectors<T>{all_, d}, std::span<T const>(last_), mean);
-        std::copy(mean.begin(), mean.end(), last_.begin());
+        next_.assign(mean.begin(), mean.end());
         messages::turn_back(on, mean, std::as_const(this->theirs_));
     }
+    /// The round has succeeded: its estimate is the last one from now on.
+    void give_back(B&, auto&) { last_.swap(next_); }
     /// The last estimate.
     void state(auto& archive) { archive.of_dimension(last_.size()), archive(last_); }
 
   private:
     robust<Rule> how_;
-    std::vector<T> all_, last_;
+    std::vector<T> all_, last_, next_;
 };
 
 }  // namespace detail
