@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -41,7 +41,7 @@ namespace laconic {
 ///
 /// Every rank makes one, with the same arguments, and makes the same calls. A round is a transaction, as a step of the
 /// reducer is: where finish() throws, x, the step's state and the ranks' models are on all ranks as they were. Memory:
-/// 2 d numbers, the step's and the reducer's. Cost beside these: 3 passes over the model.
+/// 2 d numbers, the step's and the reducer's. Cost beside these: 2 passes over the model.
 template <class R, class C, class S = gradient_step, Scalar T = float, class B = host>
 class outer_reducer : detail::can_be_reduced<R, C, T, B> {
     static_assert(
@@ -112,10 +112,8 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
                 throw argument_error(
                     {"layer ", l, " of this outer_reducer has no model yet: call begin(", l, ", model) on all ranks"});
             if (y.size() != parts_[l].size) return reduce_.start(l, y, options);  // which finish() refuses on all ranks
-            auto const delta = of(delta_, l);
-            copy(on_, std::span<T const>(of(x_, l)), delta);
-            add_scaled(on_, T(-1), std::span<T const>(y), delta);
-            reduce_.start(l, delta, options);
+            compensate(on_, T(1), std::span<T const>(of(x_, l)), std::span<T const>(y), T(0), {}, of(delta_, l));
+            reduce_.start(l, of(delta_, l), options);
             parts_[l].model = y;
         }
     }
@@ -130,12 +128,11 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
         step_(on_, std::span<T>(x_), std::span<T>(delta_));
         for (std::size_t l = 0; l < parts_.size(); ++l) {
             std::span<T> const y = parts_[l].model;
-            if (keep == 0) {
-                copy(on_, std::span<T const>(of(x_, l)), y);
-            } else {
-                multiply(on_, static_cast<T>(keep), y);
-                add_scaled(on_, static_cast<T>(1 - keep), std::span<T const>(of(x_, l)), y);
-            }
+            std::span<T const> const x = of(x_, l);
+            if (keep == 0)
+                copy(on_, x, y);
+            else
+                multiply(on_, static_cast<T>(keep), y), add_scaled(on_, static_cast<T>(1 - keep), x, y);
         }
     }
 
@@ -182,17 +179,15 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
         wire::state_writer to(owner, on_);
         own_state(to);
         auto bytes = to.finish();
-        // As numbers of T, whose bits broadcast() leaves as they are. A rank that has missed the first round has a
-        // shorter state.
-        std::uint64_t size = bytes.size();
-        std::vector<T> words(sizeof size / sizeof(T));
-        std::memcpy(words.data(), &size, sizeof size);
-        broadcast(words);
-        std::memcpy(&size, words.data(), sizeof size);
-        bytes.resize(size), words.resize((size + sizeof(T) - 1) / sizeof(T));
-        std::memcpy(words.data(), bytes.data(), size);
-        broadcast(words);
-        std::memcpy(bytes.data(), words.data(), size);
+        broadcast({});
+        auto const of_rank_0 = [&](std::span<std::byte> own) {
+            auto const theirs = detail::broadcast_from(reduce_.step().watching(), 0, own);
+            std::copy(theirs.begin(), theirs.end(), own.begin());
+        };
+        std::uint64_t size = bytes.size();  // of a rank that has missed the first round, less
+        of_rank_0(std::as_writable_bytes(std::span(&size, 1)));
+        bytes.resize(size);
+        of_rank_0(bytes);
         wire::state_reader from(bytes, owner, x_.size(), on_);
         own_state(from), from.rewind(), own_state(from);
     }

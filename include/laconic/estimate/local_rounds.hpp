@@ -72,8 +72,7 @@ class local_rounds {
             }
             trial_(on, y, g);
         }
-        copy(on, x, g);
-        add_scaled(on, T(-1), std::span<T const>(y), g);
+        compensate(on, T(1), x, std::span<T const>(y), T(0), {}, g);
         return value;
     }
     void update(B& on, std::span<T const> x) {

@@ -94,11 +94,8 @@ class memory_of_odd_rounds : public memory<T, B> {
         return base::make_delta(on, now, scale, g);
     }
     void compensate(B& on, round_context const& now, std::span<T> g) { make_delta(on, now, T(1), g); }
-    void update(B& on, std::span<T const> delta, auto const& m) {
-        if (is_odd_) base::update(on, delta, m);
-    }
-    void update(B& on, typename B::template array<T>&& delta, auto const& m) {
-        if (is_odd_) base::update(on, std::move(delta), m);
+    void update(B& on, auto&& delta, auto const& m) {
+        if (is_odd_) base::update(on, std::forward<decltype(delta)>(delta), m);
     }
     void preview(B& on, round_context const& now, std::span<T> mean) const {
         now.round % 2 == 0 ? base::preview(on, now, mean) : fill(on, mean, T(0));

@@ -50,8 +50,7 @@ class locodl_steps {
             add_scaled(on, size, std::span<T const>(shift_), own);
             add_scaled(on, size, std::span<T const>(common_shift_), common);
         }
-        copy(on, std::span<T const>(common), g);
-        add_scaled(on, T(-1), std::span<T const>(own), g);
+        compensate(on, T(1), std::span<T const>(common), std::span<T const>(own), T(0), {}, g);
         return std::nullopt;  // f_i at y is not among what it has evaluated
     }
     void before_step(B& on, std::span<T> x, auto const& m) {

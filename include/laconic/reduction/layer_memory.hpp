@@ -54,8 +54,7 @@ class layer_memory {
     F& feedback() { return feedback_; }
     F const& feedback() const { return feedback_; }
 
-    /// Throws argument_error for a weight other than the mean weight where there is a shift, which is of unweighted
-    /// gradients, and where a rule of robust_rules, which counts ranks, makes the estimate.
+    /// Throws argument_error for a weight other than the mean weight beside a rule or a shift, which know no weights.
     void check_share(double share, bool by_rule) const {
         if (share != 1 && by_rule)
             throw argument_error(
