@@ -118,6 +118,31 @@ TEST_CASE(
             });
 }
 
+TEST_CASE("hierarchy: rounds of local steps agree on the mean of the models, and on the outer step") {
+    on_nodes(2, 2, [&](auto& both, fibers::member& comm) {
+        std::vector<float> y(5, 1);
+        outer_reducer outer(plain{}, both, y);
+        for (float& v : y) v += float(comm.rank());
+        outer(y);
+        CHECK(y == std::vector<float>(5, 2.5f));
+        outer.rebind(both);
+        for (float& v : y) v -= float(comm.rank());
+        outer(y);
+        CHECK(y == std::vector<float>(5, 1));
+        momentum<float> const step(comm.rank() == 3 ? .5 : .7, .9);
+        CHECK_THROWS_AS(outer_reducer(plain{}, both, y, step), agreement_error);
+    });
+}
+
+TEST_CASE("hierarchy: a sum that overflows is written as NaN where that is asked for") {
+    on_nodes(2, 2, [&](auto& both, fibers::member&) {
+        std::vector<float> x(5, 3e38f);
+        reducer reduce(plain{identity{}, ring{}}, both, x, {.non_finite = on_non_finite::propagate});
+        reduce(x);
+        CHECK(std::isnan(x[0]));
+    });
+}
+
 TEST_CASE("hierarchy: ranks count by their weights, also where a node has none, and steps may be dense") {
     double const all_weights[][8] = {{1, 3, 0, 0, 6, 6, 0, 0}, {1, 3, 2, 2, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 1, 1, 1}};
     on_nodes(2, 4, [&](auto& both, fibers::member& comm) {

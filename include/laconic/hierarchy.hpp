@@ -77,8 +77,8 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
         ending<reduction_step> const however_it_ends{this};
         if (!now_.is_open) now_.given = options;
         if (auto const wrong = prepare()) {
-            if (wrong.kind != failure_kind::not_finite || this->options_.non_finite == on_non_finite::raise)
-                wrong.raise();
+            bool const of_numbers = wrong.kind == failure_kind::not_finite || wrong.kind == failure_kind::sum;
+            if (!of_numbers || this->options_.non_finite == on_non_finite::raise) wrong.raise();
             return this->assign_nan();
         }
         step_->commit();
@@ -92,15 +92,21 @@ class reduction_step<R, hierarchy<Inside, A>, T, host> : node_sum<Inside, A, T> 
 
     void reorder() {}
     /// The ranks of a node are numbered after those of the node before it.
-    void broadcast(caller_vector const& x, int root) {
+    void broadcast(caller_vector const& x, int root, agreed_items items = {}) {
         this->require_no_step("broadcast()"), step_->require_consistent();
         auto& across = step_->watching();
-        first_that_differs(this->inside_, across, items_of_broadcast(x, root), false).raise();
+        items.add(items_of_broadcast(x, root));
+        first_that_differs(this->inside_, across, items, false).raise();
         check_root(across.size() * this->size_, root);
-        std::span<std::byte const> theirs = x.bytes();
+        take(x.bytes(), root);
+    }
+    /// bytes <- rank root's, as many on all ranks.
+    void take(std::span<std::byte> bytes, int root) {
+        auto& across = step_->watching();
+        std::span<std::byte const> theirs = bytes;
         if (this->rank_ == root % this->size_) theirs = broadcast_from(across, root / this->size_, theirs);
         theirs = broadcast_from(this->inside_, root % this->size_, theirs);
-        if (theirs.data() != x.bytes().data()) std::copy(theirs.begin(), theirs.end(), x.bytes().begin());
+        if (theirs.data() != bytes.data()) std::copy(theirs.begin(), theirs.end(), bytes.begin());
     }
 
     void abandon() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -112,7 +111,8 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
                 throw argument_error(
                     {"layer ", l, " of this outer_reducer has no model yet: call begin(", l, ", model) on all ranks"});
             if (y.size() != parts_[l].size) return reduce_.start(l, y, options);  // which finish() refuses on all ranks
-            compensate(on_, T(1), std::span<T const>(of(x_, l)), std::span<T const>(y), T(0), {}, of(delta_, l));
+            compensate(on_, T(1), std::span<T const>(of(x_, l)), std::span<T const>(y), T(0), std::span<T const>(),
+                       of(delta_, l));
             reduce_.start(l, of(delta_, l), options);
             parts_[l].model = y;
         }
@@ -180,14 +180,10 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
         own_state(to);
         auto bytes = to.finish();
         broadcast({});
-        auto const of_rank_0 = [&](std::span<std::byte> own) {
-            auto const theirs = detail::broadcast_from(reduce_.step().watching(), 0, own);
-            std::copy(theirs.begin(), theirs.end(), own.begin());
-        };
         std::uint64_t size = bytes.size();  // of a rank that has missed the first round, less
-        of_rank_0(std::as_writable_bytes(std::span(&size, 1)));
+        reduce_.step().take(std::as_writable_bytes(std::span(&size, 1)), 0);
         bytes.resize(size);
-        of_rank_0(bytes);
+        reduce_.step().take(bytes, 0);
         wire::state_reader from(bytes, owner, x_.size(), on_);
         own_state(from), from.rewind(), own_state(from);
     }

@@ -334,9 +334,13 @@ class Reducer:
             raise ArgumentError(f"there is no layer {name!r}: they are {', '.join(map(repr, self._places))}")
         return self._places[name]
 
-    @staticmethod
-    def _numbers(name, x):
-        return _writable(x, f"layer {name!r}" if name else "the array")
+    def _numbers(self, name, x):
+        what = f"layer {name!r}" if name else "the array"
+        numbers = _writable(x, what)
+        if (numbers[2] == 1) != (self._number == 1):
+            takes = "float64" if self._number == 1 else "float32, float16 and bfloat16"
+            raise ArgumentError(f"{what} is of {x.dtype}: this reducer takes {takes}")
+        return numbers
 
     def _start(self, layer, numbers, owner, **step):
         self._comm.call("reducer_start", self._handle, layer, *numbers, self._step(**step))
@@ -382,8 +386,12 @@ def encode(compressor, x, seed=0, stream=0):
 
 def decode(compressor, encoded, x, seed=0, stream=0):
     """x <- the array that encode() encoded, of x's length and type. WireError for damaged bytes; then x is as it was."""
+    _writable(x)
     encoded = bytes(encoded)
-    _c.call("decode", _c.text("the compressor", compressor), encoded, len(encoded), *_writable(x), seed, stream)
+    rows = x if x.flags.c_contiguous else np.empty(x.shape, x.dtype)  # row after row, as encode() has it
+    _c.call("decode", _c.text("the compressor", compressor), encoded, len(encoded), *_writable(rows), seed, stream)
+    if rows is not x:
+        x[...] = rows
 
 
 def names(what):

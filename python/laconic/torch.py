@@ -232,23 +232,36 @@ def register(ddp, reduction, **options):
 
 class Attached(_Steps):
     """Reduces a module's gradients without DistributedDataParallel: each starts to travel as soon as the backward pass
-    has it, and the optimizer's step waits for all. Parameters and buffers become those of rank 0. Needs torch 2.1.
-    Arguments as State's; all ranks make one."""
+    has it, and the optimizer's step waits for all, or wait(), which must come before gradients are clipped or unscaled.
+    Parameters and buffers become those of rank 0. Needs torch 2.1. Arguments as State's; all ranks make one."""
 
     def __init__(self, module, optimizer, reduction, group=None, *, engine="c10d", exclude=(), warm_up=0,
                  loss_scale=None, step_size=None, **options):  # fmt: skip
         super().__init__(reduction, group, engine, exclude, warm_up, loss_scale, step_size, options)
         named = [(n, p) for n, p in module.named_parameters() if p.requires_grad]
+        first = 0 if group is None else dist.get_global_rank(group, 0)
         for tensor in [*module.parameters(), *module.buffers()]:
-            dist.broadcast(tensor.detach(), 0, group=group)
+            dist.broadcast(tensor.detach(), first, group=group)
         self._make(named)
-        self._syncs = True
+        self._syncs, self._waited = True, False
         self._handles = [p.register_post_accumulate_grad_hook(self._ready) for _, p in named]
-        self._handles.append(optimizer.register_step_pre_hook(lambda *_: self._finish()))
+        self._handles.append(optimizer.register_step_pre_hook(lambda *_: self._before_step()))
 
     def _ready(self, parameter):
         if self._syncs:
+            self._waited = False
             self._start(parameter, parameter.grad)
+
+    def wait(self):
+        """The gradients become the estimates now. All ranks call it between the backward pass and what reads gradients
+        before the optimizer's step: clip_grad_norm_(), a GradScaler's unscale_() or step()."""
+        self._finish()
+        self._waited = True
+
+    def _before_step(self):
+        if not self._waited:
+            self._finish()
+        self._waited = False
 
     @contextlib.contextmanager
     def no_sync(self):

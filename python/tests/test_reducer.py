@@ -532,6 +532,26 @@ class SumTest(unittest.TestCase):
 
         Together(2).run(body)
 
+    def test_an_array_of_another_type_is_an_error_on_all_ranks(self):
+        def body(comm):
+            reduce = laconic.Reducer("plain(identity)", comm, np.zeros(3, np.float32))
+            kind, words = laconic.CompressionError, "rank 1"
+            if comm.rank == 1:
+                kind, words = laconic.ArgumentError, "is of float64: this reducer takes float32"
+            with self.assertRaisesRegex(kind, words):
+                reduce(np.zeros(3, np.float64 if comm.rank == 1 else np.float32))
+            x = np.full(3, comm.rank, np.float32)
+            reduce(x)
+            self.assertEqual(x.tolist(), [0.5] * 3)
+
+        Together(2).run(body)
+
+    def test_decoding_goes_row_after_row_as_encoding_does(self):
+        x = np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])
+        y = np.empty_like(x)
+        laconic.decode("identity", laconic.encode("identity", x), y)
+        self.assertEqual(y.tolist(), x.tolist())
+
     def test_a_refused_call_has_taken_no_step(self):
         def body(comm):
             layers = {"e": np.zeros(0, np.float32), "a": np.zeros(3, np.float32)}

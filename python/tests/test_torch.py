@@ -306,6 +306,23 @@ class TorchTest(unittest.TestCase):
             torch.nn.functional.cross_entropy(model(x), y).backward()
         attached.remove()
 
+    def test_attached_waits_before_gradients_are_clipped_or_unscaled(self):
+        model = model_of()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        attached = laconic.torch.Attached(model, optimizer, "plain(identity)", loss_scale=lambda: 1024.0)
+        before = weights_of(model)
+        for step in range(2):
+            x, y = batch(step)
+            optimizer.zero_grad()
+            (1024.0 * torch.nn.functional.cross_entropy(model(x), y)).backward()
+            attached.wait()
+            for p in model.parameters():
+                p.grad /= 1024.0
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1e-3)
+            optimizer.step()
+        self.assertLess(torch.linalg.vector_norm(weights_of(model) - before).item(), 2.1e-4)
+        attached.remove()
+
     def test_rounds_of_local_steps(self):
         for comm in (None, laconic.torch.comm_of(engine="tcp")):
             model = model_of()

@@ -202,6 +202,17 @@ TEST_CASE("of ranks in one process long vectors in full have the same mean, chos
     });
 }
 
+TEST_CASE("small layers next to each other have a rule's estimate, too") {
+    fibers::run(5, [](fibers::member& comm) {
+        reducer reduce(parse_reduction("plain(over=robust(coordinate_median))"), comm,
+                       std::vector<layer>{{"a", 40}, {"b", 40}});
+        std::vector<float> a(40, comm.rank() == 3 ? 1e6f : float(comm.rank())), b = a;
+        reduce.start(0, a), reduce.start(1, b), reduce.finish();
+        CHECK(a == std::vector<float>(40, 2));
+        CHECK(b == a);
+    });
+}
+
 TEST_CASE(
     "a rule counts ranks: weights beside it are refused, and what it remembers changes with a step that succeeds") {
     fibers::run(4, [](fibers::member& comm) {

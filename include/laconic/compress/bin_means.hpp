@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "laconic/backend/scales.hpp"
 #include "laconic/compress/buckets.hpp"
@@ -57,11 +56,10 @@ struct bin_means {
         if constexpr (OnHost<B>) {
             make_bins(x, m.bucket, std::span<T>(m.table), std::span<std::uint8_t>(m.codes));
         } else {
-            std::vector<T> table(m.table.size());
-            std::vector<std::uint8_t> codes(x.size());
-            make_bins(on_host(on, x), m.bucket, std::span<T>(table), std::span<std::uint8_t>(codes));
-            copy_from_host(on, std::span<T const>(table), std::span<T>(m.table));
-            copy_from_host(on, std::span<std::uint8_t const>(codes), std::span<std::uint8_t>(m.codes));
+            host here;
+            messages::binned<T, host> made;
+            (*this)(here, on_host(on, x), from, made);
+            copy_message(here, made, on, m);
         }
     }
     bool contractive() const { return by_sign; }

@@ -234,7 +234,7 @@ class local_steps {
             add_scaled(on, static_cast<T>(-step_), std::span<T const>(g), y);
             if (!shift_.empty()) add_scaled(on, static_cast<T>(step_), std::span<T const>(shift_), y);
         }
-        compensate(on, T(1), x, std::span<T const>(y), T(0), {}, g);
+        compensate(on, T(1), x, std::span<T const>(y), T(0), std::span<T const>(), g);
         multiply(on, static_cast<T>(1 / step_), g);
         return value;
     }

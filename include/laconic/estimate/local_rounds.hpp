@@ -72,7 +72,7 @@ class local_rounds {
             }
             trial_(on, y, g);
         }
-        compensate(on, T(1), x, std::span<T const>(y), T(0), {}, g);
+        compensate(on, T(1), x, std::span<T const>(y), T(0), std::span<T const>(), g);
         return value;
     }
     void update(B& on, std::span<T const> x) {

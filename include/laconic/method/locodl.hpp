@@ -50,7 +50,7 @@ class locodl_steps {
             add_scaled(on, size, std::span<T const>(shift_), own);
             add_scaled(on, size, std::span<T const>(common_shift_), common);
         }
-        compensate(on, T(1), std::span<T const>(common), std::span<T const>(own), T(0), {}, g);
+        compensate(on, T(1), std::span<T const>(common), std::span<T const>(own), T(0), std::span<T const>(), g);
         return std::nullopt;  // f_i at y is not among what it has evaluated
     }
     void before_step(B& on, std::span<T> x, auto const& m) {

@@ -118,8 +118,8 @@ class joint_message {
     };
     for (auto const l : order) {
         auto& one = *layers[l];
-        bool const shares =
-            one.size() < options.share_below && options.missing_layer != on_missing_layer::skip && !uses_collective;
+        bool const shares = one.size() < options.share_below && options.missing_layer != on_missing_layer::skip &&
+                            !uses_collective && one.adds_up();
         if (!shares || numbers + one.size() > 16 * options.share_below) end();
         together.push_back(&one);
         numbers += one.size();

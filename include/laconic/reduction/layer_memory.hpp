@@ -55,7 +55,7 @@ class layer_memory {
     F const& feedback() const { return feedback_; }
 
     /// Throws argument_error for a weight other than the mean weight beside a rule or a shift, which know no weights.
-    void check_share(double share, bool by_rule) const {
+    void check_share(double share, bool by_rule = false) const {
         if (share != 1 && by_rule)
             throw argument_error(
                 "a weight other than the other ranks' cannot be combined with robust, which counts ranks");

@@ -90,10 +90,12 @@ class reduction_step final : public step_control, can_be_reduced<R, C, T, B> {
         items.add(items_of_broadcast(x, root));
         require_agreement(watching(), items);
         check_root(comm().size(), root);
-        on_host(x, [&](std::span<std::byte> bytes) {
-            auto const theirs = broadcast_from(watching(), root, bytes);
-            if (comm().rank() != root) std::copy(theirs.begin(), theirs.end(), bytes.begin());
-        });
+        on_host(x, [&](std::span<std::byte> bytes) { take(bytes, root); });
+    }
+    /// bytes <- rank root's, as many on all ranks.
+    void take(std::span<std::byte> bytes, int root) {
+        auto const theirs = broadcast_from(watching(), root, bytes);
+        if (comm().rank() != root) std::copy(theirs.begin(), theirs.end(), bytes.begin());
     }
     std::vector<std::byte> save() const {
         require_no_step("save()"), require_consistent();

@@ -39,6 +39,8 @@ class step_layer {
     std::string const& described() const { return described_; }
     /// Whether a collective adds up its messages.
     bool uses_collective() const { return uses_collective_; }
+    /// Whether its messages are added up, and so may travel with those of other layers.
+    bool adds_up() const { return adds_up_; }
 
     /// Makes this rank's message about its numbers, times `share`, or its failure; of one that is not started the
     /// numbers count as zeros. `in_full`: all numbers are sent.
@@ -123,7 +125,7 @@ class step_layer {
 
     layer is_;
     key seed_;  // of this layer
-    bool in_full_, correlated_, uses_collective_ = false;
+    bool in_full_, correlated_, uses_collective_ = false, adds_up_ = true;
     std::size_t bytes_each_;
     std::string described_;
     // The state of the current step.
