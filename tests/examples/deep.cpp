@@ -209,9 +209,10 @@ TEST_CASE("deep: wrong input gives one line and status 2") {
     CHECK(
         run_deep("--rows 100 --method lasagne").out ==
         "deep: --method: there is no method 'lasagne'; there are dense, dense bf16, top-k 1 %, gtop-k 1 %, dgc 0.1 %, "
-        "ef-sign, qsgd 4 bit, mxfp4, powersgd 2, arc 8 %, ef21-sgdm 1 %, demo, distro, 1-bit adam, local 30, diloco "
+        "ef-sign, qsgd 4 bit, loco int4, mxfp4, powersgd 2, arc 8 %, ef21-sgdm 1 %, demo, distro, 1-bit adam, local "
+        "30, diloco "
         "30, "
-        "diloco 100, sparseloco 30\n");
+        "diloco 100, sparseloco 30, senders 30\n");
     CHECK(run_deep("--rows 100 --workers 200").status == 2);
 }
 
