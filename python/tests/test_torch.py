@@ -306,6 +306,7 @@ class TorchTest(unittest.TestCase):
             torch.nn.functional.cross_entropy(model(x), y).backward()
         attached.remove()
 
+    @unittest.skipUnless(attaches, "torch before 2.1 has no hooks after accumulation")
     def test_attached_waits_before_gradients_are_clipped_or_unscaled(self):
         model = model_of()
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
