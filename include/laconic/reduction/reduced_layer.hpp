@@ -57,7 +57,7 @@ class reduced_layer final : public step_layer {
         if (in_full_) return;
         how_.check_proof(is_.size);
         means_.require_beside(feedback(), to_string(how_));
-        uses_collective_ = means_.uses_collective(), adds_up_ = !means_.is_robust();
+        uses_collective_ = means_.uses_collective(), adds_up_ = is_gathered(how_.over);
     }
 
     /// To be called on all ranks before the first step over them.

@@ -39,7 +39,7 @@ class step_layer {
     std::string const& described() const { return described_; }
     /// Whether a collective adds up its messages.
     bool uses_collective() const { return uses_collective_; }
-    /// Whether its messages are added up, and so may travel with those of other layers.
+    /// Whether its messages are gathered and added up, so that those of several layers may travel as one.
     bool adds_up() const { return adds_up_; }
 
     /// Makes this rank's message about its numbers, times `share`, or its failure; of one that is not started the
