@@ -18,12 +18,9 @@ namespace laconic::detail {
 template <class A, class Code>
 bool unpack_words(instruction_set::generic, std::byte const* from, std::size_t n, kernels::code_words f, Code* to) {
     constexpr std::size_t per_word = lane_squeezer<Code>::lanes;
-    alignas(64) std::array<Code, words_together> lanes;
-    if (f.width == 8 * sizeof(Code)) {
-        std::memcpy(lanes.data(), from, n * sizeof(Code));
-    } else {
+    alignas(64) std::array<std::uint64_t, words_together / per_word> words;
+    if (f.width < 8 * sizeof(Code)) {
         lane_squeezer<Code> const by(f.width);
-        alignas(64) std::array<std::uint64_t, words_together / per_word> words;
         auto const load = [](std::byte const* p) {
             std::uint64_t word;
             std::memcpy(&word, p, sizeof word);
@@ -37,13 +34,15 @@ bool unpack_words(instruction_set::generic, std::byte const* from, std::size_t n
                 words[2 * g + 1] = load(from + f.width / 2) >> (f.width % 2 * 4);
             }
         for (std::size_t w = 0; w < n / per_word; ++w) words[w] = by.spread(words[w]);
-        std::memcpy(lanes.data(), words.data(), n * sizeof(Code));
+        from = reinterpret_cast<std::byte const*>(words.data());
     }
     auto const mask = static_cast<Code>(f.mask), most = static_cast<Code>(f.most), offset = static_cast<Code>(f.offset);
     Code wrong = 0;
     for (std::size_t j = 0; j < n; ++j) {
-        wrong |= static_cast<Code>((lanes[j] & mask) > most);
-        to[j] = static_cast<Code>(lanes[j] - offset);
+        Code word;
+        std::memcpy(&word, from + j * sizeof word, sizeof word);
+        wrong |= static_cast<Code>((word & mask) > most);
+        to[j] = static_cast<Code>(word - offset);
     }
     return wrong == 0;
 }
