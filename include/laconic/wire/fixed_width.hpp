@@ -156,7 +156,7 @@ void add_codes(B& on, bit_reader& source, M const& m, std::size_t bucket, kernel
     constexpr std::size_t most = detail::codes_together;
     std::size_t const d = out.numbers.size();
     auto const use_part = [&](auto& own, bit_reader& from, std::size_t first, std::size_t end, auto use) {
-        std::array<Code, most> room;
+        alignas(64) std::array<Code, most> room;  // so that no store crosses a cache line
         for (std::size_t n; first < end; first += n) {
             n = bucket <= most ? most / bucket * bucket : std::min(most, bucket - first % bucket);
             n = std::min(n, end - first);
