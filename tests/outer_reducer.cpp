@@ -412,6 +412,12 @@ TEST_CASE("a saved state goes on bit for bit, and over other ranks with the mean
         damaged.resize(11);
         CHECK_THROWS_AS(outer.restore(damaged), wire_error);
         CHECK_THROWS_AS(outer.restore(outer.reduction().save()), shape_error);
+        outer_type other(error_feedback{top_k{2}}, comm, y, momentum<>(.75, .9), {.seed = 3});
+        for (bool const all : {false, true}) {
+            auto const why = error_of<shape_error>([&] { all ? other.restore(states) : other.restore(states[r]); });
+            CHECK(why.find("saved: the outer step: momentum(0.5") != std::string::npos);
+            CHECK(why.find("here: the outer step: momentum(0.75") != std::string::npos);
+        }
         CHECK(outer.save() == before);
         outer.restore(states[r]);
         y.assign(outer.agreed().begin(), outer.agreed().end());
@@ -432,6 +438,54 @@ TEST_CASE("a saved state goes on bit for bit, and over other ranks with the mean
         y.assign(outer.agreed().begin(), outer.agreed().end());
         run(outer, comm.rank(), y, 4, 5);
         CHECK(std::ranges::equal(y, outer.agreed()));
+    });
+}
+
+TEST_CASE("where one rank cannot restore its state and the others do, the next round is an error on all") {
+    using outer_type = outer_reducer<plain<>, fibers::member, gradient_step, double>;
+    fibers::run(3, [](fibers::member& comm) {
+        vec y(4, 1), z(5, 1);
+        outer_type outer(plain{}, comm, y), of_another_shape(plain{}, comm, z);
+        outer(y), of_another_shape(z);
+        auto const before = outer.save();
+        outer(y);
+        if (comm.rank() == 1)
+            CHECK_THROWS_AS(outer.restore(of_another_shape.save()), shape_error);
+        else
+            outer.restore(before);
+        CHECK(error_of<agreement_error>([&] { outer(y); }).find("rank 1") != std::string::npos);
+        outer.restore(before);
+        outer(y);
+        CHECK(outer.rounds() == 2);
+    });
+}
+
+TEST_CASE("a model of 16 bits is rounded from the agreed model, which is of float") {
+    using number = Eigen::half;
+    fibers::run(2, [](fibers::member& comm) {
+        std::vector<number> y{number(1), number(2), number(1)};
+        auto const given = y;
+        outer_reducer outer(plain{}, comm, y);
+        static_assert(std::same_as<decltype(outer.agreed()), std::span<float const>>);
+        auto const is_rounded = [&] {
+            for (std::size_t j = 0; j < y.size(); ++j) CHECK(y[j] == number(outer.agreed()[j]));
+        };
+        outer(y);
+        CHECK(y == given);
+        y[0] += number(comm.rank() == 0 ? .5f : .25f);
+        y[2] += number(0x1p-10f * float(comm.rank()));
+        outer(y), is_rounded();
+        CHECK(y[0] == number(1.375f));
+        CHECK(outer.agreed()[2] == 1 + 0x1p-11f);
+        outer.start(0, y);
+        y[1] += number(1);
+        outer.finish(.5);
+        CHECK(y[1] == number(2.5f));
+        y[1] = number(std::numeric_limits<float>::infinity());
+        CHECK_THROWS_AS(outer(y), non_finite_error);
+        y.resize(2);
+        CHECK_THROWS_AS(outer(y), compression_error);
+        CHECK(outer.rounds() == 3);
     });
 }
 

@@ -37,6 +37,7 @@ namespace laconic {
 /// Or several vectors, layers, whose messages travel while the next ones are made. Local steps may go on between
 /// start() and finish() (Streaming DiLoCo; Douillard et al., 2025): start() takes what is to be sent out of the model,
 /// and finish() only then writes into it. For parts of a model that take turns make one outer_reducer for each part.
+/// A model of 16-bit numbers gets x rounded to them; x itself is then of float.
 ///
 /// Every rank makes one, with the same arguments, and makes the same calls. A round is a transaction, as a step of the
 /// reducer is: where finish() throws, x, the step's state and the ranks' models are on all ranks as they were. Memory:
@@ -77,13 +78,13 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
     template <class X>
     void begin(std::size_t l, X&& model) {
         if constexpr (detail::takes<T, X>()) {
-            std::span<T> const y = detail::view(model);
+            detail::caller_vector const y(detail::view(model));
             check(l);
             broadcast(y);
             if (y.size() != parts_[l].size)
                 throw shape_error({"layer ", l, " of this outer_reducer has ", parts_[l].size, " numbers, and the ",
                                    "model ", y.size()});
-            copy(on_, std::span<T const>(y), of(x_, l));
+            copy(on_, y.as_numbers(of(delta_, l)), of(x_, l));
             parts_[l].begun = true;
         }
     }
@@ -105,16 +106,17 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
     template <class X>
     void start(std::size_t l, X&& model, step_options const& options = {}) {
         if constexpr (detail::takes<T, X>()) {
-            std::span<T> const y = detail::view(model);
+            detail::caller_vector const y(detail::view(model));
             check(l);
             if (!parts_[l].begun)
                 throw argument_error(
                     {"layer ", l, " of this outer_reducer has no model yet: call begin(", l, ", model) on all ranks"});
-            if (y.size() != parts_[l].size) return reduce_.start(l, y, options);  // which finish() refuses on all ranks
-            compensate(on_, T(1), std::span<T const>(of(x_, l)), std::span<T const>(y), T(0), std::span<T const>(),
-                       of(delta_, l));
-            reduce_.start(l, of(delta_, l), options);
             parts_[l].model = y;
+            if (y.size() != parts_[l].size)
+                return reduce_.step().start(l, y, options);  // which finish() refuses on all ranks
+            std::span<T> const delta = of(delta_, l);
+            compensate(on_, T(-1), y.as_numbers(delta), std::span<T const>(), T(1), agreed(l), delta);
+            reduce_.start(l, delta, options);
         }
     }
 
@@ -127,12 +129,15 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
         reduce_.finish();
         step_(on_, std::span<T>(x_), std::span<T>(delta_));
         for (std::size_t l = 0; l < parts_.size(); ++l) {
-            std::span<T> const y = parts_[l].model;
-            std::span<T const> const x = of(x_, l);
-            if (keep == 0)
-                copy(on_, x, y);
-            else
-                multiply(on_, static_cast<T>(keep), y), add_scaled(on_, static_cast<T>(1 - keep), x, y);
+            auto const& y = parts_[l].model;
+            if (keep == 0) {
+                y.assign(on_, agreed(l));
+                continue;
+            }
+            std::span<T> const mixed = of(delta_, l);
+            compensate(on_, static_cast<T>(keep), y.as_numbers(mixed), std::span<T const>(), static_cast<T>(1 - keep),
+                       agreed(l), mixed);
+            y.assign(on_, std::span<T const>(mixed));
         }
     }
 
@@ -153,14 +158,15 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
     /// is the caller's. Throws argument_error during a round.
     std::vector<std::byte> save() {
         auto of_reducer = reduce_.save();
-        wire::state_writer to(owner, on_);
+        wire::state_writer to(owner(), on_);
         to.of_any_length(of_reducer);
         own_state(to);
         return to.finish();
     }
     /// Restores what save() wrote on this rank; then the models of the ranks are to be set from agreed(). All ranks
-    /// restore. Throws shape_error for the state of another outer_reducer, wire_error for damaged bytes, argument_error
-    /// during a round; then nothing has changed.
+    /// restore; where one does not, the next finish() throws agreement_error on all of them unless its number of rounds
+    /// is the same. Throws shape_error for the state of a model of another length, of another outer step, or of another
+    /// reduction, wire_error for damaged bytes, argument_error during a round; then nothing has changed.
     void restore(std::span<std::byte const> saved) {
         restore_own(saved, [&] { reduce_.restore(std::span<std::byte const>(state_of_reducer(saved))); });
     }
@@ -176,15 +182,15 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
     /// rank 0; it drops a round in progress. Throws as the reducer's rebind() does.
     void rebind(detail::comm_argument<C> comm) {
         reduce_.rebind(comm);
-        wire::state_writer to(owner, on_);
+        wire::state_writer to(owner(), on_);
         own_state(to);
         auto bytes = to.finish();
-        broadcast({});
+        broadcast(detail::caller_vector(std::span<T>()));
         std::uint64_t size = bytes.size();  // of a rank that has missed the first round, less
         reduce_.step().take(std::as_writable_bytes(std::span(&size, 1)), 0);
         bytes.resize(size);
         reduce_.step().take(bytes, 0);
-        wire::state_reader from(bytes, owner, x_.size(), on_);
+        wire::state_reader from(bytes, owner(), x_.size(), on_);
         own_state(from), from.rewind(), own_state(from);
     }
 
@@ -192,7 +198,7 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
     struct part {
         std::size_t first, size;
         bool begun = false;
-        std::span<T> model{};  // of the last start()
+        detail::caller_vector model{};  // of the last start()
     };
 
     static reducer_options const& refused(reducer_options const& o) {
@@ -204,12 +210,16 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
                                   "skip_zero_layers stay at their defaults"});
         return o;
     }
-    void broadcast(std::span<T> x) {
-        reduce_.step().broadcast(detail::caller_vector(x), 0, {{"the outer step", to_string(step_)}});
+    void broadcast(detail::caller_vector const& x) {
+        reduce_.step().broadcast(x, 0, {{"the outer step", to_string(step_)}});
     }
     void check(std::size_t l) const {
         if (l >= parts_.size())
             throw argument_error({"there is no layer ", l, ": this outer_reducer has ", parts_.size()});
+    }
+    // Of a state.
+    std::string owner() const {
+        return detail::concat({"outer_reducer of ", x_.size(), " numbers\nthe outer step: ", to_string(step_)});
     }
     // The part of this layer of a vector of all of them.
     auto of(auto& all, std::size_t l) const { return std::span(all).subspan(parts_[l].first, parts_[l].size); }
@@ -220,21 +230,20 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
     }
     std::vector<std::byte> state_of_reducer(std::span<std::byte const> saved) {
         std::vector<std::byte> bytes;
-        wire::state_reader from(saved, owner, x_.size(), on_);
+        wire::state_reader from(saved, owner(), x_.size(), on_);
         from.skip_checks();
         from.of_any_length(bytes);
         return bytes;
     }
     void restore_own(std::span<std::byte const> saved, auto restore_reducer) {
         std::vector<std::byte> of_reducer;
-        wire::state_reader from(saved, owner, x_.size(), on_);
+        wire::state_reader from(saved, owner(), x_.size(), on_);
         auto const walk = [&] { from.of_any_length(of_reducer), own_state(from); };
         walk(), from.rewind();
         restore_reducer();
         walk();
     }
 
-    static inline std::string const owner = "outer_reducer";
     [[no_unique_address]] B on_{};  // beside the reducer's
     S step_;
     reducer<R, C, T, B> reduce_;

@@ -57,7 +57,9 @@ TEST_CASE("it is the memory or the stored residual inside") {
     CHECK(memory_type(memory<>(0, 1)).keeps_residual());
     CHECK_FALSE(memory_type().keeps_residual());
     memory_type f = stored;
+    CHECK(memory_type(memory<>(0, 1)).stored_bytes() == 0);
     f.start(3);
+    CHECK(f.stored_bytes() > 3);
     CHECK_THROWS_WITH_AS(round_of(f, {1, 2, 3}, 1, 2), doctest::Contains("a step size that changes"), argument_error);
 }
 

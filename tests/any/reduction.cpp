@@ -66,6 +66,16 @@ TEST_CASE("a reduction that is chosen while the program runs does what its type 
     same(error_feedback{dct<>{8} | top_k{4}, .9, robust{robust_rules::mean_over_senders{}, true}});
 }
 
+TEST_CASE("only a reduction that finishes the estimate says so, inside unproved{...}, too") {
+    auto const finishes = [](any_reduction<> const& how) {
+        CHECK(any_reduction<>(unproved{how}).finishes_estimate() == how.finishes_estimate());
+        return how.finishes_estimate();
+    };
+    CHECK(finishes(majority_vote{}));
+    CHECK_FALSE(finishes(plain{}));
+    CHECK_FALSE(finishes(parse_reduction("unproved(plain(top_k(4)))")));
+}
+
 TEST_CASE(
     "layers that share a message have the estimates of each alone, where the reduction is chosen at run time, too") {
     std::vector<layer> const layers{{"a", 20}, {"b", 20}};

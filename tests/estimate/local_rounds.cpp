@@ -81,6 +81,40 @@ TEST_CASE("the corrections of SCAFFOLD go to the gradients at the optimum") {
     });
 }
 
+// Its gradient's numbers are `slope`, which a rank may set.
+struct slope_of {
+    float slope = 1;
+    std::size_t dimension() const { return 3; }
+    float value(std::span<float const>) const { return 0; }
+    void gradient(std::span<float const>, std::span<float> g) const { std::ranges::fill(g, 0.f), g[1] = slope; }
+};
+template <class S>
+void refuses_too_large_squares(S const& inner) {
+    fibers::run(2, [&](fibers::member& comm) {
+        recursion<identity, memory<float>, gradient_step, fixed_level, local_rounds<S, float>> const r{
+            {}, {}, gradient_step{1}, {}, local_rounds<S, float>({.steps = 2}, inner)};
+        std::vector<float> x(3, 1);
+        slope_of f;
+        descent run(r, f, comm, std::span(x), 1);
+        run.round();
+        auto const before = run.save();
+        auto const at = x;
+        f.slope = comm.rank() == 1 ? 1e21f : 2;
+        CHECK_THROWS_WITH_AS(run.round(), "rank 1, round 1: the gradient is not finite at coordinate 1",
+                             non_finite_error);
+        CHECK(x == at);
+        CHECK(run.save() == before);
+        f.slope = 2;
+        run.round();
+        CHECK(run.rounds() == 2);
+    });
+}
+TEST_CASE(
+    "where the square of a local gradient is too large for its number the round is an error, and changes nothing") {
+    refuses_too_large_squares(adam<float>({.rate = .1}));
+    refuses_too_large_squares(rmsprop<float>(.1));
+}
+
 TEST_CASE("numbers that make no local round are refused") {
     CHECK_THROWS_AS(local_rounds<>({.steps = 0}), argument_error);
     CHECK_THROWS_AS(local_rounds<>({.pull = -1}), argument_error);

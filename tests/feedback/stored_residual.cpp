@@ -55,6 +55,17 @@ TEST_CASE("what is beyond the largest number that is stored becomes it, and no r
     CHECK(round_of(f, {0, 0, 0})[2] == 65504);
 }
 
+TEST_CASE("its bytes are those of the residual as it is stored") {
+    in_8_bits f(block_float{block_format::int8});
+    CHECK(f.stored_bytes() == 0);
+    f.start(64);
+    CHECK(f.stored_bytes() >= 64);
+    CHECK(f.stored_bytes() <= 64 + 2 * sizeof(double));
+    stored_residual<identity, float> exact;
+    exact.start(9);
+    CHECK(exact.stored_bytes() == 9 * sizeof(float));
+}
+
 TEST_CASE("it begins anew every so many rounds, also after a restore") {
     stored_residual<identity> f(identity{}, .5, 2), same(identity{}, .5, 2);
     f.start(2), same.start(2);

@@ -16,7 +16,17 @@ template <class M>
 using recursion_of = decltype(std::declval<M>().template compose<double, host>(problem{}));
 
 static_assert(TakesMomentum<recursion_of<gd>> && TakesMomentum<recursion_of<diana<rand_k<>>>>);
-static_assert(!TakesMomentum<recursion_of<proxskip>>);
+static_assert(TakesMomentum<recursion_of<local_sgd>> && !TakesMomentum<recursion_of<proxskip>>);
+static_assert(!TakesMomentum<recursion_of<adiana<rand_k<>>>> && !TakesMomentum<recursion_of<locodl<rand_k<>>>>);
+
+template <class R>
+concept TakesProx = requires(R const& r) {
+    with_prox(r, elastic_net{});
+};
+static_assert(TakesProx<recursion_of<gd>> && TakesProx<recursion_of<diana<rand_k<>>>>);
+static_assert(!TakesProx<recursion_of<local_sgd>> && !TakesProx<recursion_of<diloco<>>>);
+static_assert(!TakesProx<recursion_of<adiana<rand_k<>>>> && !TakesProx<recursion_of<locodl<rand_k<>>>>);
+static_assert(!TakesProx<recursion_of<proxskip>> && !TakesProx<recursion_of<ef21_muon<top_k<>>>>);
 
 problem const some{4, 3, 1, 1, 1, 1, 1};
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "laconic/any/reduction.hpp"
 #include "laconic/collective/select/gtop_k.hpp"
 #include "laconic/comm/threads.hpp"
 #include "laconic/compress/top_k.hpp"
@@ -48,6 +49,8 @@
 // expect BIASED: no theorem covers this reduction
 // expect OVER_IN_PLACE_OF_DECAY (30): the second value is decay, a number, and a collective is the third
 // expect WITHOUT_ITS_HEADER: parse_reduction
+// expect SCHEDULE_IN_ANY (20): put it into the schedule, as in scheduled{any_reduction<>.how., name, level}
+// expect SCHEDULE_OF_ANY_IN_ANY: an any_reduction has one compressor for all steps
 
 using namespace laconic;
 
@@ -64,6 +67,8 @@ namespace {
     reducer reduce(how, comm, x);
     reducer over_nodes(how, nodes, x);
     reducer of_double(how, comm, y);
+    [[maybe_unused]] auto const level = [](auto const& c, auto) { return c; };
+    [[maybe_unused]] reducer by_step(scheduled{any_reduction<>(how), "the same", level}, comm, x);
 #if defined(TEMPORARY)
     reduce.start(0, std::vector<float>(4));
 #elif defined(TEMPORARY_ARRAY)
@@ -98,6 +103,10 @@ namespace {
 #elif defined(CONST_OVER_NODES)
     std::array<float, 4> const same{};
     over_nodes(same);
+#elif defined(SCHEDULE_IN_ANY)
+    any_reduction<> const made(scheduled{how, "the same", level});
+#elif defined(SCHEDULE_OF_ANY_IN_ANY)
+    any_reduction<> const made(scheduled{any_reduction<>(how), "the same", level});
 #elif defined(OF_A_MATRIX_ROW)
     reducer made(how, comm, w.row(1));
 #elif defined(OF_SCALED)

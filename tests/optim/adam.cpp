@@ -167,7 +167,7 @@ TEST_CASE("rmsprop: two steps by hand") {
     CHECK(x[0] == doctest::Approx(-1 / std::sqrt(1.75)).epsilon(1e-9));
     CHECK(x[1] == doctest::Approx(8.5).epsilon(1e-9));
     CHECK(x[2] == 1);
-    CHECK(vec(step.squares().begin(), step.squares().end()) == vec{1.75, 1, 0.75});
+    CHECK(vec(step.square().begin(), step.square().end()) == vec{1.75, 1, 0.75});
     d = {0, 3, 0};
     step(on, std::span(x), std::span(d));  // s = (1.3125, 3, 0.5625)
     CHECK(x[0] == doctest::Approx(-1 / std::sqrt(1.75)).epsilon(1e-9));

@@ -66,6 +66,8 @@ TEST_CASE("a saved reducer goes on bit for bit, and over fewer ranks") {
         }
         auto& own = saved[std::size_t(comm.rank())];
         own = reduce.save();
+        auto const bytes = reduce.statistics().bytes_of_state;
+        CHECK((bytes >= 9 && bytes < 9 * sizeof(float)));  // a byte a number, and a scale
         again.restore(own);
         for (int s = 3; s < 6; ++s) {
             auto g = gradient(comm.rank(), s), same = g;

@@ -34,6 +34,7 @@ class any_memory : public memory<T, B> {
     ~any_memory() = default;
 
     void start(std::size_t d) { stored_ ? stored_->start(d) : base::start(d); }
+    std::size_t stored_bytes() const { return stored_ ? stored_->stored_bytes() : 0; }
     bool keeps_residual() const { return stored_ || base::keeps_residual(); }
 
     void compensate(B& on, round_context const& now, std::span<T> g) const { make_delta(on, now, T(1), g); }

@@ -48,7 +48,8 @@ struct reduction_model final : model<reduction_face<T, B>, held_value<R>> {
             this->inside->weigh(on, weight, m.template as<message>());
     }
     bool finishes_estimate() const override {
-        return FinishesEstimate<R, any_message<T, B>, T, B> || FinishesEstimate<R, message, T, B>;
+        return detail::finishes_estimate<any_message<T, B>, T, B>(*this->inside) ||
+               detail::finishes_estimate<message, T, B>(*this->inside);
     }
     void finish_estimate(B& on, int ranks, std::span<T> mean, any_message<T, B>& scratch) const override {
         if constexpr (FinishesEstimate<R, any_message<T, B>, T, B>)
@@ -75,13 +76,18 @@ class any_reduction {
 
     any_reduction() : any_reduction(plain<>{}) {}
     template <class R>
-    requires(std::same_as<R, unproved<any_reduction>> || (!std::derived_from<R, any_reduction> && Reduction<R, T, B>))
+    requires(std::same_as<R, unproved<any_reduction>> || detail::FollowsSteps<R> ||
+             (!std::derived_from<R, any_reduction> && Reduction<R, T, B>))
         any_reduction(R how)  // NOLINT: implicit, like that of std::function
         : compressor(how.compressor),
           over(how.over),
           momentum(detail::momentum_of(how)),
           common(detail::has_common_momentum(how)),
-          inside_(new detail::reduction_model<R, T, B>(std::move(how))) {}
+          inside_(new detail::reduction_model<R, T, B>(std::move(how))) {
+        static_assert(!detail::FollowsSteps<R>,
+                      "an any_reduction has one compressor for all steps: put it into the schedule, as in "
+                      "scheduled{any_reduction<>(how), name, level}, and not the schedule into it");
+    }
 
     void check_proof(std::size_t d) const { inside_->check_proof(d); }
     void shape(std::size_t d, std::size_t rows) {

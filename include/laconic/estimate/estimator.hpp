@@ -48,8 +48,12 @@ void before_step([[maybe_unused]] E& estimator, [[maybe_unused]] B& on, [[maybe_
 
 /// estimator.corrects_local_steps(), and false for one that has no such member.
 template <class E>
+concept HasLocalSteps = requires(E const& estimator) {
+    estimator.corrects_local_steps();
+};
+template <class E>
 bool corrects_local_steps([[maybe_unused]] E const& estimator) {
-    if constexpr (requires { estimator.corrects_local_steps(); }) return estimator.corrects_local_steps();
+    if constexpr (HasLocalSteps<E>) return estimator.corrects_local_steps();
     return false;
 }
 

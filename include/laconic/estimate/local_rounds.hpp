@@ -73,6 +73,8 @@ class local_rounds {
             trial_(on, y, g);
         }
         compensate(on, T(1), x, std::span<T const>(y), T(0), std::span<T const>(), g);
+        if constexpr (requires { std::as_const(trial_).square(); })  // it may overflow where y does not
+            detail::show_non_finite(on, std::as_const(trial_).square(), g);
         return value;
     }
     void update(B& on, std::span<T const> x) {

@@ -161,10 +161,4 @@ struct adiana {
 template <class C>
 adiana(C, overrides = {}) -> adiana<C>;
 
-// Nothing but its own steps: a heavy ball, or a proximal operator, would move y in odd rounds, too.
-template <Scalar T, class B, class C, class F, class L, class X>
-auto with_momentum(recursion<C, F, gradient_step, L, detail::adiana_points<T, B>, X> const& r, double beta) = delete;
-template <class C, class F, class L, Scalar T, class B, class X, class P>
-auto with_prox(recursion<C, F, gradient_step, L, detail::adiana_points<T, B>, X> const& r, P prox) = delete;
-
 }  // namespace laconic

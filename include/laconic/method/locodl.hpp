@@ -137,10 +137,4 @@ struct locodl {
 template <class C>
 locodl(C, double = 0, overrides = {}) -> locodl<C>;
 
-// A common model that is compressed has neither a heavy ball nor a proximal operator.
-template <Scalar T, class B, class C, class F, class L, class X>
-auto with_momentum(recursion<C, F, gradient_step, L, detail::locodl_steps<T, B>, X> const& r, double beta) = delete;
-template <class C, class F, class L, Scalar T, class B, class X, class P>
-auto with_prox(recursion<C, F, gradient_step, L, detail::locodl_steps<T, B>, X> const& r, P prox) = delete;
-
 }  // namespace laconic

@@ -4,7 +4,7 @@
 #include <string>
 #include <type_traits>
 
-#include "laconic/estimate/local_rounds.hpp"
+#include "laconic/estimate/estimator.hpp"
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
@@ -13,9 +13,14 @@ namespace laconic {
 
 /// The recursion, over vectors of T on B, with a heavy ball in place of its gradient step, of the same size: v <- beta
 /// v + estimate, x <- x - step v. A prox that it has is then for step / (1 - beta), the limit of the step along a
-/// constant estimate. Throws argument_error unless beta is in [0, 1).
+/// constant estimate. None where local steps, or points, are corrected by the mean. Throws argument_error unless beta
+/// is in [0, 1), and where only the estimator's value says that it corrects them.
 template <Scalar T, class B, class C, class F, class L, class E, class X>
-auto with_momentum(recursion<C, F, gradient_step, L, E, X> const& r, double beta) {
+requires(!requires {
+    requires E::corrects_local_steps();
+}) auto with_momentum(recursion<C, F, gradient_step, L, E, X> const& r, double beta) {
+    if (detail::corrects_local_steps(r.estimator))
+        throw argument_error("with_momentum: a method that corrects its local steps has no form with momentum");
     return r.with_step(momentum<T, B>(r.step.rate, beta));
 }
 template <Scalar T, class B, class C, class F, class Q, class L, class E, class X>
@@ -24,22 +29,12 @@ auto with_momentum(recursion<C, F, proximal<gradient_step, Q>, L, E, X> const& r
     return r.with_step(proximal<momentum<T, B>, Q>{ball, r.step.prox, r.scale * ball.limit_rate()});
 }
 
-// The shift that corrects local steps does not take a heavy ball into account.
-template <Scalar T, class B, class C, class F, class L, class X>
-auto with_momentum(recursion<C, F, gradient_step, L, local_steps<T, B>, X> const& r, double beta) = delete;
-template <Scalar T, class B, class C, class F, class L, class S, class X>
-auto with_momentum(recursion<C, F, gradient_step, L, local_rounds<S, T, B>, X> const& r, double beta) {
-    if (r.estimator.corrects_local_steps())
-        throw argument_error("with_momentum: a method that corrects its local steps has no form with momentum");
-    return r.with_step(momentum<T, B>(r.step.rate, beta));
-}
-
 /// The recursion for f + R: every gradient step is followed by R's proximal operator for the same size (with a heavy
 /// ball: the size in the limit), which is scale x rate where the scale is inside the messages. It leads to the
 /// minimiser of f + R where the recursion's estimate becomes exact (gd, diana, ef21, ...), and not where it does not.
-/// Replaces a prox that it has.
+/// Replaces a prox that it has. None for local steps, of which each would need R, too.
 template <class C, class F, class L, class E, class X, class P>
-auto with_prox(recursion<C, F, gradient_step, L, E, X> const& r, P prox) {
+requires(!detail::HasLocalSteps<E>) auto with_prox(recursion<C, F, gradient_step, L, E, X> const& r, P prox) {
     return r.with_step(proximal<gradient_step, P>{r.step, prox, r.scale * r.step.rate});
 }
 template <class C, class F, class S, class Q, class L, class E, class X, class P>
@@ -47,15 +42,9 @@ auto with_prox(recursion<C, F, proximal<S, Q>, L, E, X> const& r, P prox) {
     return r.with_step(proximal<S, P>{r.step.step, prox, r.step.rate});
 }
 template <class C, class F, Scalar T, class B, class L, class E, class X, class P>
-auto with_prox(recursion<C, F, momentum<T, B>, L, E, X> const& r, P prox) {
+requires(!detail::HasLocalSteps<E>) auto with_prox(recursion<C, F, momentum<T, B>, L, E, X> const& r, P prox) {
     return r.with_step(proximal<momentum<T, B>, P>{r.step, prox, r.scale * r.step.limit_rate()});
 }
-
-// Local steps would each need R, too.
-template <class C, class F, class L, Scalar T, class B, class X, class P>
-auto with_prox(recursion<C, F, gradient_step, L, local_steps<T, B>, X> const& r, P prox) = delete;
-template <class C, class F, class O, class L, class S, Scalar T, class B, class X, class P>
-auto with_prox(recursion<C, F, O, L, local_rounds<S, T, B>, X> const& r, P prox) = delete;
 
 /// A method with momentum, v <- beta v + its estimate, x <- x - step v (Polyak 1964; DIANA's momentum, Mishchenko et
 /// al., arXiv:1901.09269, algorithm 1): for every method that moves along its estimate by a step of one length. The

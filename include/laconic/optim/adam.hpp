@@ -147,7 +147,7 @@ class rmsprop {
 
     double rate() const { return double{rate_}; }
     /// s; empty before the first step.
-    std::span<T const> squares() const { return squares_; }
+    std::span<T const> square() const { return squares_; }
     void state(auto& archive) { archive.vectors(squares_); }
     friend std::string to_string(rmsprop const& s) {
         return detail::concat({"rmsprop(", double{s.rate_}, ", ", double{s.decay_}, ", ", double{s.epsilon_}, ")"});

@@ -105,6 +105,7 @@ class layer_memory {
         if constexpr (HasShift<F, B>) all += feedback_.shift().size_bytes() + feedback_.mean_shift().size_bytes();
         if constexpr (HasResidual<F>) all += feedback_.residual().size_bytes();
         if constexpr (requires { feedback_.momentum(); }) all += feedback_.momentum().size_bytes();
+        if constexpr (requires { feedback_.stored_bytes(); }) all += feedback_.stored_bytes();
         return all;
     }
     double residual_squared(B& on) const {
