@@ -3,7 +3,9 @@
 // Also tests lion.hpp.
 #include "laconic/optim/adam.hpp"
 
+#include "laconic/backend/reference.hpp"
 #include "support/everything.hpp"
+#include "support/laws/known_steps.hpp"
 #include "support/steps.hpp"
 
 using vec = std::vector<double>;
@@ -47,36 +49,9 @@ TEST_CASE("numbers that make no step are refused") {
     for (double const epsilon : {0., -1., std::nan("")}) CHECK_THROWS_AS(rmsprop<>(1, 0.9, epsilon), argument_error);
 }
 
-TEST_CASE("Adam, AdamW and AMSGrad come to PyTorch's numbers, FedAdam and Lion to those of their equations") {
-    vec const ones(8, 1);
-    auto const is = [&](auto const& step, std::initializer_list<steps::known> all) {
-        steps::comes_to(step, steps::bowls_gradient, ones, all);
-    };
-    is(adam<>(.1), {{1, .900000001707, .900000000757, 6.8800000099},
-                    {10, .167864686798, .0420021261499, 2.13517956438},
-                    {100, .330368459068, -.405987353178, 2.5802390018}});
-    is(adam<>({.rate = .1, .weight_decay = .01}), {{1, .900000001678, .900000000752, 6.88000000831},
-                                                   {10, .165986815984, .0422121986178, 2.06826789328},
-                                                   {100, .326375235687, -.40191854125, 2.52860913822}});
-    is(adam<>({.rate = .1, .weight_decay = .01, .decoupled = true}),
-       {{1, .899000001707, .899000000757, 6.86520800989},
-        {10, .164767405546, .0369496875414, 2.12783971629},
-        {100, .330122059596, -.40519146371, 2.57718972709}});
-    is(adam<>({.rate = .1, .amsgrad = true}), {{1, .900000001707, .900000000757, 6.8800000099},
-                                               {10, .167886815122, .0420021261499, 2.1351955142},
-                                               {100, .330089001227, -.405525510257, 2.57995138597}});
-    is(adam<>({.rate = .1, .beta2 = .95}),
-       {{10, .150342105806, .0291866875121, 2.1124933678}, {100, .328713675082, -.408906897843, 2.57652366835}});
-    is(adam<>({.rate = .1, .beta2 = .95, .amsgrad = true}), {{1, .900000001707, .900000000757, 6.8800000099},
-                                                             {10, .16571021027, .0297810006242, 2.12813516464},
-                                                             {100, .330020526743, -.405452638795, 2.57281298141}});
-    is(adam<>({.rate = .1, .beta2 = .99, .epsilon = 1e-3, .bias_correction = false}),
-       {{1, .901678028317, .900751703077, 6.88999894856},
-        {10, -.0302362345408, -.571198194741, 2.78753155409},
-        {100, .331744354898, -.403097453688, 2.57928979223}});
-    is(lion<>({.rate = .01, .weight_decay = .1}), {{1, .989, .989, 7.864928},
-                                                   {10, .890493682307, .890493682307, 6.73807260104},
-                                                   {100, -.0272863817492, -.0472863817492, 2.13885192341}});
+TEST_CASE_TEMPLATE("Adam, AdamW and AMSGrad come to PyTorch's numbers, FedAdam and Lion to those of their equations", B,
+                   host, reference) {
+    laws::known_adam_and_lion<B>();
 }
 
 TEST_CASE("with freeze_after d is m: the same steps as along the gradient until v stays as it is") {

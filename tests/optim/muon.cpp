@@ -4,37 +4,17 @@
 // Also tests dion2.hpp.
 #include "laconic/optim/muon.hpp"
 
+#include "laconic/backend/reference.hpp"
 #include "support/everything.hpp"
+#include "support/laws/known_steps.hpp"
 #include "support/steps.hpp"
 
 using vec = std::vector<double>;
 
 static_assert(Step<muon<float>, float> && Step<dion2<float>, float> && Step<muon<>> && Step<dion2<>>);
 
-TEST_CASE("Muon and Dion2 come to known numbers, on matrices that are wide and tall") {
-    auto const is = [](std::size_t rows, std::size_t columns, auto const& step,
-                       std::initializer_list<steps::known> all) {
-        steps::comes_to(step, steps::matrix_bowl{int(rows), int(columns)}, vec(rows * columns), all);
-    };
-    is(4, 6, muon<>({.rows = 4, .rate = .02}),
-       {{1, -.0112050752614, .0174647460029, .00136538564042}, {10, -.112893082972, .173182547275, .133944282723}});
-    is(4, 6, muon<>({.rows = 4, .rate = .02, .scale = matrix_scale::match_rms_adamw}),
-       {{1, -.00548934338398, .00855594323888, .000327692553701},
-        {10, -.0548292839704, .0848147882949, .0321616966192}});
-    is(4, 6, muon<>({.rows = 4, .rate = .02, .scale = matrix_scale::spectral}),
-       {{1, -.00914890563997, .0142599053981, .000910257093613}, {10, -.0918848549352, .141385696716, .0893079128065}});
-    is(4, 6, muon<>({.rows = 4, .rate = .02, .beta = .9, .nesterov = false}),
-       {{1, -.0112050752614, .0174647460029, .00136538564042}, {10, -.112780879801, .173176117676, .133951443188}});
-    is(4, 6, muon<>({.rows = 4, .rate = .02, .by = orthogonalization::polar_express}),
-       {{1, -.0111470640737, .0159408605755, .00156079134436}, {10, -.100163158992, .15118504864, .146709264064}});
-    is(6, 3, muon<>({.rows = 6, .rate = .02}),
-       {{1, -.00725780027555, .0153899516281, .00182709827109}, {10, -.0727894629203, .151711660703, .177264710377}});
-    is(6, 3, muon<>({.rows = 6, .rate = .02, .by = orthogonalization::polar_express}),
-       {{1, -.0102493447921, .0138090674608, .00241523815845}, {10, -.103399650203, .143194772591, .237264422878}});
-    is(4, 6, dion2<>({.rows = 4, .rate = .02, .fraction = .5}),
-       {{1, 0, .0135447645984, .00058053856842}, {10, -.0167190965701, .127989384886, .0413613290229}});
-    is(6, 3, dion2<>({.rows = 6, .rate = .02, .fraction = .5}),
-       {{1, -.00960331922238, 0, .00181656335575}, {10, -.0571444417122, .0766528529425, .11550860282}});
+TEST_CASE_TEMPLATE("Muon and Dion2 come to known numbers, on matrices that are wide and tall", B, host, reference) {
+    laws::known_matrix_steps<B>();
 }
 
 TEST_CASE("in floats they come near to those numbers") {
@@ -90,20 +70,23 @@ TEST_CASE("of what is orthogonalized the singular vectors stay, and the singular
             for (std::size_t j = 0; j < m.size(); ++j) CHECK(std::abs(m[j] - expected[j]) < 1e-10);
         }
     // The ranges that `orthogonalization` states, of singular values from 0.01 to 1.
-    auto const range = [](orthogonalization by, double divided) {
+    auto const range = [](orthogonalization by, double divided, int decades) {
         double least = 9, most = 0;
         for (int i = 0; i <= 10000; ++i) {
-            double const v = polynomials(by, std::pow(10., -2 + 2e-4 * i) / divided);
+            double const v = polynomials(by, std::pow(10., decades * (1e-4 * i - 1)) / divided);
             least = std::min(least, v), most = std::max(most, v);
         }
         return std::pair(least, most);
     };
-    auto const [low, high] = range(orthogonalization::newton_schulz, 1);
+    auto const [low, high] = range(orthogonalization::newton_schulz, 1, 2);
     CHECK(low == doctest::Approx(.681831).epsilon(1e-4));
     CHECK(high == doctest::Approx(1.134357).epsilon(1e-4));
-    auto const [low_express, high_express] = range(orthogonalization::polar_express, 1.02);
+    auto const [low_express, high_express] = range(orthogonalization::polar_express, 1.02, 2);
     CHECK(low_express == doctest::Approx(.858873).epsilon(1e-4));
     CHECK(high_express == doctest::Approx(1.141127).epsilon(1e-4));
+    auto const [low_of_wide, high_of_wide] = range(orthogonalization::newton_schulz, 1, 3);
+    CHECK(low_of_wide == doctest::Approx(.471).epsilon(1e-3));
+    CHECK(high_of_wide == doctest::Approx(1.202).epsilon(1e-3));
     for (double const v : {1e-3, .01, .1, .5, 1.})
         CHECK(polynomials(orthogonalization::polar, v / 1.02) == doctest::Approx(1).epsilon(1e-14));
 }

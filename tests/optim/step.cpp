@@ -2,7 +2,9 @@
 // Steps are those by hand, go on from a saved state, and keep their bounds; Step takes a user's own functions.
 #include "laconic/optim/step.hpp"
 
+#include "laconic/backend/reference.hpp"
 #include "support/everything.hpp"
+#include "support/laws/known_steps.hpp"
 #include "support/steps.hpp"
 
 using vec = std::vector<double>;
@@ -138,20 +140,9 @@ TEST_CASE("momentum: three steps by hand") {
     CHECK(vec(step.velocity().begin(), step.velocity().end()) == vec{1.25, -2.5});
 }
 
-TEST_CASE("momentum: PyTorch's dampening, weight decay and Nesterov's form come to its numbers") {
-    std::vector<double> const ones(8, 1);
-    auto const is = [&](momentum_options const& how, std::initializer_list<steps::known> all) {
-        steps::comes_to(momentum<>(how), steps::bowls_gradient, ones, all);
-    };
-    is({.rate = .1, .nesterov = true}, {{1, .888671875, .749140625, 6.08099905415},
-                                        {10, .0786756200668, -.920640149204, 3.45017268353},
-                                        {100, .330352080416, -.408288943007, 2.57865208227}});
-    is({.rate = .7, .weight_decay = .01, .nesterov = true}, {{1, .207403125, -.769315625, 3.35667835127},
-                                                             {10, .322314068908, -.407219699816, 2.52655413114},
-                                                             {100, .326624293785, -.404023746702, 2.52588059344}});
-    is({.rate = .1, .dampening = .5}, {{1, .94140625, .86796875, 6.93774644852},
-                                       {10, .108283999106, -.941810244037, 3.75009290812},
-                                       {100, .328651235381, -.415392649912, 2.58191623694}});
+TEST_CASE_TEMPLATE("momentum: PyTorch's dampening, weight decay and Nesterov's form come to its numbers", B, host,
+                   reference) {
+    laws::known_momentum<B>();
 }
 
 TEST_CASE("momentum: along a constant d each form comes to steps of limit_rate") {

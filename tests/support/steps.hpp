@@ -42,14 +42,18 @@ struct matrix_bowl {
     }
 };
 
-/// The iterate after so many steps.
-template <class S, class Gradient>
+/// The iterate after so many steps on B.
+template <class B = laconic::host, class S, class Gradient>
 std::vector<double> after(int count, S step, Gradient gradient, std::vector<double> x) {
-    laconic::host on;
+    B on;
     std::vector<double> d(x.size());
+    typename B::template array<double> there(x.size()), along(x.size());
+    copy_from_host(on, std::span<double const>(x), std::span<double>(there));
     for (int t = 0; t < count; ++t) {
         gradient(std::span<double const>(x), std::span<double>(d));
-        step(on, std::span<double>(x), std::span<double>(d));
+        copy_from_host(on, std::span<double const>(d), std::span<double>(along));
+        step(on, std::span<double>(there), std::span<double>(along));
+        copy_to_host(on, std::span<double const>(there), std::span<double>(x));
     }
     return x;
 }
@@ -59,12 +63,12 @@ struct known {
     int count;
     double first, last, square;
 };
-template <class S, class Gradient>
+template <class B = laconic::host, class S, class Gradient>
 void comes_to(S const& step, Gradient gradient, std::vector<double> const& start, std::initializer_list<known> all) {
     CAPTURE(to_string(step));
     for (auto const& k : all) {
         CAPTURE(k.count);
-        auto const x = after(k.count, step, gradient, start);
+        auto const x = after<B>(k.count, step, gradient, start);
         double square = 0;
         for (double const v : x) square += v * v;
         CHECK(x.front() == doctest::Approx(k.first).epsilon(1e-11));
