@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// DASHA comes to known answers, and falls in exact expectation as its theorems promise.
+// DASHA falls in exact expectation as its theorems promise. methods_known.cpp has its known answers.
 #include "laconic/method/marina.hpp"
 
 #include "support/bowl_runs.hpp"
 #include "support/everything.hpp"
-
-TEST_CASE("DASHA comes to known answers") {
-    // The first round, in full, calls the compressor once, to make room.
-    bowls::come_to(
-        [](int rank) {
-            return bowls::composed(dasha{bowls::cyclic{2, rank, std::size_t(-1)}, {.step = .1}});
-        },
-        {{1, {.94140625, .86796875, 6.93774644852}},
-         {10, {.610521312366, .140324793925, 3.32885570544}},
-         {200, {.330357412359, -.408333017198, 2.57869285895}}});
-}
 
 // The bowls as means of two functions each, of 5/4 and 3/4 times the curvatures.
 struct two_bowls : bowls::bowl {
@@ -27,50 +16,6 @@ struct two_bowls : bowls::bowl {
                 g[j] += share(row) * bowls::gradient(rank, j, x[j]) / static_cast<double>(rows.size());
     }
 };
-
-// PAGE in full in every third round, with the two functions in turn in the others.
-struct page_in_turn {
-    int rank = 0;
-    bowls::vec mean{}, last{};
-
-    std::optional<double> operator()(auto&, auto const& f, round_context const& now, std::span<double const> x,
-                                     std::span<double> g) {
-        bool const in_full = now.round % 3 == 0;
-        if (in_full) mean.assign(x.size(), 0), last = mean;
-        std::uint32_t const row[] = {static_cast<std::uint32_t>(now.round + static_cast<std::size_t>(rank)) % 2};
-        auto const add = [&](double factor, std::span<double const> at) {
-            in_full ? f.gradient(at, g) : f.batch_gradient(row, at, g);
-            for (std::size_t j = 0; j < at.size(); ++j) mean[j] += factor * g[j];
-        };
-        add(1, x);
-        if (!in_full) add(-1, last);
-        last.assign(x.begin(), x.end());
-        std::copy(mean.begin(), mean.end(), g.begin());
-        return std::nullopt;
-    }
-    void update(auto&, auto) {}
-    friend std::string to_string(page_in_turn const&) { return "page_in_turn"; }
-};
-
-TEST_CASE("DASHA-PAGE comes to known answers") {
-    std::vector<bowls::vec> xs;
-    fibers::run(bowls::ranks, [&](fibers::member& comm) {
-        bowls::vec x(bowls::d, 1);
-        two_bowls const f{{comm.rank()}};
-        auto const by = dasha{bowls::cyclic{2, comm.rank(), std::size_t(-1)}, {.step = .1}};
-        auto const r = by.compose<double, host>(bowls::constants);
-        recursion<decltype(r.compressor), decltype(r.feedback), gradient_step, decltype(r.level), page_in_turn> const
-            in_turn{r.compressor, r.feedback, r.step, r.level, {comm.rank()}};
-        descent run(in_turn, f, comm, std::span<double>(x), 1);
-        for (int k = 0; k < 200; ++k) {
-            run.round();
-            if (comm.rank() == 0) xs.push_back(x);
-        }
-    });
-    bowls::check(xs[0], {.94140625, .86796875, 6.93774644852});
-    bowls::check(xs[9], {.610616080965, .153249650751, 3.34537948134});
-    bowls::check(xs[199], {.330357574826, -.408332790542, 2.57869277986});
-}
 
 TEST_CASE("DASHA-PAGE: rounds with a row each, and with all, in plain loops; it ends at the optimum") {
     std::vector<bowls::vec> xs;

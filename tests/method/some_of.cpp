@@ -1,45 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds in which only some ranks send: known answers where they take turns, the theorems in exact expectation, the
-// draws, and what absent ranks send.
+// Rounds in which only some ranks send: the theorems in exact expectation, the draws, and what absent ranks send.
+// methods_known.cpp has known answers of ranks that take turns.
 #include "laconic/method/some_of.hpp"
 
 #include "support/bowl_runs.hpp"
 #include "support/everything.hpp"
 
-using bowls::come_to, bowls::composed, bowls::vec;
-
-// Ranks r and r + 1, modulo 4, take part in the r-th round, counted from 1. Each rank decides for itself, so messages
-// are added up by a collective.
-struct in_turn {
-    double factor = 1;
-    void tune(auto&, auto& c, round_context const& now, auto, auto) const {
-        auto const sends = [&](std::uint64_t t) {
-            return now.own == now.own_of(static_cast<int>((now.round + 1 + t) % 4));
-        };
-        c.bound = sends(0) || sends(1) ? 1 : -1;
-        c.factor = factor;
-    }
-    void update(auto&, auto, auto const&) const {}
-    friend std::string to_string(in_turn) { return "in_turn"; }
-};
-
-TEST_CASE("EF21 and DIANA of two ranks of four, in turn, come to known answers") {
-    come_to(composed(some_of{ef21{top_k{2}, {.step = .05}}, 2}).with_level(in_turn{}).with_over(ring{}),
-            {{1, {1, .970703125, 7.83395835876}},
-             {10, {.822984695435, .498217452202, 4.76829285093}},
-             {400, {.330357144426, -.408333331951, 2.5786929381}}});
-    come_to(
-        [](int rank) {
-            // Of those that do not send in the first round, that round calls the compressor once, to make room.
-            std::size_t const calls = rank == 1 || rank == 2 ? 0 : std::size_t(-1);
-            auto r = composed(some_of{diana{bowls::cyclic{2, rank, calls}, {.step = .1}}, 2});
-            r.feedback = memory<>(.125);  // (m / n) / (1 + omega)
-            return r.with_level(in_turn{2}).with_over(ring{});
-        },
-        {{1, {1, 1, 8.29868225098}},
-         {10, {.553774261475, -.240234375, 2.8333764232}},
-         {600, {.330357142857, -.408333333333, 2.57869293823}}});
-}
+using bowls::composed, bowls::vec;
 
 round_context of_round(std::uint64_t round, int rank, int ranks) {
     return round_context::of(key{7}, round, rank, ranks);
