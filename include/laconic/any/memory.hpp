@@ -42,12 +42,8 @@ class any_memory : public memory<T, B> {
         return stored_ ? detail::make_delta(*stored_, on, now, scale, g) : base::make_delta(on, now, scale, g);
     }
     bool with_delta(B& on, T scale, std::span<T const> g, T residual_scale, std::span<T> out, auto last) const {
-        if (!stored_) return base::with_delta(on, scale, g, residual_scale, out, last);
-        if (residual_scale != 1)
-            throw argument_error(
-                "a step size that changes cannot be combined with a residual that is stored compressed");
-        copy(on, g, out);
-        return make_delta(on, {}, scale, out) && last(kernels::compensation<T>{T(1), out, {}, T(0), {}, out});
+        return stored_ ? detail::with_delta(*stored_, on, {}, scale, g, residual_scale, out, last)
+                       : base::with_delta(on, scale, g, residual_scale, out, last);
     }
     void update(B& on, std::span<T const> delta, auto const& m) {
         stored_ ? stored_->update(on, delta, m) : base::update(on, delta, m);

@@ -4,10 +4,34 @@
 #include <concepts>
 #include <span>
 
-#include "laconic/compress/starts_warm.hpp"
+#include "laconic/compress/compressor.hpp"
 
-/// Compressors that make delta together with their message, in fewer passes than one after the other.
+/// How a reducer calls a compressor: one that starts from what its last message has found, as a power method does
+/// (low_rank), and one that makes delta together with its message, in fewer passes than one after the other. Both are
+/// pure functions all the same.
 namespace laconic::detail {
+
+/// c(on, x, key, start, m) makes the message from a start, which is empty for the first, and c.start_after(m) is what
+/// the next one starts from. What sends one message after another keeps it, as a reducer's layer does.
+template <class C, class T, class B>
+concept StartsWarm = requires(C const& c, B& on, std::span<T const> x, key from, message_of<C, T, B>& m) {
+    c(on, x, from, x, m);
+    { c.start_after(m) } -> std::convertible_to<std::span<T const>>;
+};
+
+/// Both also for other compressors, which have no start.
+template <Scalar T, class B, class C, class M>
+void compress_from(B& on, C const& c, std::span<T const> x, key from, [[maybe_unused]] std::span<T const> start, M& m) {
+    if constexpr (StartsWarm<C, T, B>)
+        c(on, x, from, start, m);
+    else
+        c(on, x, from, m);
+}
+template <Scalar T, class B, class C, class M>
+std::span<T const> start_after([[maybe_unused]] C const& c, [[maybe_unused]] M const& m) {
+    if constexpr (StartsWarm<C, T, B>) return c.start_after(m);
+    return {};
+}
 
 /// c.compress_sum(on, sum, key, m) makes sum.out as compensate() does, and the message about it; returns whether all of
 /// sum.out is finite, or else m is unspecified. C::compresses_sum is C: a class that is derived from C, and whose call

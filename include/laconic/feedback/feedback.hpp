@@ -112,6 +112,21 @@ bool make_delta(F& feedback, B& on, round_context const& now, T scale, std::span
     }
 }
 
+/// feedback.with_delta(), or the same by make_delta() where a feedback has none: then argument_error for a `waited`
+/// that is not 1.
+template <class F, class B, Scalar T>
+bool with_delta(F& feedback, B& on, round_context const& now, T scale, std::span<T const> x, T waited, std::span<T> out,
+                auto last) {
+    if constexpr (ScalesResidual<F, T, B>) {
+        return feedback.with_delta(on, scale, x, waited, out, last);
+    } else {
+        if (waited != 1) throw argument_error("a step size that changes cannot be combined with this feedback");
+        copy(on, x, out);
+        return make_delta(feedback, on, now, scale, out) &&
+               last(kernels::compensation<T>{T(1), out, {}, T(0), {}, out});
+    }
+}
+
 /// feedback.preview(); throws argument_error where a feedback has none.
 template <class F, class B, Scalar T>
 void preview_estimate(F const& feedback, B& on, round_context const& now, std::span<T> mean) {

@@ -68,14 +68,8 @@ class layer_memory {
     bool with_delta(B& on, round_context const& now, T scale, std::span<T const> x, std::optional<double> step_size,
                     std::span<T> out, auto last) const {
         T const waited = static_cast<T>(step_size && step_size_ > 0 ? step_size_ / *step_size : 1);
-        if constexpr (ScalesResidual<F, T, B>) {
-            return feedback_.with_delta(on, scale, x, waited, out, last);
-        } else {
-            if (waited != 1) throw argument_error("a step size that changes cannot be combined with this feedback");
-            copy(on, x, out);
-            if (!make_delta(const_cast<F&>(feedback_), on, now, scale, out)) return false;  // its state does not change
-            return last(kernels::compensation<T>{T(1), out, {}, T(0), {}, out});
-        }
+        auto& same = const_cast<F&>(feedback_);  // its state does not change
+        return detail::with_delta(same, on, now, scale, x, waited, out, last);
     }
     /// Marks the residual as made at this step size, where one is given.
     void set_step_size(std::optional<double> step_size) { step_size_ = step_size.value_or(step_size_); }
