@@ -18,7 +18,8 @@
 namespace laconic::detail {
 
 /// Where a thread waits for others, which ring, all of them under one mutex. To wake a thread that sleeps takes longer
-/// than most waits of a step, so it lets other threads compute a few times, and looks, before it sleeps.
+/// than most waits of a step, so it lets other threads compute for a few microseconds, and looks, before it sleeps. Where
+/// one of these computes for long meanwhile, which the system may let it for milliseconds, the next waits only sleep.
 class doorbell {
   public:
     void ring() {
@@ -30,19 +31,29 @@ class doorbell {
     template <class Time>
     bool wait(std::unique_lock<std::mutex>& lock, Time const* until, auto over) {
         if (over()) return true;
-        auto const before = rung_.load(std::memory_order_relaxed);
-        lock.unlock();
-        for (int n = 0; n < looks && rung_.load(std::memory_order_relaxed) == before; ++n) std::this_thread::yield();
-        lock.lock();
+        if (sleeps_ > 0) {
+            --sleeps_;
+        } else {
+            auto const before = rung_.load(std::memory_order_relaxed);
+            lock.unlock();
+            auto const begun = clock::now();
+            auto looked = clock::duration(0);
+            for (; looked < looks_for && rung_.load(std::memory_order_relaxed) == before; looked = clock::now() - begun)
+                std::this_thread::yield();
+            lock.lock();
+            if (looked > 10 * looks_for) sleeps_ = 100;
+        }
         if (until) return asleep_.wait_until(lock, *until, over);
         asleep_.wait(lock, over);
         return true;
     }
 
   private:
-    static constexpr int looks = 20;  // a few microseconds, where no other thread wants to compute
+    using clock = std::chrono::steady_clock;
+    static constexpr std::chrono::microseconds looks_for{5};
 
     std::atomic<std::uint32_t> rung_ = 0;
+    int sleeps_ = 0;  // how many of the next waits only sleep; under the mutex
     std::condition_variable asleep_;
 };
 
