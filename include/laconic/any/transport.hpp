@@ -25,7 +25,7 @@ class any_transport {
     any_transport() = default;
     any_transport(gather_all) {}  // NOLINT: implicit, like that of std::function
     template <class X>
-    requires(!std::same_as<X, any_transport> && !detail::is_served<X> &&
+    requires(!std::same_as<X, any_transport> && !detail::HasServer<X> &&
              (std::same_as<X, any_collective<T, B>> || Collective<X, T, B>))
         any_transport(X collective)  // NOLINT: implicit
         : collective_(std::move(collective)) {}

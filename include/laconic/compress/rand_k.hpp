@@ -15,10 +15,11 @@
 namespace laconic::detail::drawing {
 
 /// What they have in common. Of Self, for vectors of d numbers,
+///   scale(d)             is the factor of the numbers that are sent;
+/// and unless what is here suits
 ///   check_own(d)         throws argument_error where its own parameters do not suit;
 ///   recipe(places, key)  says how the places are drawn;
-///   scale(d)             is the factor of the numbers found there;
-///   counts(d)            are the possible numbers of these, for which the rest is checked, and its omega looked at.
+///   counts(d)            are the possible numbers there, for which the rest is checked, and its omega looked at.
 template <template <class> class Self, class Rest, class Unit = messages::single_number>
 struct drawn {
     Rest rest{};
@@ -26,6 +27,11 @@ struct drawn {
     template <Scalar T, class B>
     using message = messages::sparse<Rest, messages::support_is::from_seed, T, B, Unit>;
 
+    void check_own(std::size_t) const { check_fields(self()); }
+    messages::draw recipe(std::size_t places, key from) const {
+        return {messages::draw_method::exactly, self().k.of(places), 0, from};
+    }
+    auto counts(std::size_t d) const { return std::array{d}; }
     void check(std::size_t d) const {
         self().check_own(d);
         for (std::size_t const n : self().counts(d)) rest.check(n);
@@ -82,9 +88,6 @@ struct rand_k : detail::drawing::drawn<rand_k, Rest> {
         k.check(d);
         detail::check_some("rand_k", k, d);
     }
-    messages::draw recipe(std::size_t places, key from) const {
-        return {messages::draw_method::exactly, k.of(places), 0, from};
-    }
     double scale(std::size_t d) const {
         auto const n = k.of(d);
         return n == 0 ? 0 : static_cast<double>(d) / static_cast<double>(n);
@@ -116,9 +119,6 @@ struct rand_block : detail::drawing::drawn<rand_block, Rest, messages::blocks> {
         detail::check_blocks(k, d, block);
         detail::check_some("rand_block", k, d);
     }
-    messages::draw recipe(std::size_t places, key from) const {
-        return {messages::draw_method::exactly, k.of(places), 0, from};
-    }
     double scale(std::size_t d) const {
         auto const all = detail::pieces_in(d, block), n = k.of(all);
         return n == 0 ? 0 : static_cast<double>(all) / static_cast<double>(n);
@@ -142,10 +142,8 @@ struct bernoulli : detail::drawing::drawn<bernoulli, Rest> {
         describe("bernoulli", "each coordinate with probability p; unbiased", "",
                  field("p", &bernoulli::p).between(0x1p-32, 1).needed());
     }
-    void check_own(std::size_t) const { detail::check_fields(*this); }
     messages::draw recipe(std::size_t, key from) const { return {messages::draw_method::each, 0, p, from}; }
     double scale(std::size_t) const { return 1 / messages::drawable(p); }
-    auto counts(std::size_t d) const { return std::array{d}; }
     double omega(std::size_t d) const requires Unbiased<Rest> {
         return scale(d) * (1 + detail::largest_omega(this->rest, d)) - 1;
     }
@@ -166,10 +164,8 @@ struct lazy : detail::drawing::drawn<lazy, Rest> {
         describe("lazy", "all with probability p, or nothing; unbiased", "",
                  field("p", &lazy::p).between(0x1p-32, 1).needed());
     }
-    void check_own(std::size_t) const { detail::check_fields(*this); }
     messages::draw recipe(std::size_t, key from) const { return {messages::draw_method::all_or_none, 0, p, from}; }
     double scale(std::size_t) const { return 1 / messages::drawable(p); }
-    auto counts(std::size_t d) const { return std::array{d}; }
 
     constexpr auto with(auto const& r) const { return lazy<std::remove_cvref_t<decltype(r)>>{p, r}; }
     bool operator==(lazy const&) const = default;

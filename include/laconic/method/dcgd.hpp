@@ -5,7 +5,8 @@
 #include "laconic/method/overrides.hpp"
 #include "laconic/recursion.hpp"
 
-/// Gradient descent, in full and with compressed gradients and no memory, and its forms that have names of their own.
+/// Gradient descent, in full and with compressed gradients and no memory, and its forms that have names of their own;
+/// and dual averaging.
 namespace laconic {
 
 /// Distributed gradient descent with uncompressed gradients. The step is 1/L, with which f - f* falls at least by the
@@ -132,6 +133,30 @@ struct terngrad {
     static constexpr void description(auto&& describe) {
         describe("terngrad", "g clipped, C quantize to one level of the largest, alpha 0", "Wen et al., NeurIPS 2017",
                  field("clip", &terngrad::clip).between(0, 1e300).by_name(), detail::step_field, detail::batch_field);
+    }
+};
+
+/// Dual averaging (Nesterov, Math. Programming 2009), with uncompressed gradients: x^T = x^0 - (step / sqrt(T)) (the
+/// sum of T gradients), a slow baseline that also minimises convex functions that are not smooth. For the mean of x^0
+/// .. x^(T-1), which the step part keeps (method().step.average()), with R = |x^0 - x*| and gradients of norm at most
+/// G,
+///     f(mean) - f* <= (R^2 / (2 step) + step G^2) / sqrt(T) ,
+/// least for step = R / (sqrt(2) G). Without a step it is 1 / (2 L), with which f(mean) - f* <= 2 L R^2 / sqrt(T) for
+/// smooth convex f: there |grad f|^2 <= 2 L (f - f*) replaces G.
+struct dual_averaging {
+    overrides given{};
+
+    template <Scalar T, class B>
+    recursion<identity, memory<T, B>, dual_averaging_step<T, B>> compose(problem const& p) const {
+        detail::theory const of(*this, p);
+        double const step = of.step([&] { return 1 / (2 * of.smoothness()); });
+        return {identity{}, {}, dual_averaging_step<T, B>(step), {}, given.batch};
+    }
+
+    bool operator==(dual_averaging const&) const = default;
+    static constexpr void description(auto&& describe) {
+        describe("dual_averaging", "g full or mini-batch, C identity, alpha 0; x from the sum of all",
+                 "Nesterov, Math. Programming 2009", detail::step_field, detail::batch_field);
     }
 };
 

@@ -44,7 +44,7 @@ auto reduction_of(M const& method, problem const& p) {
     using X = decltype(r.over);
     static_assert(std::same_as<decltype(r.level), fixed_level>,
                   "this method's compressor changes from round to round with x, which a reducer does not have");
-    static_assert(!detail::is_served<X>, "this method has a server, which a reducer has not");
+    static_assert(!detail::HasServer<X>, "this method has a server, which a reducer has not");
     if (detail::corrects_local_steps(r.estimator))
         throw argument_error(
             {"reduction_of: ", to_string(method), " needs its estimator and step, beside its messages"});

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "laconic/compress/compress_sum.hpp"
@@ -15,7 +14,6 @@
 #include "laconic/reduction/step_communicator.hpp"
 #include "laconic/reduction/step_layer.hpp"
 #include "laconic/transport/message_arrays.hpp"
-#include "laconic/transport/served.hpp"
 
 namespace laconic::detail {
 
@@ -24,7 +22,7 @@ namespace laconic::detail {
 /// beside the feedback's: 2 d numbers, or 3 d (writable_estimate), the messages', and d / 4 terms of lists.
 template <class R, class C, Scalar T, class B>
 class reduced_layer final : public step_layer {
-    static_assert(!is_served<decltype(R::over)>, "a reducer has no server: .over is gather_all{} or a collective");
+    static_assert(!HasServer<decltype(R::over)>, "a reducer has no server: .over is gather_all{} or a collective");
 
   public:
     using message_type = message_of<decltype(R::compressor), T, B>;

@@ -142,9 +142,4 @@ struct transport_of<served<C, T, B>, M, S, D> {
     using type = served_mean<C, M, T, B>;
 };
 
-template <class X>
-inline constexpr bool is_served = false;
-template <class C, class T, class B>
-inline constexpr bool is_served<served<C, T, B>> = true;
-
 }  // namespace laconic::detail

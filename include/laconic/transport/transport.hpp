@@ -125,6 +125,12 @@ struct transport_of<X, M, T, B> {
     using type = typename X::template transport<M, T, B>;
 };
 
+/// What a recursion calls X has a server, which answers by a feedback of its own (served.hpp).
+template <class X>
+concept HasServer = requires(X const& x) {
+    x.feedback;
+};
+
 /// The class that carries messages M of numbers of T by the transport that a recursion calls X. It is made of an X, the
 /// vectors' dimension and how positions are written, and throws argument_error where X does not suit these vectors.
 template <class X, class M, Scalar T = double, class B = host>
