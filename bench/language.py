@@ -25,15 +25,19 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 from torch.nn.parallel import DistributedDataParallel
+from torch.optim.lr_scheduler import OneCycleLR
 
 
 def nesterov(x):
     return torch.optim.SGD(x, lr=0.7, momentum=0.9, nesterov=True)
 
 
-# A reduction of each step's gradients with AdamW behind it or, in `rounds` of local steps, of the models. Some
-# take the learning rate of the method `like`: those that only round dense's, those of local steps that of a rank alone.
-Method = collections.namedtuple("Method", "name reduction rounds outer like", defaults=(False, None, None))
+# A reduction of each step's gradients with AdamW behind it, or `muon`, or, in `rounds` of local steps, of the models.
+# Some take the learning rate of the method `like`: those that only round dense's, those of local steps that of a rank
+# alone.
+Method = collections.namedtuple(
+    "Method", "name reduction rounds outer like muon every", defaults=(False, None, None, False, None)
+)
 TOP = "error_feedback(top_k({}) | quantize(7, bucket=128))".format
 SPARSE_LOCO = "unproved(error_feedback(top_k(64, chunk=4096) | bin_means(2), decay=0.95))"
 METHODS = [
@@ -51,9 +55,16 @@ METHODS = [
     Method("DiLoCo, two-shot, 4 bits", "plain(over=two_shot(uniform(4, bucket=128)))", True, nesterov, like="alone"),
     Method("DiLoCo, top 10 %, 4 bits", TOP(0.1), True, nesterov, like="alone"),
     Method("SparseLoCo", SPARSE_LOCO, True, like="alone"),
+    Method("Muon alone", None, muon=True),
+    Method("Muon, dense", "plain(over=ring)", muon=True),
+    Method("Muon, two-shot, 4 bits", "plain(over=two_shot(uniform(4, bucket=128)))", like="Muon, dense", muon=True),
+    Method("Muon, top 1 %, 4 bits", TOP(0.01), muon=True),
+    Method("Muon on each rank", "plain(over=ring)", True, like="Muon, dense", muon=True, every=1),
+    Method("Muon, local", "plain(over=ring)", True, like="Muon alone", muon=True),
+    Method("MuLoCo", "plain(over=ring)", True, nesterov, like="Muon alone", muon=True),
 ]
 LIKE = {method.name: method for method in METHODS}
-RATES = [1e-3, 3e-3, 1e-2]
+RATES, RATES_OF_MUON = [1e-3, 3e-3, 1e-2], [1e-2, 3e-2, 1e-1]
 
 
 class Model(torch.nn.Module):
@@ -86,6 +97,17 @@ def loss_of(model, windows):
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
 
 
+def optimizers(model, rate, muon):
+    """AdamW or, with `muon`, Muon for the layers' matrices, in steps as long as AdamW's, and AdamW for the rest."""
+    matrices, rest = [], []
+    for name, weights in model.named_parameters():
+        (matrices if muon and "layers." in name and weights.ndim == 2 else rest).append(weights)
+    adamw = torch.optim.AdamW(rest, lr=rate)
+    if not matrices:
+        return [adamw]
+    return [adamw, torch.optim.Muon(matrices, lr=rate, weight_decay=0.01, adjust_lr_fn="match_rms_adamw")]
+
+
 def train(rank, how, text, tests, method, seed, rate):
     """The loss of the text `tests` in the end, and the bytes that were sent."""
     torch.manual_seed(seed)
@@ -93,22 +115,22 @@ def train(rank, how, text, tests, method, seed, rate):
     sender, evaluating = None, contextlib.nullcontext
     if method.rounds:
         over = laconic.torch.comm_of(engine="tcp")
-        options = {"every": how.every, "outer": method.outer, "seed": seed}
+        options = {"every": method.every or how.every, "outer": method.outer, "seed": seed}
         rounds = laconic.torch.LocalRounds(model.parameters(), method.reduction, over, **options)
         sender, evaluating = rounds, rounds.agreed
     elif method.reduction:
         model = DistributedDataParallel(model, gradient_as_bucket_view=True)
         sender = laconic.torch.register(model, method.reduction, engine="tcp", seed=seed)
-    inner = torch.optim.AdamW(model.parameters(), lr=rate)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(inner, rate, how.steps, pct_start=0.1, cycle_momentum=False)
+    inner = optimizers(model, rate, method.muon)
+    schedules = [OneCycleLR(each, rate, how.steps, pct_start=0.1, cycle_momentum=False) for each in inner]
     window = torch.arange(how.context + 1)
     draws = torch.Generator().manual_seed(seed * how.ranks + rank)
     for _ in range(how.steps):
         first = torch.randint(len(text) - len(window), (how.batch, 1), generator=draws)
-        inner.zero_grad()
+        model.zero_grad()
         loss_of(model, text[first + window].long()).backward()
-        inner.step()
-        schedule.step()
+        for each in inner + schedules:
+            each.step()
         if method.rounds:
             rounds.step()
     tests = tests[: len(tests) // len(window) * len(window)].view(-1, len(window))
@@ -120,7 +142,9 @@ def train(rank, how, text, tests, method, seed, rate):
 
 
 def rates(method, how, found):
-    return [best(LIKE[method.like], how, found)] if method.like else RATES
+    if method.like:
+        return [best(LIKE[method.like], how, found)]
+    return RATES_OF_MUON if method.muon else RATES
 
 
 def best(method, how, found):

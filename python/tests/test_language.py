@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench/language.py trains with every method of its list, and what it says of bytes and losses can be true."""
 
+import importlib
 import importlib.util
 import os
 import subprocess
@@ -16,6 +17,9 @@ def main():
     if missing:
         print(f"skipped: {', '.join(missing)} not installed")
         sys.exit(77)
+    if not hasattr(importlib.import_module("torch").optim, "Muon"):
+        print("skipped: this PyTorch has no Muon")
+        sys.exit(77)
     text = os.path.join(here, "../../docs/reducer.md")
     with tempfile.TemporaryDirectory() as folder:
         run = [sys.executable, os.path.join(here, "../../bench/language.py"), text, folder, *small]
@@ -25,13 +29,14 @@ def main():
     rows = [[cell.strip() for cell in row.replace("\\|", "").split("|")[1:-1]] for row in ran.stdout.splitlines()[2:]]
     loss = {name: float(mean) for name, _, _, _, _, mean in rows}
     ratio = {name: float(of_bf16) for name, _, _, _, of_bf16, _ in rows if of_bf16}
-    assert len(rows) == 14, rows
+    assert len(rows) == 21, rows
     assert all(1 < mean < 5.5 for mean in loss.values()), loss  # ln 256 = 5.55 knows nothing
     assert abs(loss["dense"] - loss["dense, bf16"]) < 0.05, loss
     assert loss["dense"] < loss["alone"] and loss["dense"] < loss["top 1 %, 4 bits"], loss
     assert "alone" not in ratio and ratio["dense"] == 0.5, ratio
     assert 3 < ratio["two-shot, 4 bits"] < 4 and ratio["local SGD"] == 2, ratio
     assert 50 < ratio["top 1 %, 4 bits"] < 90, ratio  # each message goes to two ranks
+    assert ratio["Muon on each rank"] == 0.5 and ratio["MuLoCo"] == 2, ratio
     assert max(ratio, key=ratio.get) == "SparseLoCo", ratio
     print("ok")
 
