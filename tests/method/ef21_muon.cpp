@@ -2,6 +2,7 @@
 // EF21-Muon comes to known answers, as near to the optimum as its step allows, and its estimate is a polar factor.
 #include "laconic/method/ef21_muon.hpp"
 
+#include "laconic/backend/reference.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/top_k.hpp"
 #include "laconic/descent.hpp"
@@ -42,13 +43,13 @@ double distance(vec const& x) {
 }
 
 // X after each round; with answers W has gone less far, by the step times the server's residual.
-template <class M>
+template <class B = host, class M>
 std::vector<vec> course(M const& method, double answers, int rounds) {
     std::vector<vec> all;
     fibers::run(ranks, [&](fibers::member& comm) {
         vec w(16);
         matrix_bowl const f{comm.rank()};
-        descent run(method.template compose<double, host>({16, ranks}), f, comm, std::span<double>(w), 1);
+        descent run(method.template compose<double, B>({16, ranks}), f, comm, std::span<double>(w), 1, B{});
         for (int k = 0; k < rounds; ++k) {
             run.round();
             if (comm.rank() > 0) continue;
@@ -66,8 +67,8 @@ ef21_muon<top_k<>> muon_of(double step, double eta, int k) {
 
 }  // namespace
 
-TEST_CASE("EF21-Muon with answers comes to known answers") {
-    auto const xs = course(bidirectional{muon_of(.05, .5, 6), top_k{8}, 0, true}, .05, 10);
+TEST_CASE_TEMPLATE("EF21-Muon with answers comes to known answers", B, host, reference) {
+    auto const xs = course<B>(bidirectional{muon_of(.05, .5, 6), top_k{8}, 0, true}, .05, 10);
     auto const is = [&](std::size_t round, double first, double last, double energy) {
         CHECK(xs[round - 1].front() == doctest::Approx(first).epsilon(1e-11));
         CHECK(xs[round - 1].back() == doctest::Approx(last).epsilon(1e-11));

@@ -2,6 +2,7 @@
 // LoCo comes to known answers, and its residual is saved and taken over by other ranks.
 #include "laconic/reduction/loco.hpp"
 
+#include "laconic/backend/reference.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "laconic/compress/block_float.hpp"
 #include "laconic/reducer.hpp"
@@ -16,11 +17,11 @@ struct known_loco {
     int round;
     bowls::answer x;
 };
-template <class S>
+template <class B, class S>
 void comes_to(S const& store, std::uint64_t reset, std::initializer_list<known_loco> all) {
     fibers::run(bowls::ranks, [&](fibers::member& comm) {
         vec x(bowls::d, 1), g(bowls::d);
-        reducer reduce(unproved{loco{in_4_bits, store, .8, reset}}, comm, g);
+        reducer reduce(unproved{loco{in_4_bits, store, .8, reset}}, comm, g, {}, B{});
         int round = 0;
         for (auto const& k : all) {
             for (; round < k.round; ++round) {
@@ -34,16 +35,17 @@ void comes_to(S const& store, std::uint64_t reset, std::initializer_list<known_l
     });
 }
 
-TEST_CASE("known answers: messages of 4 bits, and a residual of 8 bits or in full, and one that begins anew") {
-    comes_to(in_8_bits, 1024,
-             {{1, {.896540178571, .726450892857, 6.10437955895}},
-              {10, {.432126384638, -.21263893823, 2.65377108791}},
-              {100, {.315352314782, -.414610583007, 2.53808890033}}});
-    comes_to(identity{}, 0,
-             {{1, {.896540178571, .726450892857, 6.10437955895}},
-              {10, {.432166106995, -.212591720773, 2.65362115299}},
-              {100, {.353025897508, -.412016567111, 2.55733584493}}});
-    comes_to(
+TEST_CASE_TEMPLATE("known answers: messages of 4 bits, and a residual of 8 bits or in full, and one that begins anew",
+                   B, host, reference) {
+    comes_to<B>(in_8_bits, 1024,
+                {{1, {.896540178571, .726450892857, 6.10437955895}},
+                 {10, {.432126384638, -.21263893823, 2.65377108791}},
+                 {100, {.315352314782, -.414610583007, 2.53808890033}}});
+    comes_to<B>(identity{}, 0,
+                {{1, {.896540178571, .726450892857, 6.10437955895}},
+                 {10, {.432166106995, -.212591720773, 2.65362115299}},
+                 {100, {.353025897508, -.412016567111, 2.55733584493}}});
+    comes_to<B>(
         in_8_bits, 7,
         {{10, {.429296051807, -.21598696823, 2.66437765559}}, {100, {.330006418256, -.456333254516, 2.60956163382}}});
 }

@@ -4,6 +4,7 @@
 #include "laconic/collective/dense/two_shot.hpp"
 
 #include "laconic/any/parse_reduction.hpp"
+#include "laconic/backend/reference.hpp"
 #include "laconic/optim/adam.hpp"
 #include "named_reductions.hpp"
 #include "support/collective_sums.hpp"
@@ -48,13 +49,15 @@ void check_answer(vec const& x, double first, double last, double squares) {
     CHECK(sum == doctest::Approx(squares).epsilon(1e-11));
 }
 
-TEST_CASE("known answers: the mean of four ranks' vectors in 8 and 4 bits, by way of the owners and around a ring") {
+TEST_CASE_TEMPLATE(
+    "known answers: the mean of four ranks' vectors in 8 and 4 bits, by way of the owners and around a ring", B, host,
+    reference) {
     for (auto const& [bits, ring] : {std::pair{8, false}, {4, false}, {8, true}, {4, true}}) {
         two_shot const how{symmetric{bits}, 0, ring};
         vec result;
         fibers::run(4, [&](auto& comm) {
-            host on;
-            auto sum = make_sum<double>(how, 8);
+            B on;
+            auto sum = make_sum<double, B>(how, 8);
             vec x;
             for (std::size_t j = 0; j < 8; ++j) x.push_back(centre(std::size_t(comm.rank()), j));
             sum(on, comm, std::span(x));
@@ -68,12 +71,13 @@ TEST_CASE("known answers: the mean of four ranks' vectors in 8 and 4 bits, by wa
     }
 }
 
-TEST_CASE("known answers: error feedback over 4 bits keeps both residuals, and reaches the optimum") {
+TEST_CASE_TEMPLATE("known answers: error feedback over 4 bits keeps both residuals, and reaches the optimum", B, host,
+                   reference) {
     std::map<int, vec> at;
     fibers::run(4, [&](auto& comm) {
         auto const i = std::size_t(comm.rank());
         vec x(8, 1), g(8);
-        reducer reduce(unproved{error_feedback{identity{}, 1, two_shot{symmetric{4}}}}, comm, g);
+        reducer reduce(unproved{error_feedback{identity{}, 1, two_shot{symmetric{4}}}}, comm, g, {}, B{});
         for (int round = 1; round <= 300; ++round) {
             for (std::size_t j = 0; j < 8; ++j) g[j] = .1 * slope(i, j) * (x[j] - centre(i, j));
             reduce(g);
@@ -89,18 +93,20 @@ TEST_CASE("known answers: error feedback over 4 bits keeps both residuals, and r
 // Of a rank's message one scale for all, of the mean one for each part; m is common to all ranks.
 auto const one_bit = two_shot{scaled_sign{}, 0, false, true};
 
-TEST_CASE("known answers: 1-bit Adam, whose owners keep what their means leave out, also from a saved state on") {
+TEST_CASE_TEMPLATE(
+    "known answers: 1-bit Adam, whose owners keep what their means leave out, also from a saved state on", B, host,
+    reference) {
     std::map<int, vec> at;
     fibers::run(4, [&](auto& comm) {
         auto const i = std::size_t(comm.rank());
         vec x(8, 1), g(8);
         auto const make = [&] {
             return reducer(error_feedback{scaled_sign{}, 1, one_bit, .9, true, true}, comm, g,
-                           {.seed = 0, .dense_rounds = 10});
+                           {.seed = 0, .dense_rounds = 10}, B{});
         };
         auto reduce = make();
-        adam<> step({.rate = .05, .bias_correction = false, .freeze_after = 10});
-        host on;
+        adam<double, B> step({.rate = .05, .bias_correction = false, .freeze_after = 10});
+        B on;
         for (int round = 1; round <= 60; ++round) {
             for (std::size_t j = 0; j < 8; ++j) g[j] = slope(i, j) * (x[j] - centre(i, j));
             reduce(g);
@@ -124,7 +130,8 @@ TEST_CASE("known answers: 1-bit Adam, whose owners keep what their means leave o
     CHECK_THROWS_AS((plain{identity{}, kept}.check_proof(8)), theory_error);
 }
 
-TEST_CASE("known answers: 0/1 Adam, local steps of a frozen v between sums of their moves") {
+TEST_CASE_TEMPLATE("known answers: 0/1 Adam, local steps of a frozen v between sums of their moves", B, host,
+                   reference) {
     std::vector<vec> models(4);
     auto const mean = [&] {
         vec sum(8);
@@ -137,8 +144,8 @@ TEST_CASE("known answers: 0/1 Adam, local steps of a frozen v between sums of th
         constexpr int warm = 10, every = 4;
         auto const i = std::size_t(comm.rank());
         vec x(8, 1), g(8), m(8), v(8), u(8), agreed;
-        reducer dense(plain{}, comm, g);
-        reducer sums(error_feedback{scaled_sign{}, 1, one_bit}, comm, u, {.seed = 0});
+        reducer dense(plain{}, comm, g, {}, B{});
+        reducer sums(error_feedback{scaled_sign{}, 1, one_bit}, comm, u, {.seed = 0}, B{});
         for (int t = 1; t <= 50; ++t) {
             for (std::size_t j = 0; j < 8; ++j) g[j] = slope(i, j) * (x[j] - centre(i, j));
             if (t <= warm) dense(g);

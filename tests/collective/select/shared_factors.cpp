@@ -4,6 +4,7 @@
 // Also tests arc_top_k.hpp.
 #include "laconic/collective/select/shared_factors.hpp"
 
+#include "laconic/backend/reference.hpp"
 #include "laconic/collective/select/arc_top_k.hpp"
 #include "laconic/comm/fibers.hpp"
 #include "support/error_of.hpp"
@@ -64,14 +65,14 @@ struct known_factors : shared_factors {
 
 // W after each round on each rank, from a reducer with this reduction that is given `step` times the gradients; and the
 // mean residual's distance to that of the sums.
-template <class How>
+template <class B = host, class How>
 std::vector<vec> iterates(How const& how, double step, int rounds, bool step_is_in_gradient) {
     std::vector<vec> at(std::size_t(rounds) + 1);
     std::array<vec, 4> last;
     fibers::run(4, [&](auto& comm) {
         auto const i = std::size_t(comm.rank());
         vec x(16), g(16);
-        reducer reduce(how, comm, g);
+        reducer reduce(how, comm, g, {}, B{});
         for (int round = 1; round <= rounds; ++round) {
             for (std::size_t j = 0; j < 16; ++j)
                 g[j] = (step_is_in_gradient ? step : 1) * curvature(j) * (x[j] - target(i, j));
@@ -92,19 +93,19 @@ void check_answer(vec const& x, double first, double last, double squares, doubl
     CHECK(sum == doctest::Approx(squares).epsilon(relative));
 }
 
-TEST_CASE("known answers: error feedback over two of four rows") {
+TEST_CASE_TEMPLATE("known answers: error feedback over two of four rows", B, host, reference) {
     known_rows over;
     over.rows = 4, over.k = 2, over.sketch = 2;
-    auto const at = iterates(error_feedback{identity{}, 1, over}, .3, 100, true);
+    auto const at = iterates<B>(error_feedback{identity{}, 1, over}, .3, 100, true);
     check_answer(at[1], 0, .3, 2.69797851563);
     check_answer(at[10], -1.42278, .98208, 18.129940521);
     check_answer(at[100], -1.4375, 1, 18.328125);
 }
 
-TEST_CASE("known answers: PowerSGD") {
+TEST_CASE_TEMPLATE("known answers: PowerSGD", B, host, reference) {
     known_factors over;
     over.rows = 4;
-    auto const one = iterates(error_feedback{identity{}, 1, over}, .5, 100, false);
+    auto const one = iterates<B>(error_feedback{identity{}, 1, over}, .5, 100, false);
     check_answer(one[1], -.433527126888, .584558812387, 4.92284129778);
     check_answer(one[10], -1.14409457838, .974925252831, 19.6349190933);
     // Roundings grow: by round 100 doubles and numbers of 80 digits have three digits in common. These are of 80.
@@ -112,13 +113,14 @@ TEST_CASE("known answers: PowerSGD") {
     check_answer(one[40], -1.4214911934410803, 1.0096773138529054, 18.050992826744157, 1e-8);
     CHECK(distance(one[100], best()) < 2e-3);
     over.rank = 2;
-    auto const two = iterates(error_feedback{identity{}, 1, over}, .5, 10, false);
+    auto const two = iterates<B>(error_feedback{identity{}, 1, over}, .5, 10, false);
     check_answer(two[1], -.754266673839, .528032603665, 8.4149862163);
     check_answer(two[10], -1.4426708474, 1.00312149813, 18.385509045);
 }
 
-TEST_CASE("known answers: PowerSGD+, whose Q are singular vectors of the sum in every fifth round") {
-    auto const at = iterates(error_feedback{identity{}, 1, shared_factors{4, 1, 5, true}}, .5, 100, false);
+TEST_CASE_TEMPLATE("known answers: PowerSGD+, whose Q are singular vectors of the sum in every fifth round", B, host,
+                   reference) {
+    auto const at = iterates<B>(error_feedback{identity{}, 1, shared_factors{4, 1, 5, true}}, .5, 100, false);
     check_answer(at[1], .0641212538147, .821950652335, 6.19948900076);
     check_answer(at[10], -1.41846199783, .566803934766, 19.855662292);
     check_answer(at[100], -1.43713135, 1.000198699, 18.329716, 1e-6);
