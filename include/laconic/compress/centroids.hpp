@@ -39,8 +39,9 @@ struct centroids {
 
     static constexpr void description(auto&& describe) {
         describe("centroids", "the nearest centroid of the normal distribution; contractive",
-                 "EDEN: Vargaftik et al., ICML 2022", field("bits", &centroids::bits).between(1, 4).written(),
-                 field("bucket", &centroids::bucket), field("scale", &centroids::scale).by_name());
+                 "DRIVE: Vargaftik et al., NeurIPS 2021; EDEN: Vargaftik et al., ICML 2022",
+                 field("bits", &centroids::bits).between(1, 4).written(), field("bucket", &centroids::bucket),
+                 field("scale", &centroids::scale).by_name());
     }
 
     template <Scalar T, class B>

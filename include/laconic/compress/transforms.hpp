@@ -64,8 +64,9 @@ struct dct {
     Rest rest{};
 
     static constexpr void description(auto&& describe) {
-        describe("dct", "the cosines of pieces or squares; constants of its rest", "DeMo, arXiv:2411.19870",
-                 field("side", &dct::side).between(1, 4096), field("rows", &dct::rows).between(1, 0x1p53));
+        describe("dct", "the cosines of pieces or squares; constants of its rest",
+                 "DeMo, arXiv:2411.19870; DisTrO: nousnet", field("side", &dct::side).between(1, 4096),
+                 field("rows", &dct::rows).between(1, 0x1p53));
     }
 
     template <Scalar T, class B>

@@ -78,10 +78,11 @@ struct ef21 {
 
     bool operator==(ef21 const&) const = default;
     static constexpr void description(auto&& describe) {
-        describe("ef21", "g full or mini-batch, C contractive, alpha 1",
-                 "Richtarik, Sokolov, Fatkhullin, NeurIPS 2021; arXiv:2605.31594; Gao, Islamov, Stich, ICLR 2024",
-                 detail::compressor_field, detail::step_field, detail::batch_field, field("means", &ef21::means),
-                 field("control", &ef21::control).between(0, 1).by_name());
+        describe(
+            "ef21", "g full or mini-batch, C contractive, alpha 1",
+            "Richtarik, Sokolov, Fatkhullin, NeurIPS 2021; arXiv:2605.31594; EControl: Gao, Islamov, Stich, ICLR 2024",
+            detail::compressor_field, detail::step_field, detail::batch_field, field("means", &ef21::means),
+            field("control", &ef21::control).between(0, 1).by_name());
     }
 
   private:

@@ -45,7 +45,7 @@ struct local_sgd {
     bool operator==(local_sgd const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("local_sgd", "g = x less the local model after H gradient steps, C identity, alpha 0",
-                 "McMahan et al., AISTATS 2017; Stich, ICLR 2019; Li et al., MLSys 2020",
+                 "FedAvg: McMahan et al., AISTATS 2017; Stich, ICLR 2019; FedProx: Li et al., MLSys 2020",
                  field("local", &local_sgd::local).between(1, 1000000).by_name(),
                  field("pull", &local_sgd::pull).between(0, 1e300).by_name(), detail::step_field, detail::batch_field);
     }
@@ -108,8 +108,8 @@ struct diloco {
     static constexpr void description(auto&& describe) {
         describe("diloco",
                  "g = x less the local model after H steps of AdamW, alpha 0, Nesterov's momentum on the mean",
-                 "Douillard et al., arXiv:2311.08105", detail::compressor_field,
-                 field("local", &diloco::local).between(1, 1000000).by_name(),
+                 "Douillard et al., arXiv:2311.08105; SparseLoCo: Sarfi et al., arXiv:2508.15706",
+                 detail::compressor_field, field("local", &diloco::local).between(1, 1000000).by_name(),
                  field("rate", &diloco::rate).between(0, 1e300).by_name(),
                  field("beta", &diloco::beta).between(0, 1).by_name(),
                  field("decay", &diloco::decay).between(0, 1).by_name(),

@@ -69,9 +69,10 @@ struct heavy_ball {
 
     bool operator==(heavy_ball const&) const = default;
     static constexpr void description(auto&& describe) {
-        describe("heavy_ball", "any of these that moves by a step of one length, with momentum",
-                 "Polyak 1964; Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269",
-                 field("method", &heavy_ball::method).needed(), field("beta", &heavy_ball::beta).written().by_name());
+        describe(
+            "heavy_ball", "any of these that moves by a step of one length, with momentum",
+            "Polyak 1964; Mishchenko, Gorbunov, Takac, Richtarik, arXiv:1901.09269; SlowMo: Wang et al., ICLR 2020",
+            field("method", &heavy_ball::method).needed(), field("beta", &heavy_ball::beta).written().by_name());
     }
 };
 template <class M>
@@ -103,7 +104,7 @@ struct with_step {
     bool operator==(with_step const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("with_step", "any of these that corrects no local steps; x by the step of another optimizer",
-                 "Reddi et al., ICLR 2021", field("method", &with_step::method).needed(),
+                 "FedAdam: Reddi et al., ICLR 2021", field("method", &with_step::method).needed(),
                  field("step", &with_step::step).needed());
     }
 

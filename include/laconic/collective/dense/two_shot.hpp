@@ -46,7 +46,7 @@ struct two_shot {
 
     static constexpr void description(auto&& describe) {
         describe("two_shot", "dense, compressed: each part to the rank that adds it up, and the means to all",
-                 "torchft, ZeRO++, CGX", field("compressor", &two_shot::compressor).written(),
+                 "torchft, ZeRO++, CGX; 1-bit and 0/1 Adam", field("compressor", &two_shot::compressor).written(),
                  field("seed", &two_shot::seed), field("ring", &two_shot::ring),
                  field("owner_keeps", &two_shot::owner_keeps));
     }
