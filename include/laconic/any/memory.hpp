@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "laconic/any/compressor.hpp"
@@ -15,7 +16,7 @@
 namespace laconic {
 
 /// The feedback of an any_reduction on the host: a memory, or in its place a residual that is stored compressed (loco).
-template <Scalar T, OnHost B>
+template <Scalar T, class B>
 class any_memory : public memory<T, B> {
     using base = memory<T, B>;
     using in_store = stored_residual<any_compressor<T, B>, T, B>;
@@ -92,17 +93,9 @@ class any_memory : public memory<T, B> {
 
 namespace detail {
 
-template <class T, class B>
-struct memory_of_any {
-    using type = memory<T, B>;
-};
-template <class T, OnHost B>
-struct memory_of_any<T, B> {
-    using type = any_memory<T, B>;
-};
 /// The feedback of an any_reduction on any backend.
 template <class T, class B>
-using any_memory_for = typename memory_of_any<T, B>::type;
+using any_memory_for = std::conditional_t<OnHost<B>, any_memory<T, B>, memory<T, B>>;
 
 }  // namespace detail
 

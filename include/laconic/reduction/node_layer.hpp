@@ -23,9 +23,8 @@ struct node_layer {
     std::vector<T> share;  ///< this rank's
     layer_vector x{};      ///< the caller's, in this step
     step_options given{};
-    bool present = false;  ///< on all ranks of the node
-    bool has_numbers =
-        false;  ///< that are not 0, on some rank of the node, where reducer_options::skip_zero_layers asks
+    bool present = false;      ///< on all ranks of the node
+    bool has_numbers = false;  ///< that are not 0, on some rank of the node; with skip_zero_layers
 
     /// Throws what is wrong with the caller's vector or the options of this step.
     void check() const {
