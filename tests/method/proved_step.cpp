@@ -298,6 +298,15 @@ TEST_CASE("ef21 takes the theorem that promises more, and says which") {
     for (double const kappa : {1., 1.41, 2.5, 100.}) takes({8, 4, kappa, 1, kappa, kappa, 1}, "2605.31594");
     // Theorem 2's step may be longer, yet its rate is worse.
     CHECK(ef21{top_k{2}}.proved({8, 4, 1.41, 1, 1.41, 1.41, 1}).size < .9 / (1.41 + 1.41 * ratio));
+    for (double kappa = 1.01; kappa < 20; kappa *= 1.03)
+        for (double const delta : {.01, .1, .25, .5, .9}) {
+            double const kept = std::sqrt(1 - delta);
+            double const of_2 = std::min(1 / (kappa + kappa * std::sqrt(2.) * kept / (1 - kept)), (1 - kept) / 2);
+            auto const of_tight = proved_step::tight(kappa, 1, delta);
+            CHECK(of_tight.factor < 1 - of_2);
+            CHECK(of_2 < 1.211 * of_tight.size);
+            if (kappa > 2.415) CHECK(of_2 < of_tight.size);
+        }
     // f is better conditioned than the f_i, or some of these are not known to be strongly convex
     for (double const least : {.01, 0., -1.}) {
         auto const proved = takes({8, 4, 1, .5, 1.5, 1.5, least}, "theorem 2");
@@ -325,9 +334,33 @@ TEST_CASE("ef21 takes the means of L_i and mu_i by name only") {
     CHECK_THROWS_AS(composed(ef21{top_k{4}, {.batch = 2}, true}, unlike), theory_error);
 }
 
+// The law's rate for two ranks: the largest root in [0, 1] of a polynomial of the third degree.
+double rate_of_two(double l1, double l2, double mu, double delta) {
+    double const s = std::sqrt(1 - delta), r = square(1 - s) / (1 + s);
+    double const s1 = l1 + mu, s2 = l2 + mu, d1 = l1 - mu, d2 = l2 - mu;
+    double const k1 = (d2 * d2 * s1 + d1 * d1 * s2) / (s1 * s2 * (s1 + s2)), k2 = square((d1 + d2) / (s1 + s2));
+    auto const p = [&](double z) {
+        return z * z * z - (s * (2 + s) + r * (s * k1 + k2)) * z * z + s * s * (1 + 2 * s + r * (k1 + s * k2)) * z -
+               std::pow(s, 4);
+    };
+    double low = 1, high = 1;
+    while (p(low) > 0) low -= 1e-4;
+    high = low + 1e-4;
+    for (int i = 0; i < 60; ++i) (p((low + high) / 2) > 0 ? high : low) = (low + high) / 2;
+    return high;
+}
+
+TEST_CASE("the law's rate for two equal ranks is the tight factor") {
+    for (double const mu : {.9, .1, .01})
+        for (double const delta : {.05, .3, .9})
+            CHECK(rate_of_two(1, 1, mu, delta) ==
+                  doctest::Approx(proved_step::tight(1, mu, delta).factor).epsilon(1e-10));
+    CHECK(rate_of_two(1, 4, .1, .5) == doctest::Approx(.97404597337906).epsilon(1e-12));
+}
+
 TEST_CASE("with the step of means a round of two unlike ranks attains the law's known rate, and no more") {
     double const step = composed(ef21{top_k{4}, {}, true}, problem{8, 2, 2.5, .1, 4, std::sqrt(8.5), .1}).step.rate;
-    double const smoothness[] = {1, 4}, mu = .1, s = std::sqrt(.5), rate = .97404597337906;
+    double const smoothness[] = {1, 4}, mu = .1, s = std::sqrt(.5), rate = rate_of_two(1, 4, .1, .5);
     double const weights[] = {5.2 / 2 / (smoothness[0] + mu), 5.2 / 2 / (smoothness[1] + mu)};
     // f_i = a_i x^2 / 2 and messages that leave s of each number, with either sign, of all states x, h_1, h_2.
     double worst = 0;

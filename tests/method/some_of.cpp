@@ -141,6 +141,32 @@ TEST_CASE("EF21 of two ranks of four falls in expectation as its theorem promise
     CHECK(worst > .9);
 }
 
+// What DIANA-PP's omega' stands for: with q = mean |delta_i|^2 the mean of m messages of n varies by
+// (omega / m) q + (n - m) / (m (n - 1)) (q - |mean delta|^2).
+TEST_CASE("the mean of some messages varies by omega' / n, in exact expectation") {
+    constexpr std::size_t n = 4, m = 2;
+    double const delta[n][2] = {{1, -2}, {.5, 3}, {-1, .25}, {2, 2}}, omega = 1;  // one of two numbers, doubled
+    double q = 0, mean[2] = {}, seen = 0;
+    for (auto const& v : delta)
+        for (int j = 0; j < 2; ++j) q += v[j] * v[j] / n, mean[j] += v[j] / n;
+    for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b < a; ++b)
+            for (int of_a : {0, 1})
+                for (int of_b : {0, 1}) {
+                    double sum[2] = {};
+                    sum[of_a] += 2 * delta[a][of_a] / m, sum[of_b] += 2 * delta[b][of_b] / m;
+                    for (int j = 0; j < 2; ++j) seen += std::pow(sum[j] - mean[j], 2) / 24;
+                }
+    double const apart = q - mean[0] * mean[0] - mean[1] * mean[1];
+    CHECK(seen == doctest::Approx(omega / m * q + double(n - m) / (m * (n - 1)) * apart).epsilon(1e-12));
+    problem p{2, n, 1, 1, 1, 1, 1};
+    p.participants = m;
+    auto const alpha = diana{rand_k{1}}.compose<double, host>(p).feedback.rate();
+    double const of_some = double(n) / m * (omega + double(n - m) / (n - 1));  // omega'
+    CHECK(alpha == doctest::Approx(1 / (2 * (1 + of_some))).epsilon(1e-12));
+    CHECK(seen <= of_some / n * q * (1 + 1e-12));
+}
+
 // DIANA of two ranks of three, on two coordinates of which each message has one: in expectation over all messages.
 TEST_CASE("DIANA of two ranks of three falls in expectation as its theorem promises") {
     problem const p{2, 3, 3, 1, 4, 4, .5};
