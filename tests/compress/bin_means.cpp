@@ -107,13 +107,13 @@ TEST_CASE("SparseLoCo's message of a million numbers takes 0.149 bits for each, 
         int k;
         double entropy, above;
     } const each[] = {{64, 7.364, .17}, {32, 8.318, .22}, {8, 10.086, .46}, {4, 10.853, .71}};
-    for (auto const& [k, entropy, above] : each) {
-        auto const chosen = compress(top_k{k, 4096} | bin_means{2}, x, key{1});
+    for (auto const& of : each) {
+        auto const chosen = compress(top_k{of.k, 4096} | bin_means{2}, x, key{1});
         double const positions = static_cast<double>(account(chosen).positions()) / double(chosen.support.size());
-        CAPTURE(k);
+        CAPTURE(of.k);
         CAPTURE(positions);
-        CHECK(positions > entropy);
-        CHECK(positions < entropy + above);
+        CHECK(positions > of.entropy);
+        CHECK(positions < of.entropy + of.above);
     }
 }
 
