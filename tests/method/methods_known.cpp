@@ -10,6 +10,74 @@ TEST_CASE_TEMPLATE("methods whose draws are given come to known answers", B, hos
     laws::known_by_hand<B>();
 }
 
+TEST_CASE("error feedback that forgets stays about as far from the optimum, and cures nothing") {
+    for (auto const& [decay, known] : {std::pair{1., .0641}, {.99, .0609}, {.95, .0663}, {.9, .0736}}) {
+        auto r = bowls::composed(ef_sgd{top_k{2}, {.step = .05}});
+        r.feedback = memory<>(0, decay);
+        auto const xs = bowls::course(r, 3000);
+        double mean = 0;
+        for (std::size_t round = 1000; round < 3000; ++round) {
+            double off = 0, size = 0;
+            for (std::size_t j = 0; j < bowls::d; ++j) {
+                double pull = 0, curvature = 0;
+                for (int i = 0; i < bowls::ranks; ++i)
+                    pull += bowls::a(i, j) * bowls::b(i, j), curvature += bowls::a(i, j);
+                off += std::pow(xs[round][j] - pull / curvature, 2), size += std::pow(pull / curvature, 2);
+            }
+            mean += std::sqrt(off / size) / 2000;
+        }
+        CHECK(mean / known == doctest::Approx(1).epsilon(1e-3));
+    }
+}
+
+TEST_CASE("signs times the root mean square lose 2 |x|^2 (1 - |x|_1 / (sqrt d |x|_2)): of a sparse x more than all") {
+    host on;
+    for (bowls::vec const& x : {bowls::vec{1, -2, .5, 3}, {4, 0, 0, 0}, {1, 1, -1, 1}}) {
+        bowls::vec left = x;
+        add_message(on, std::span(left), -1., compress(laws::rms_sign{}, x, key{1}));
+        double error = 0, square = 0, sum = 0;
+        for (std::size_t j = 0; j < 4; ++j) error += left[j] * left[j], square += x[j] * x[j], sum += std::abs(x[j]);
+        CHECK(error == doctest::Approx(2 * square * (1 - sum / (2 * std::sqrt(square)))).epsilon(1e-12));
+        CHECK((error >= square) == (x[1] == 0));
+    }
+}
+
+// x less what both residuals hold back moves as by momentum whose messages are sent in full.
+TEST_CASE("with v fixed 1-bit Adam is momentum SGD with error feedback in the norm of sqrt(v)") {
+    constexpr double step = .05;
+    std::array<bowls::vec, bowls::ranks> e;
+    fibers::run(bowls::ranks, [&](fibers::member& comm) {
+        auto const copied = [](std::span<double const> v) { return bowls::vec(v.begin(), v.end()); };
+        bowls::vec x(bowls::d, 1), last;
+        bowls::bowl const f{comm.rank()};
+        descent run(bowls::composed(one_bit_adam<>{.warm_up = 10, .given = {.step = step}}), f, comm,
+                    std::span<double>(x), 1);
+        for (int round = 0; round < 60; ++round) {
+            auto const before = x, m = copied(run.method().step.mean());
+            run.round();
+            e[std::size_t(comm.rank())] = copied(run.method().feedback.residual());
+            comm.all_gather({});  // until all have their residuals
+            if (comm.rank() == 0 && round >= 10) {
+                auto const held = copied(run.transport().feedback().residual());
+                auto now = x;
+                for (std::size_t j = 0; j < bowls::d; ++j) {
+                    double const rate = step / (std::sqrt(run.method().step.square()[j]) + 1e-8);
+                    double g = 0;
+                    now[j] -= rate * held[j];
+                    for (int i = 0; i < bowls::ranks; ++i) {
+                        now[j] -= rate * e[std::size_t(i)][j] / bowls::ranks;
+                        g += bowls::gradient(i, j, before[j]) / bowls::ranks;
+                    }
+                    if (round > 10)
+                        CHECK(now[j] == doctest::Approx(last[j] - rate * (.9 * m[j] + .1 * g)).epsilon(1e-10));
+                }
+                last = now;
+            }
+            comm.all_gather({});
+        }
+    });
+}
+
 // From h = g(w) on, by the step that bidirectional gives to EF21.
 TEST_CASE("EF21-P with EF21 falls in every round as its theorem promises") {
     problem const p{bowls::d, bowls::ranks, 1.125, .875, 1.5, 1.5, .5};
