@@ -95,7 +95,8 @@ double largest_eigenvalue(std::size_t d, Apply&& apply) {
         image -= known * again;
         projected.col(j).head(j + 1) = along + again;
         projected.row(j).head(j + 1) = (along + again).transpose();
-        double const rest = image.norm();
+        double rest = image.norm();
+        if (rest < 1e-140) rest = image.stableNorm();  // squares underflow
         if (!std::isfinite(rest)) throw error("the largest eigenvalue: the operator gives numbers that are not finite");
 
         solver.compute(matrix(projected.topLeftCorner(j + 1, j + 1)));
@@ -104,7 +105,7 @@ double largest_eigenvalue(std::size_t d, Apply&& apply) {
         // The error is at most the residual, and at most its square over the gap to the next eigenvalue.
         double const gap = j > 0 ? largest - solver.eigenvalues()[j - 1] - residual : 0;
         double const bound =
-            gap > 0 && residual < 1e-6 * largest ? std::min(residual, residual * residual / gap) : residual;
+            gap > 0 && residual < 1e-6 * largest ? std::min(residual, residual / gap * residual) : residual;
         if (bound <= 1e-15 * largest || residual <= 4e-15 * largest || j + 1 == n) return std::max(0.0, largest);
         basis.col(j + 1) = image / rest;
     }
