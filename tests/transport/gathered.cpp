@@ -18,6 +18,11 @@ void add_terms(counting_host& on, std::span<T> out, T w, Terms terms) {
     on.added += terms.size();
     add_terms(static_cast<host&>(on), out, w, terms);
 }
+template <Scalar T>
+void add_scaled(counting_host& on, T w, std::span<T const> x, std::span<T> out) {
+    on.added += x.size();
+    add_scaled(static_cast<host&>(on), w, x, out);
+}
 
 // An engine that hides where its ranks are.
 template <class C>

@@ -126,29 +126,28 @@ class parts_of_mean {
         worst_ = least_failure(comm);
         if (worst_) return;
         auto const mine = parts(comm).length(static_cast<std::size_t>(comm.rank()));
-        sum_.assign(m_ * mine, T(0)), theirs_.resize(m_ * mine);
-        std::span<T> const theirs(theirs_);
+        sum_.assign(m_ * mine, T(0));
+        std::span<T> const sum(sum_);
         T const share = T(1) / static_cast<T>(comm.size());
         try {
             for (int r = 0; r < comm.size(); ++r) {
                 if (r == comm.rank())
                     for (std::size_t j = 0; j < m_; ++j)
-                        copy(on, std::span<T const>(part_of(comm, x, j, r)), theirs.subspan(j * mine, mine));
+                        add_scaled(on, share, std::span<T const>(part_of(comm, x, j, r)), sum.subspan(j * mine, mine));
                 else
-                    read_bytes_from(comm, r, [&](wire::bit_reader& source) { take_numbers(source, theirs); });
-                add_scaled(on, share, std::span<T const>(theirs), std::span<T>(sum_));
+                    read_bytes_from(comm, r, [&](auto& source) { wire::add_numbers<host, T>(on, source, share, sum); });
             }
         } catch (wire_error const&) {
             unreadable_ = failure::of(std::current_exception(), comm.rank());
             return;
         }
         for (std::size_t j = 0; j < m_; ++j)
-            copy(on, std::span<T const>(sum_).subspan(j * mine, mine), part_of(comm, x, j, comm.rank()));
+            copy(on, std::span<T const>(sum.subspan(j * mine, mine)), part_of(comm, x, j, comm.rank()));
     }
 
     std::size_t d_, m_;
     wire::bit_writer sink_;
-    std::vector<T> sum_, theirs_;
+    std::vector<T> sum_;
     failure own_, worst_, unreadable_;
 };
 

@@ -13,6 +13,7 @@
 #include "laconic/transport/message_arrays.hpp"
 #include "laconic/transport/rank_messages.hpp"
 #include "laconic/transport/transport.hpp"
+#include "laconic/wire/fixed_width.hpp"
 
 namespace laconic::detail {
 
@@ -68,12 +69,10 @@ class shared_mean {
         auto const mine = parts.of(out, static_cast<std::size_t>(comm.rank()));
         T const share = T(1) / static_cast<T>(comm.size());
         failure wrong;
-        part_.values.resize(mine.size());
         for (int r = 0; r < comm.size() && !wrong; ++r) {
             wire::bit_reader source(comm.from(r).bytes.subspan(first * sizeof(T), mine.size_bytes()));
             try {
-                take_numbers(source, part_.values);
-                add_message(on, mine, share, part_);
+                wire::add_numbers<B, T>(on, source, share, mine);
             } catch (wire_error const& e) {
                 wrong = failure::unreadable(r, e.bit + 8 * sizeof(T) * first, e.why);
             }
@@ -94,7 +93,6 @@ class shared_mean {
   private:
     static constexpr std::size_t least = std::size_t{1} << 14;  // numbers of others: longer than an all-gather
 
-    messages::full_vector<T, B> part_;
     wire::bit_writer sink_;
 };
 

@@ -15,6 +15,7 @@
 #include "laconic/backend/array.hpp"
 #include "laconic/backend/code_words.hpp"
 #include "laconic/backend/host.hpp"
+#include "laconic/wire/number.hpp"
 #include "laconic/wire/stream.hpp"
 
 /// Many codes of one width, one after another, with the same bits as if each were put and taken alone. Some thousand at
@@ -147,31 +148,31 @@ struct added_to {
         : numbers(to), checked_first(checks_first), anew(is_anew), unturned(is_unturned) {}
 };
 
-/// Reads such codes of the message m, which has made room for them, and adds w times its numbers to out, some at a
-/// time: so where it throws, some are added, unless all are checked first. m.terms_of(first, codes, n) are the terms of
-/// n numbers from number `first` on, which is the first of its bucket or has as many in its bucket.
-template <class Code, OnHost B, class M, Scalar T>
-void add_codes(B& on, bit_reader& source, M const& m, std::size_t bucket, kernels::code_words words, char const* wrong,
-               T w, added_to<T> out) {
-    constexpr std::size_t most = detail::codes_together;
+/// Reads `out.numbers.size()` words of `width` bits each, some at a time, and adds what they stand for: so where it
+/// throws, some are added, unless all are checked first. take(on, source, room) reads some, and checks them;
+/// add(on, part, first, read) adds them to the numbers from number `first` on, which is the first of its bucket or has
+/// as many in its bucket.
+template <class Word, OnHost B, Scalar T>
+void add_in_parts(B& on, bit_reader& source, unsigned width, std::size_t bucket, added_to<T> out, auto take, auto add) {
+    constexpr std::size_t most = std::min(detail::codes_together, 2 * detail::codes_together / sizeof(Word));
     std::size_t const d = out.numbers.size();
     auto const use_part = [&](auto& own, bit_reader& from, std::size_t first, std::size_t end, auto use) {
-        alignas(64) std::array<Code, most> room;  // so that no store crosses a cache line
+        alignas(64) std::array<Word, most> room;  // so that no store crosses a cache line
         for (std::size_t n; first < end; first += n) {
             n = bucket <= most ? most / bucket * bucket : std::min(most, bucket - first % bucket);
             n = std::min(n, end - first);
-            take_codes(own, from, std::span(room).first(n), words, wrong);
-            use(own, out.numbers.subspan(first, n), m.terms_of(first, room.data(), n));
+            take(own, from, std::span(room).first(n));
+            use(own, out.numbers.subspan(first, n), first, room.data());
         }
     };
     auto const use_all = [&](auto& whole, auto use) {  // `on`: nvcc asks for its members only where they depend
-        auto const bits = std::uint64_t{words.width} * d;
+        auto const bits = std::uint64_t{width} * d;
         if constexpr (requires { whole.splits(d); })  // several threads, each of which reads a part
             if (whole.splits(d) && bits <= source.left()) {
                 auto const unit = std::lcm(bucket <= most ? bucket : 1, std::size_t{64});
                 in_parts(whole, d, unit, [&](auto& own, auto part) {
                     auto from = source;
-                    from.skip(words.width * std::uint64_t{part.first});
+                    from.skip(width * std::uint64_t{part.first});
                     use_part(own, from, part.first, part.first + part.count, use);
                 });
                 return source.skip(bits);
@@ -180,14 +181,37 @@ void add_codes(B& on, bit_reader& source, M const& m, std::size_t bucket, kernel
     };
     if (out.checked_first) {
         auto const before = source;
-        use_all(on, [](auto&, auto, auto) {});
+        use_all(on, [](auto&, auto, auto, auto) {});
         source.finish();
         source = before;
     }
-    use_all(on, [&](auto& own, std::span<T> part, auto const& terms) {
+    use_all(on, [&](auto& own, std::span<T> part, std::size_t first, Word const* read) {
         if (out.anew) fill(own, part, T(0));  // in the first cache
-        add_terms(own, part, w, terms);
+        add(own, part, first, read);
     });
+}
+
+/// Such codes of the message m, which has made room for them: adds w times its numbers to out. m.terms_of(first, codes,
+/// n) are the terms of n numbers from number `first` on.
+template <class Code, OnHost B, class M, Scalar T>
+void add_codes(B& on, bit_reader& source, M const& m, std::size_t bucket, kernels::code_words words, char const* wrong,
+               T w, added_to<T> out) {
+    add_in_parts<Code>(
+        on, source, words.width, bucket, out,
+        [&](auto& own, bit_reader& from, std::span<Code> to) { take_codes(own, from, to, words, wrong); },
+        [&](auto& own, std::span<T> part, std::size_t first, Code const* codes) {
+            add_terms(own, part, w, m.terms_of(first, codes, part.size()));
+        });
+}
+
+/// Numbers in full: adds w times each to out.
+template <OnHost B, Scalar T>
+void add_numbers(B& on, bit_reader& source, T w, added_to<T> out) {
+    add_in_parts<T>(
+        on, source, 8 * sizeof(T), 1, out, [](auto&, bit_reader& from, std::span<T> to) { take_numbers(from, to); },
+        [&](auto& own, std::span<T> part, std::size_t, T const* numbers) {
+            add_scaled(own, w, std::span(numbers, part.size()), part);
+        });
 }
 
 }  // namespace laconic::wire

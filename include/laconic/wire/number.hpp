@@ -3,6 +3,9 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <span>
@@ -70,10 +73,15 @@ void take_numbers(bit_reader& source, Array&& numbers) {
         constexpr bits exponent = std::bit_cast<bits>(std::numeric_limits<T>::infinity());
         auto const bytes = std::as_writable_bytes(std::span(numbers));
         if (auto const before = source; bytes.size() <= source.left() / 8) {
-            source.take_bytes_to(bytes);
+            auto const* const from = source.take_bits(8 * std::uint64_t{bytes.size()}, bytes).data();
             // One more in its last place carries an exponent of ones into the sign, whatever the processor can compare.
             bits carried = 0;
-            for (T const v : numbers) carried |= (std::bit_cast<bits>(v) & exponent) + (exponent & -exponent);
+            for (std::size_t i = 0; i < std::size(numbers); ++i) {
+                bits word;
+                std::memcpy(&word, from + i * sizeof word, sizeof word);
+                carried |= (word & exponent) + (exponent & -exponent);
+                numbers[i] = std::bit_cast<T>(word);
+            }
             if (carried >> (8 * sizeof(T) - 1) == 0) return;
             source = before;  // one by one, to find the place
         }

@@ -19,7 +19,20 @@ struct plain_kind : leaf_kind<plain_kind> {
     using message = messages::full_vector<T, B>;
 
     static void put(auto& sink, auto const& m) { put_numbers(sink, m.values); }
+    /// As that of bucketed_kind, where the message is the vector itself.
+    template <OnHost B, class C, Scalar T>
+    static bool put_made(B& on, bit_writer& sink, C const&, std::span<T const> x, key,
+                         auto&) requires(C::sends_vector) {
+        messages::check_dimension(x.size());
+        if (first_non_finite(on, x) < x.size()) throw argument_error("a number is not finite");
+        put_numbers(sink, x);
+        return true;
+    }
     static void take(auto&, auto& source, auto& m) { take_numbers(source, m.values); }
+    template <OnHost B, Scalar T>
+    static void take_and_add(B& on, bit_reader& source, auto&, T w, added_to<T> out) {
+        add_numbers(on, source, w, out);
+    }
     template <class M>
     static reading_bounds per_number(M const&) {
         return {8 * sizeof(typename M::value_type), sizeof(typename M::value_type)};
