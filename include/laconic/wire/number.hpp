@@ -71,16 +71,17 @@ void take_numbers(bit_reader& source, Array&& numbers) {
     if constexpr (detail::lies_as_on_wire<Array>) {
         using bits = detail::bits_of<T>;
         constexpr bits exponent = std::bit_cast<bits>(std::numeric_limits<T>::infinity());
-        auto const bytes = std::as_writable_bytes(std::span(numbers));
+        std::span const to(numbers);
+        auto const bytes = std::as_writable_bytes(to);
         if (auto const before = source; bytes.size() <= source.left() / 8) {
             auto const* const from = source.take_bits(8 * std::uint64_t{bytes.size()}, bytes).data();
             // One more in its last place carries an exponent of ones into the sign, whatever the processor can compare.
             bits carried = 0;
-            for (std::size_t i = 0; i < std::size(numbers); ++i) {
+            for (std::size_t i = 0; i < to.size(); ++i) {
                 bits word;
                 std::memcpy(&word, from + i * sizeof word, sizeof word);
                 carried |= (word & exponent) + (exponent & -exponent);
-                numbers[i] = std::bit_cast<T>(word);
+                to[i] = std::bit_cast<T>(word);
             }
             if (carried >> (8 * sizeof(T) - 1) == 0) return;
             source = before;  // one by one, to find the place
