@@ -71,6 +71,7 @@ if command -v clang++ >/dev/null; then
     }
     libcxx -O1 -pthread examples/first/objective.cpp -o "$folder/first"
     for source in cmake/compiled/compressors_double.cpp cmake/compiled/reductions.cpp; do libcxx -fsyntax-only "$source"; done
-    printf '#include <laconic/all.hpp>\n' | libcxx -fsyntax-only -x c++ -
+    # With all methods of float, which no test compiles.
+    printf '#include <laconic/all.hpp>\nauto const method = laconic::parse_method<float>("gd");\n' | libcxx -fsyntax-only -x c++ -
     runs "$folder/first" 'with clang++ -stdlib=libc++'
 fi
