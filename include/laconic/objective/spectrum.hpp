@@ -80,7 +80,7 @@ double largest_eigenvalue(std::size_t d, Apply&& apply) {
     Eigen::Index j = 0;
     for (int applications = 0; applications < 10000; ++applications, ++j) {
         if (j == columns) {  // thick restart: the best Ritz vectors, then the residual, which all of them share
-            matrix const best = basis.leftCols(columns) * solver.eigenvectors().rightCols(kept);
+            matrix const best = basis.leftCols(columns).lazyProduct(solver.eigenvectors().rightCols(kept));
             basis.leftCols(kept) = best;
             basis.col(kept) = vector(basis.col(columns));
             projected.setZero();
