@@ -147,6 +147,20 @@ TEST_CASE("what an outer_reducer cannot do is refused") {
     });
 }
 
+TEST_CASE("one more start() than a round has layers is refused, and the round ends in the first model") {
+    for (std::size_t const length : {3u, 4u, 9u})
+        fibers::run(2, [&](fibers::member& comm) {
+            vec y(4, 1.0), late(length, 7.0);
+            outer_reducer outer(plain{}, comm, y);
+            y.assign(4, comm.rank() + 2.0);
+            outer.start(0, y);
+            CHECK_THROWS_AS(outer.start(0, late), argument_error);
+            outer.finish();
+            CHECK(y == vec(4, 2.5));
+            CHECK(late == vec(length, 7.0));
+        });
+}
+
 TEST_CASE("a saved state goes on bit for bit, and over other ranks with the mean residual") {
     constexpr std::size_t d = 9;
     using outer_type = outer_reducer<error_feedback<top_k<>>, fibers::member, momentum<>, double>;

@@ -36,7 +36,7 @@ namespace laconic {
 /// Or several vectors, layers, whose messages travel while the next ones are made. Local steps may go on between
 /// start() and finish() (Streaming DiLoCo; Douillard et al., 2025): start() takes what is to be sent out of the model,
 /// and finish() only then writes into it. For parts of a model that take turns make one outer_reducer for each part.
-/// A model of 16-bit numbers gets x rounded to them; x itself is then of float.
+/// Where a model has 16-bit numbers, x is kept in float, and the model gets x rounded to 16 bits.
 ///
 /// Every rank makes one, with the same arguments, and makes the same calls. A round is a transaction, as a step of the
 /// reducer is: where finish() throws, x, the step's state and the ranks' models are on all ranks as they were. Memory:
@@ -110,12 +110,12 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
             if (!parts_[l].begun)
                 throw argument_error(
                     {"layer ", l, " of this outer_reducer has no model yet: call begin(", l, ", model) on all ranks"});
-            parts_[l].model = y;
             if (y.size() != parts_[l].size)
                 return reduce_.step().start(l, y, options);  // which finish() refuses on all ranks
             std::span<T> const delta = of(delta_, l);
             compensate(on_, T(-1), y.as_numbers(delta), std::span<T const>(), T(1), agreed(l), delta);
             reduce_.start(l, delta, options);
+            parts_[l].model = y;
         }
     }
 
@@ -163,9 +163,9 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
         return to.finish();
     }
     /// Restores what save() wrote on this rank; then the models of the ranks are to be set from agreed(). All ranks
-    /// restore; where one does not, the next finish() throws agreement_error on all of them unless its number of rounds
-    /// is the same. Throws shape_error for the state of a model of another length, of another outer step, or of another
-    /// reduction, wire_error for damaged bytes, argument_error during a round; then nothing has changed.
+    /// restore; where one does not, the next finish() throws agreement_error on all of them unless that rank has
+    /// made as many rounds. Throws shape_error for the state of a model of another length, of another outer step, or of
+    /// another reduction, wire_error for damaged bytes, argument_error during a round; then nothing has changed.
     void restore(std::span<std::byte const> saved) {
         restore_own(saved, [&] { reduce_.restore(std::span<std::byte const>(state_of_reducer(saved))); });
     }
@@ -216,7 +216,7 @@ class outer_reducer : detail::can_be_reduced<R, C, T, B> {
         if (l >= parts_.size())
             throw argument_error({"there is no layer ", l, ": this outer_reducer has ", parts_.size()});
     }
-    // Of a state.
+    // What a state begins with, so that another outer_reducer refuses it.
     std::string owner() const {
         return detail::concat({"outer_reducer of ", x_.size(), " numbers\nthe outer step: ", to_string(step_)});
     }
