@@ -110,6 +110,19 @@ void refuses_what_it_has_not_made(auto const& c, std::size_t d) {
     }
 }
 
+struct halved : identity {
+    void operator()(auto& on, auto x, key from, auto& m) const {
+        identity::operator()(on, x, from, m);
+        for (auto& v : m.values) v /= 2;
+    }
+};
+
+TEST_CASE("a compressor that is derived from identity sends what its own call makes") {
+    std::vector<float> x{2, 4};
+    decode(identity{}, encode(halved{}, x), x);
+    CHECK(x == std::vector<float>{1, 2});
+}
+
 TEST_CASE("bytes that encode() has not made are refused with their bit, and change nothing") {
     refuses_what_it_has_not_made(top_k{0.1} | quantize{4}, 100);
     refuses_what_it_has_not_made(quantize{.levels = 5, .bucket = 100}, 9999);

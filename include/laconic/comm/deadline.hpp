@@ -18,9 +18,9 @@
 namespace laconic::detail {
 
 /// Where a thread waits for others, which ring, all of them under one mutex. To wake a thread that sleeps takes longer
-/// than most waits of a step, so it lets other threads compute for a few microseconds, and looks, before it sleeps.
-/// Where one of these computes for long meanwhile, which the system may let it for milliseconds, the next waits only
-/// sleep.
+/// than most waits of a step, so a thread first polls for a few microseconds, and lets others compute in between.
+/// If one of these keeps the processor for much longer, as the system may allow for milliseconds, the next waits
+/// sleep at once.
 class doorbell {
   public:
     void ring() {

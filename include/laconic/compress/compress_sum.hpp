@@ -19,7 +19,7 @@ concept StartsWarm = requires(C const& c, B& on, std::span<T const> x, key from,
     { c.start_after(m) } -> std::convertible_to<std::span<T const>>;
 };
 
-/// Both also for other compressors, which have no start.
+/// Both for any compressor: one that does not start warm ignores the start, and leaves none.
 template <Scalar T, class B, class C, class M>
 void compress_from(B& on, C const& c, std::span<T const> x, key from, [[maybe_unused]] std::span<T const> start, M& m) {
     if constexpr (StartsWarm<C, T, B>)

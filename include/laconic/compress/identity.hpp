@@ -14,7 +14,7 @@ struct identity {
 
     template <Scalar T, class B>
     using message = messages::full_vector<T, B>;
-    static constexpr bool sends_vector = true;  ///< The message has the vector's own numbers.
+    using sends_vector = identity;  ///< The message has the vector's own numbers; a derived class's may have others.
 
     void check(std::size_t) const {}
     void blank(auto&, std::size_t d, key, auto& m) const { messages::begin_message(m, d); }

@@ -16,10 +16,10 @@ namespace laconic::detail::drawing {
 
 /// What they have in common. Of Self, for vectors of d numbers,
 ///   scale(d)             is the factor of the numbers that are sent;
-/// and unless what is here suits
+/// and, where the defaults below do not suit,
 ///   check_own(d)         throws argument_error where its own parameters do not suit;
 ///   recipe(places, key)  says how the places are drawn;
-///   counts(d)            are the possible numbers there, for which the rest is checked, and its omega looked at.
+///   counts(d)            are the possible counts of values sent; for each the rest is checked, and its omega taken.
 template <template <class> class Self, class Rest, class Unit = messages::single_number>
 struct drawn {
     Rest rest{};

@@ -48,7 +48,7 @@ struct agreement_error : error {
 /// decoded or remembered anything of that round; and so it does where the ranks' sum of finite numbers overflows, or
 /// the estimate cannot be written.
 struct non_finite_error : error {
-    /// In place of a rank: the estimate, as the caller's numbers with the loss scale; the ranks' sum.
+    /// In place of a rank: the estimate, in the caller's numbers and with the loss scale, or the ranks' sum.
     static constexpr int estimate = -1, sum = -2;
     int rank;
     std::uint64_t round;

@@ -15,7 +15,7 @@ template <class... A, class... B>
 type_list<A..., B...> joined(type_list<A...>, type_list<B...>);
 /// The types of both lists.
 template <class First, class Second>
-using types_of_both = decltype(joined(First(), Second()));
+using types_of_both = decltype(detail::joined(First(), Second()));
 
 /// V, named so that it depends on T: what a template of T computes with it is compiled by that template's callers only,
 /// not by everybody who includes it.

@@ -45,11 +45,12 @@ void before_step([[maybe_unused]] E& estimator, [[maybe_unused]] B& on, [[maybe_
     if constexpr (requires { estimator.before_step(on, x, m); }) estimator.before_step(on, x, m);
 }
 
-/// estimator.corrects_local_steps(), and false for one that has no such member.
+/// An estimator with local steps or points of its own: it says whether it corrects them.
 template <class E>
 concept HasLocalSteps = requires(E const& estimator) {
     estimator.corrects_local_steps();
 };
+/// estimator.corrects_local_steps(), and false for one that has no such member.
 template <class E>
 bool corrects_local_steps([[maybe_unused]] E const& estimator) {
     if constexpr (HasLocalSteps<E>) return estimator.corrects_local_steps();

@@ -112,8 +112,8 @@ bool make_delta(F& feedback, B& on, round_context const& now, T scale, std::span
     }
 }
 
-/// feedback.with_delta(), or the same by make_delta() where a feedback has none: then argument_error for a `waited`
-/// that is not 1.
+/// feedback.with_delta(), or the same by make_delta() where a feedback has none, which then throws argument_error unless
+/// `waited`, the factor of the residual, is 1.
 template <class F, class B, Scalar T>
 bool with_delta(F& feedback, B& on, round_context const& now, T scale, std::span<T const> x, T waited, std::span<T> out,
                 auto last) {

@@ -65,7 +65,7 @@ class stored_residual {
 
     double rate() const { return 0; }  ///< of a shift: it has none
     bool keeps_residual() const { return true; }
-    /// Of the residual as S stores it.
+    /// The bytes of the residual as S stores it.
     std::size_t stored_bytes() const { return (wire::bits(stored_) + 7) / 8; }
     /// 0 before start().
     std::size_t dimension() const { return stored_.dimension(); }

@@ -11,8 +11,8 @@
 #include "laconic/optim/adam.hpp"
 #include "laconic/recursion.hpp"
 
-/// Methods that communicate once in several local steps: g_i = x - y_i, where y_i is the rank's model after them, or
-/// for proxskip that over the step.
+/// Methods that communicate once in several local steps: g_i = x - y_i, where y_i is the rank's model after them; in
+/// proxskip this difference is divided by the step size.
 namespace laconic {
 
 namespace detail {

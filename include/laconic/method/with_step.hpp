@@ -12,8 +12,8 @@ namespace laconic {
 
 /// The recursion, over vectors of T on B, with a heavy ball in place of its gradient step, of the same size: v <- beta
 /// v + estimate, x <- x - step v. A prox that it has is then for step / (1 - beta), the limit of the step along a
-/// constant estimate. None where local steps, or points, are corrected by the mean. Throws argument_error unless beta
-/// is in [0, 1), and where only the estimator's value says that it corrects them.
+/// constant estimate. Does not compile where the estimator's type says that it corrects its local steps or points by
+/// the mean. Throws argument_error where only its value says so, and unless beta is in [0, 1).
 template <Scalar T, class B, class C, class F, class L, class E, class X>
 requires(!requires {
     requires E::corrects_local_steps();
@@ -31,7 +31,7 @@ auto with_momentum(recursion<C, F, proximal<gradient_step, Q>, L, E, X> const& r
 /// The recursion for f + R: every gradient step is followed by R's proximal operator for the same size (with a heavy
 /// ball: the size in the limit), which is scale x rate where the scale is inside the messages. It leads to the
 /// minimiser of f + R where the recursion's estimate becomes exact (gd, diana, ef21, ...), and not where it does not.
-/// Replaces a prox that it has. None for local steps, of which each would need R, too.
+/// Replaces a prox that it has. Does not compile for local steps, as each would need R.
 template <class C, class F, class L, class E, class X, class P>
 requires(!detail::HasLocalSteps<E>) auto with_prox(recursion<C, F, gradient_step, L, E, X> const& r, P prox) {
     return r.with_step(proximal<gradient_step, P>{r.step, prox, r.scale * r.step.rate});

@@ -15,7 +15,7 @@ namespace laconic {
 /// A step of the optimizer. Satisfied iff S is movable and step(on, x, d) moves the iterate x, in place, along the
 /// estimate d of the gradient (which it may overwrite), both of one length. With to_string(step) its parameters are
 /// among those that the ranks compare before they start; with state(archive) (wire/state.hpp) its state is saved.
-/// Squares of d that it remembers, which may overflow where x does not, are a span square().
+/// If it remembers squares of d, which may overflow where x does not, square() returns them as a span.
 template <class S, class T = double, class B = host>
 concept Step = std::movable<S> && requires(S& step, B& on, std::span<T> x, std::span<T> d) {
     step(on, x, d);

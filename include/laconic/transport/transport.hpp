@@ -125,7 +125,7 @@ struct transport_of<X, M, T, B> {
     using type = typename X::template transport<M, T, B>;
 };
 
-/// What a recursion calls X has a server, which answers by a feedback of its own (served.hpp).
+/// The transport that a recursion names by X has a server, which answers with a feedback of its own (served.hpp).
 template <class X>
 concept HasServer = requires(X const& x) {
     x.feedback;

@@ -150,8 +150,8 @@ struct added_to {
 
 /// Reads `out.numbers.size()` words of `width` bits each, some at a time, and adds what they stand for: so where it
 /// throws, some are added, unless all are checked first. take(on, source, room) reads some, and checks them;
-/// add(on, part, first, read) adds them to the numbers from number `first` on, which is the first of its bucket or has
-/// as many in its bucket.
+/// add(on, part, first, read) adds them to the numbers from number `first` on: a part begins where a bucket begins, or
+/// lies within one bucket.
 template <class Word, OnHost B, Scalar T>
 void add_in_parts(B& on, bit_reader& source, unsigned width, std::size_t bucket, added_to<T> out, auto take, auto add) {
     constexpr std::size_t most = std::min(detail::codes_together, 2 * detail::codes_together / sizeof(Word));
@@ -191,8 +191,8 @@ void add_in_parts(B& on, bit_reader& source, unsigned width, std::size_t bucket,
     });
 }
 
-/// Such codes of the message m, which has made room for them: adds w times its numbers to out. m.terms_of(first, codes,
-/// n) are the terms of n numbers from number `first` on.
+/// Reads the codes of the message m, which has made room for them, and adds w times its numbers to out.
+/// m.terms_of(first, codes, n) are the terms of n numbers from number `first` on.
 template <class Code, OnHost B, class M, Scalar T>
 void add_codes(B& on, bit_reader& source, M const& m, std::size_t bucket, kernels::code_words words, char const* wrong,
                T w, added_to<T> out) {
@@ -204,7 +204,7 @@ void add_codes(B& on, bit_reader& source, M const& m, std::size_t bucket, kernel
         });
 }
 
-/// Numbers in full: adds w times each to out.
+/// Reads uncompressed numbers, and adds w times each to out.
 template <OnHost B, Scalar T>
 void add_numbers(B& on, bit_reader& source, T w, added_to<T> out) {
     add_in_parts<T>(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <span>
 
@@ -22,9 +23,10 @@ struct plain_kind : leaf_kind<plain_kind> {
     /// As that of bucketed_kind, where the message is the vector itself.
     template <OnHost B, class C, Scalar T>
     static bool put_made(B& on, bit_writer& sink, C const&, std::span<T const> x, key,
-                         auto&) requires(C::sends_vector) {
+                         auto&) requires std::same_as<typename C::sends_vector, C> {
         messages::check_dimension(x.size());
         if (first_non_finite(on, x) < x.size()) throw argument_error("a number is not finite");
+        sink.reserve(detail::as_size(sink.bits() / 8) + x.size_bytes() + 64);
         put_numbers(sink, x);
         return true;
     }
