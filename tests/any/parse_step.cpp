@@ -17,7 +17,7 @@ TEST_CASE("every step is read, with its defaults, and written back") {
         CHECK(read(text) == text);
     CHECK(read("adam") == "adam(0.001)");
     CHECK(read("momentum(rate=0.5)") == "momentum(0.5, 0.9)");
-    for (auto const& s : list_steps()) CHECK_NOTHROW(parse_step(s.name + (s.name == "momentum" ? "(0.1)" : "")));
+    for (auto const& s : list_steps()) CHECK(read(s.name + (s.name == "momentum" ? "(0.1)" : "")).starts_with(s.name));
 }
 
 TEST_CASE("what is read moves as the step itself, and saves the same state") {

@@ -279,7 +279,8 @@ TEST_CASE("what is no matrix is refused, by check, by the compressor and by the 
     auto const c = zero_blocks{1} | low_rank{2, 1};
     CHECK_THROWS_AS(sent_by(c, vec{1, 2, 3, 0}), argument_error);
     CHECK_THROWS_AS(static_cast<void>(c.delta(4)), argument_error);
-    CHECK_NOTHROW(sent_by(c, vec{1, 2, 0, 0}));
+    auto const sent = sent_by(c, vec{1, 2, 0, 0});
+    CHECK(std::abs(sent[0] - 1) + std::abs(sent[1] - 2) < 1e-14);
 }
 
 TEST_CASE("a start of one's own") {
@@ -322,7 +323,8 @@ TEST_CASE("a start of one's own") {
 TEST_CASE("a start is compared by place, checked by size, and not written") {
     vec const a(4, 1.0), b = a;
     warm const c{4, 1, a};
-    CHECK(c == c);
+    auto const copy = c;
+    CHECK(copy == c);
     CHECK(c != warm{4, 1, b});
     CHECK(c != warm{4, 2, a});
     CHECK_NOTHROW(c.check(16));

@@ -101,7 +101,7 @@ double variance_of_mean(std::vector<double> const& x) {
 }
 
 TEST_CASE("the variance of the mean: of like numbers f (1 - f) / n^2, of any at most 4/3 of independent ranks'") {
-    CHECK(variance_of_mean({.3, .3, .3, .3}) == doctest::Approx(.01).epsilon(.001));
+    CHECK(variance_of_mean({.3, .3, .3, .3}) == doctest::Approx(.01).epsilon(.01).scale(0));
     CHECK(variance_of_mean({.5, .5, .5, .5}) == 0);
     CHECK(variance_of_mean({.25, .75}) == doctest::Approx(.125));  // independent: .09375
     for (std::size_t const n : {2u, 3u, 4u})

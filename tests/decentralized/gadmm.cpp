@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GADMM, D-GADMM, Q-GADMM and their kin: the numbers of section 1 of the specification, theorem and all.
+// GADMM, D-GADMM, Q-GADMM and their kin: known numbers of independent programs, and the theorem.
 #include "laconic/decentralized/gadmm.hpp"
 
 #include "decentralized/networks.hpp"
@@ -51,7 +51,7 @@ TEST_CASE("T1.1: three iterations by hand") {
     CHECK(end[2] == doctest::Approx(-3).epsilon(1e-8));
 }
 
-TEST_CASE("DET6 is the data that the specification describes") {
+TEST_CASE("DET6 is the data of the known numbers") {
     auto const w = six_workers();
     vec const best{-0.057736389575, -0.075322779672, 0.137868761553, 0.152527961002};
     for (std::size_t j = 0; j < 4; ++j) CHECK(std::abs(w.best[j] - best[j]) < 1e-11);

@@ -321,7 +321,7 @@ TEST_CASE("residuals are known beyond the range of their squares") {
             ggadmm<> const method{.balance = 2};
             auto run = method.start<double>(problem{}, f, comm, std::span<double>(x), 7);
             run.round();
-            CHECK(run.primal_residual() == doctest::Approx(.75 * scale).epsilon(1e-12));
+            CHECK(run.primal_residual() / scale == doctest::Approx(.75).epsilon(1e-12));
             for (int k = 0; k < 100; ++k) run.round();
             CHECK(std::abs(x[0]) < 1e-6 * scale);
         });

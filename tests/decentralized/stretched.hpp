@@ -15,7 +15,7 @@
 #include "support/data.hpp"
 #include "support/toys.hpp"
 
-// The problems of tables 1.9(b) and 1.9(d) of the specification: least squares that are stretched along one direction
+// The problems 1.9(b) and 1.9(d): least squares that are stretched along one direction
 // for each rank.
 namespace networks {
 

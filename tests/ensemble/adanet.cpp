@@ -139,5 +139,5 @@ TEST_CASE("4.6: housing: F falls, an ensemble is better than its members, and la
     }
     CHECK(shallow < deep);
     CHECK(uniform < singles);
-    CHECK(uniform / 4 < 0.03);  // the spec's networks, four times as wide, have 0.0205
+    CHECK(uniform / 4 < 0.03);  // independent networks, four times as wide, have 0.0205
 }

@@ -365,8 +365,10 @@ TEST_CASE("race: lag_ps takes each worker's own smoothness") {
 TEST_CASE("race: a9a, 10 workers: the independent optimum, and gradient descent's independent trace") {
     if (no_data()) return;
     // Of 32561 rows one worker has 3257, the others 3256: as each counts by its rows, all is as on one worker.
+    int entries = 0;
     for (auto const& known : nlohmann::json::parse(text_of(data_folder() + "/optima.json"))) {
         if (known.at("data") != "a9a" || known.at("workers") != 1) continue;
+        ++entries;
         bool const longest = known.at("lambda_tag") == "1e-3";
         auto const all = race_json("--data " + data_folder() + "/a9a.xz --method gd --target 1e-15 --rounds " +
                                    (longest ? "1000" : "10") + " --lambda " + known.at("lambda").dump());
@@ -384,6 +386,7 @@ TEST_CASE("race: a9a, 10 workers: the independent optimum, and gradient descent'
         }
         CHECK(compared == (longest ? 4 : 2));
     }
+    CHECK(entries == 3);
 }
 
 TEST_CASE("race: a9a, 10 workers: diana falls linearly to 1e-10 with its theorem's step, qsgd stalls above" *

@@ -8,7 +8,7 @@
 
 using namespace toys;
 
-// Ridge regression as in the specification's ablation: 5 workers of 40 rows of 50 nearly normal numbers, the features'
+// Ridge regression of an ablation: 5 workers of 40 rows of 50 nearly normal numbers, the features'
 // sizes rising from 0.1 to 1, lambda = 0.01, labels of a line except for noise of a tenth.
 workers ablation_ridges() {
     key const from{1};
@@ -62,7 +62,7 @@ std::string sec(double xi, double beta, std::string const& more = "") {
 // and 1921 rounds, and 130708, 57504, 58698, 18509, 12915 and 54325 numbers; without memory (xi = 20) or errors (xi =
 // 50) it was stuck at 5.6e-5 and 1.7e-2. A compiler that fuses products may change ours a little. At xi = 200, which is
 // too large, it may change all: of 12 starts that differ by 1e-14 three diverged, and nine took 22978 to 24961 numbers.
-TEST_CASE("the specification's ablation: what saves, what diverges, what gets stuck" * doctest::test_suite("slow")) {
+TEST_CASE("an ablation: what saves, what diverges, what gets stuck" * doctest::test_suite("slow")) {
     auto const f = ablation_ridges();
     auto const p = constants(f);
     auto const t = task_of("the ablation's", f, p, known_optimum(f), vec(50));

@@ -34,7 +34,7 @@ TEST_CASE("signs times the root mean square lose 2 |x|^2 (1 - |x|_1 / (sqrt d |x
     host on;
     for (bowls::vec const& x : {bowls::vec{1, -2, .5, 3}, {4, 0, 0, 0}, {1, 1, -1, 1}}) {
         bowls::vec left = x;
-        add_message(on, std::span(left), -1., compress(laws::rms_sign{}, x, key{1}));
+        add_message(on, std::span(left), -1., laconic::compress(laws::rms_sign{}, x, key{1}));
         double error = 0, square = 0, sum = 0;
         for (std::size_t j = 0; j < 4; ++j) error += left[j] * left[j], square += x[j] * x[j], sum += std::abs(x[j]);
         CHECK(error == doctest::Approx(2 * square * (1 - sum / (2 * std::sqrt(square)))).epsilon(1e-12));

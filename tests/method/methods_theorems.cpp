@@ -63,8 +63,6 @@ TEST_CASE("messages of random coordinates, without shifts and with them, of all 
             double const alpha = share / (1 + omega), spread = share < 1 ? omega / (n * (1 - share)) : 6 * omega / n;
             double const least = p.least_strong_convexity;
             step = std::min((share < 1 ? alpha : alpha / 2) / least, 2 / ((l + least) * (1 + spread)));
-            double const other = std::min(alpha / 2 / least, 2 / ((l + least) * (1 + 6 * omega / n)));
-            if (other > step) continue;  // the general form's step is longer: another theorem
             holds_along_a_run(
                 t, "diana(rand_k(3), memory=" + number(alpha) + ")",
                 {3, alpha, step, step * step * (share < 1 ? spread / alpha : 4 * omega / (alpha * n)), step * least},

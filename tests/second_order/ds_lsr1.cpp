@@ -342,7 +342,7 @@ TEST_CASE("T3.8: by the server, what crosses a link of the star is the derived t
             auto const n_cg = round.products;
             // Rank 1's quarter of the coordinates, 8 .. 16, of which it sends nothing and receives the others' sums.
             std::size_t const own = 9;
-            // The table of the spec: numbers on a link, of which a sum crosses it once, to the server, and what the
+            // The numbers on a link, of which a sum crosses it once, to the server, and what the
             // server broadcasts once. f = mean f_i in place of the sum: no difference here.
             std::size_t const table = how == curvature_transport::ship_s_and_y ? (2 * m + 3) * d + 2
                                       : how == curvature_transport::ship_y     ? (m + 3) * d + 2

@@ -135,8 +135,8 @@ TEST_CASE_TEMPLATE(
                 squares += (mean - v) * (mean - v) / 65536;
             }
             CHECK(squares == doctest::Approx(f * (1 - f) / double(n * n)).epsilon(1e-4).scale(1));
-            if (n == 4 && j == 0) CHECK(squares == doctest::Approx(.01).epsilon(1e-3));  // independent: .0525
-            if (n == 4 && j == 1) CHECK(squares < 1e-9);                                 // independent: .0625
+            if (n == 4 && j == 0) CHECK(squares == doctest::Approx(.01).epsilon(1e-2).scale(0));  // independent: .0525
+            if (n == 4 && j == 1) CHECK(squares < 1e-9);                                          // independent: .0625
         }
     }
 }
