@@ -17,10 +17,9 @@
 
 namespace laconic::detail {
 
-/// Where a thread waits for others, which ring, all of them under one mutex. To wake a thread that sleeps takes longer
-/// than most waits of a step, so a thread first polls for a few microseconds, and lets others compute in between.
-/// If one of these keeps the processor for much longer, as the system may allow for milliseconds, the next waits
-/// sleep at once.
+/// Where a thread waits for others, which ring, all under one mutex. Waking a thread takes longer than most waits of a
+/// step, so it first polls for a few microseconds, and lets others compute in between; if one of these keeps the
+/// processor for much longer, as the system may allow for milliseconds, the next waits sleep at once.
 class doorbell {
   public:
     void ring() {
