@@ -40,11 +40,12 @@ template <class M>
 auto composed(M const& method) {
     return method.template compose<double, laconic::host>(constants);
 }
-// rand_k whose q-th call, on each rank, keeps coordinates q k + rank + t, t < k, modulo d.
+// rand_k whose q-th `repeats` calls, on each rank, keep coordinates q k + rank + t, t < k, modulo d.
 struct cyclic {
     std::size_t k = 1;
     int rank = 0;
     mutable std::size_t calls = 0;
+    std::size_t repeats = 1;  // 2 for ADIANA, both of whose messages in a step keep the same ones
 
     template <laconic::Scalar T, class B>
     using message = laconic::messages::full_vector<T, B>;
@@ -54,7 +55,7 @@ struct cyclic {
         vec here(x.size()), kept(x.size());
         copy_to_host(on, x, std::span<double>(here));
         for (std::size_t t = 0; t < k; ++t) {
-            auto const j = (calls * k + static_cast<std::size_t>(rank) + t) % x.size();
+            auto const j = (calls / repeats * k + static_cast<std::size_t>(rank) + t) % x.size();
             kept[j] = here[j] * static_cast<double>(x.size()) / static_cast<double>(k);
         }
         ++calls;

@@ -160,23 +160,6 @@ inline auto of_round(bool odd, bool w_moves, double p) {
     return [=](int rank) { return round_context::of(key{1}, round, rank, bowls::ranks); };
 }
 
-// Of whose calls two in turn keep the same coordinates, as the two messages of a step of ADIANA do.
-struct twice_cyclic {
-    int rank = 0;
-    mutable std::size_t calls = 0;
-
-    template <laconic::Scalar T, class B>
-    using message = laconic::messages::full_vector<T, B>;
-    void check(std::size_t) const {}
-    void blank(auto&, std::size_t size, laconic::key, auto& m) const { laconic::messages::begin_message(m, size); }
-    void operator()(auto& on, auto x, laconic::key from, auto& m) const {
-        bowls::cyclic{2, rank, calls++ / 2}(on, x, from, m);
-    }
-    double omega(std::size_t d) const { return double(d) / 2 - 1; }
-    bool operator==(twice_cyclic const&) const = default;
-    friend std::string to_string(twice_cyclic const&) { return "twice_cyclic"; }
-};
-
 /// Rounds by hand of the recursion of(rank); play(r, f, x, step) makes one step.
 template <class B>
 void come_by_hand_to(std::string const& name, auto of, auto play, std::initializer_list<bowls::known> answers) {
@@ -395,7 +378,7 @@ void known_by_hand() {
         come_by_hand_to<B>(
             "ADIANA",
             [&](int rank) {
-                return composed(adiana<twice_cyclic>{{rank}, given});
+                return composed(adiana<bowls::cyclic>{{2, rank, 0, 2}, given});
             },
             [](auto& r, auto const& f, auto& x, std::size_t step) {
                 CHECK(to_string(r[0].estimator).ends_with("p=0.125)"));
