@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """reference.py RACE DOCS [--write]: whether the pages of DOCS/reference are what the code says; with --write, makes them so.
 
-A page has a section for each name that `race --list` prints. In it the signature, what the value is, its source, its fields and
-the comment of its header are the code's. What stands between the marks BY_HAND and FROM_CODE is written by hand and kept: when to
+A page has a section for each name that `race --list` prints, but those that it does not race. In it the signature, what the
+value is, its source, its fields and the comment of its header are the code's. What stands between the marks BY_HAND and FROM_CODE is written by hand and kept: when to
 take it, and a command of race. Below that is the part of the command's output that is the same on every machine.
 """
 
@@ -180,7 +180,7 @@ def same(made, there):
 
 def main():
     race, docs = sys.argv[1], pathlib.Path(sys.argv[2])
-    parts = listed(subprocess.run([race, "--list"], capture_output=True, text=True, check=True).stdout)
+    *parts, _ = listed(subprocess.run([race, "--list"], capture_output=True, text=True, check=True).stdout)
     made = {docs / "llms.txt": (docs / "llms.txt").read_text(encoding="utf-8")}
     for (title, folders), names in zip(PAGES.items(), parts, strict=True):
         made[docs / "reference" / f"{title}.md"] = page(docs / "reference" / f"{title}.md", names, folders, race)

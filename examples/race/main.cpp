@@ -46,6 +46,35 @@ std::string lines_of(std::vector<laconic::listed_value> const& all) {
     return text;
 }
 
+// Methods that race does not run, as each is a loop of one's own or another call than descend().
+std::vector<laconic::listed_value> const not_raced{
+    {.name = "MuLoCo",
+     .about = "DiLoCo with Muon for the matrices: outer_reducer around local steps of muon; no theorem covers it",
+     .source = "Therien et al., arXiv:2505.23725"},
+    {.name = "Streaming DiLoCo",
+     .about =
+         "DiLoCo of one part of the model after another, whose messages travel during local steps: an outer_reducer "
+         "for each part; no theorem covers it",
+     .source = "Douillard et al., arXiv:2501.18512"},
+    {.name = "DES-LOC",
+     .about = "local steps of Adam, whose m and v are averaged more rarely than the model: an outer_reducer and two "
+              "reducers; no theorem here covers it",
+     .source = "Iacob et al., arXiv:2505.22549"},
+    {.name = "SCAFFOLD, option I",
+     .about =
+         "local gradients corrected by those at the agreed model: an outer_reducer, and a reducer of the gradients; "
+         "its fixed point is the optimum",
+     .source = "Karimireddy et al., ICML 2020"},
+    {.name = "0/1 Adam",
+     .about = "local steps of Adam whose v is fixed, and signs of their sums: a reducer whose collective is "
+              "two_shot(scaled_sign, owner_keeps=yes); no theorem here covers it",
+     .source = "Lu et al., ICLR 2023"},
+    {.name = "FedBCD",
+     .about = "ranks that have different features of the same samples: fed_bcd",
+     .source = "Liu et al., IEEE TSP 70, 2022"},
+    {.name = "AdaNet", .about = "ensembles of networks that grow: adanet", .source = "Cortes et al., ICML 2017"},
+};
+
 /// A race, ready to start.
 struct entry {
     options chosen;
@@ -99,7 +128,8 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
         if (reports(job))
             output::print(lines_of(race::list_of_methods()) + "\n" + lines_of(race::list_of_compressors()) + "\n" +
                           lines_of(race::list_of_collectives()) + "\n" + lines_of(race::list_of_reductions()) + "\n" +
-                          lines_of(laconic::list_costs()) + "\n" + lines_of(race::list_of_steps()));
+                          lines_of(laconic::list_costs()) + "\n" + lines_of(race::list_of_steps()) + "\n" +
+                          lines_of(not_raced));
         return {};
     }
     auto data = loaded(o);

@@ -58,9 +58,11 @@ void declare_problem(CLI::App& app, options& o) {
         ->option_text("METHOD ...")
         ->take_all();
     add_whole_number<std::uint64_t>(app, "--seed", o.run.seed, 0, "all randomness follows from it");
-    app.add_flag("--list", o.list,
-                 "print the methods, the compressors, the collectives, the reductions of a loop of one's own, the costs "
-                 "and the steps, with what they do, references, their parameters and what these may be");
+    app.add_flag(
+        "--list", o.list,
+        "print the methods, the compressors, the collectives, the reductions of a loop of one's own, the costs "
+        "and the steps, with what they do, references, their parameters and what these may be; and the "
+        "methods that are another program's");
 }
 
 void declare_end(CLI::App& app, options& o) {

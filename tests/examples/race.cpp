@@ -74,9 +74,9 @@ TEST_CASE(
     auto const run = run_race("--list");
     CHECK(run.status == 0);
     for (char const* const line :
-         {"gd(step=)\n", "signsgd(step=, batch=0)\n", "vr_diana_saga(compressor, step=, memory=, batch=1)\n",
-          "\n    g full, C identity, alpha 0\n", "\n    Alistarh et al., NeurIPS 2017\n",
-          "\ngtop_k(k=0.01, as_published=no)\n",
+         {"\nMuLoCo\n", "\nStreaming DiLoCo\n", "\nDES-LOC\n", "gd(step=)\n", "signsgd(step=, batch=0)\n",
+          "vr_diana_saga(compressor, step=, memory=, batch=1)\n", "\n    g full, C identity, alpha 0\n",
+          "\n    Alistarh et al., NeurIPS 2017\n", "\ngtop_k(k=0.01, as_published=no)\n",
           "\ntop_k(k, chunk=0)\n    the k largest magnitudes, of all or of each chunk; contractive\n",
           "\nquantize(levels=1, bucket=0, p=2, damped=yes)\n", "\npackets(payload, header, fixed)\n",
           "\ncat(compressor, or=, cost=bits, sizes=formula, step=)\n", "\nparts(length, C, length, C, ...)\n",

@@ -39,7 +39,8 @@ struct bidirectional {
     static constexpr void description(auto&& describe) {
         describe(
             "bidirectional", "any of these; the server answers in messages of C, with a memory and errors of its own",
-            "Tang et al., ICML 2019; Philippenko, Dieuleveut, arXiv:2006.14591; EF21-P: Gruntkowska et al., ICML 2023",
+            "Tang et al., ICML 2019; Philippenko, Dieuleveut, arXiv:2006.14591; EF21-BC: Fatkhullin et al., "
+            "arXiv:2110.03294; EF21-P: Gruntkowska et al., ICML 2023",
             field("method", &bidirectional::method).needed(), field("compressor", &bidirectional::compressor).needed(),
             field("memory", &bidirectional::rate).between(0, 1).by_name(),
             field("keep_errors", &bidirectional::keep_errors));

@@ -169,7 +169,7 @@ struct dgc {
     bool operator==(dgc const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("dgc", "g clipped, C top_k of momenta that are accumulated until they are sent, alpha 0",
-                 "Lin et al., ICLR 2018", field("k", &dgc::k).written_by_name(),
+                 "Deep Gradient Compression: Lin et al., ICLR 2018", field("k", &dgc::k).written_by_name(),
                  field("momentum", &dgc::momentum).written().by_name(), field("nesterov", &dgc::nesterov),
                  field("clip", &dgc::clip).between(0, 1e300).by_name(),
                  field("warm_up", &dgc::warm_up).between(0, 1e12), detail::step_field, detail::batch_field);

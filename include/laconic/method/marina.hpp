@@ -87,7 +87,8 @@ struct dasha {
     bool operator==(dasha const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("dasha", "g full or by PAGE, C unbiased, h follows g by differences of g",
-                 "Tyurin, Richtarik, ICLR 2023", detail::compressor_field, detail::step_field, detail::batch_field);
+                 "DASHA, DASHA-PAGE: Tyurin, Richtarik, ICLR 2023", detail::compressor_field, detail::step_field,
+                 detail::batch_field);
     }
 };
 template <class C>

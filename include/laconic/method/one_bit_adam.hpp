@@ -49,7 +49,7 @@ struct one_bit_adam {
     static constexpr void description(auto&& describe) {
         describe("one_bit_adam",
                  "g a mean that all ranks share, C contractive, alpha 0, decay 1; Adam whose v is fixed",
-                 "Tang et al., ICML 2021", detail::compressor_field,
+                 "1-bit Adam: Tang et al., ICML 2021", detail::compressor_field,
                  field("warm_up", &one_bit_adam::warm_up).between(1, 1e12).by_name(),
                  field("beta1", &one_bit_adam::beta1).between(0, 1).by_name(),
                  field("beta2", &one_bit_adam::beta2).between(0, 1).by_name(),

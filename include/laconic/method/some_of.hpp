@@ -38,7 +38,7 @@ struct some_of {
     bool operator==(some_of const&) const = default;
     static constexpr void description(auto&& describe) {
         describe("some_of", "ef21, ef21_sgdm, diana, local_sgd or scaffold; so many ranks send in a round",
-                 "Fatkhullin et al., arXiv:2110.03294; Karimireddy et al., ICML 2020",
+                 "EF21-PP: Fatkhullin et al., arXiv:2110.03294; DIANA-PP; SCAFFOLD: Karimireddy et al., ICML 2020",
                  field("method", &some_of::method).needed(),
                  field("ranks", &some_of::ranks).between(1, 1e9).written().by_name());
     }

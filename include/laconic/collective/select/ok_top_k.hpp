@@ -90,7 +90,8 @@ struct ok_top_k {
     reused_for rounds{};
 
     static constexpr void description(auto&& describe) {
-        describe("ok_top_k", "about k terms of the sum", "Li, Hoefler, PPoPP 2022", field("k", &ok_top_k::k).written(),
+        describe("ok_top_k", "about k terms of the sum", "Ok-Topk: Li, Hoefler, PPoPP 2022",
+                 field("k", &ok_top_k::k).written(),
                  field("threshold", &ok_top_k::rounds, &reused_for::threshold).between(1, 0x1p53),
                  field("regions", &ok_top_k::rounds, &reused_for::regions).between(1, 0x1p53));
     }
