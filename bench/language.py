@@ -34,9 +34,9 @@ def nesterov(x):
 
 # A reduction of each step's gradients with AdamW behind it, or `muon`, or, in `rounds` of local steps, of the models.
 # Some take the learning rate of the method `like`: those that only round dense's, those of local steps that of a rank
-# alone.
+# alone. With `states` Adam's m and v are averaged, too, in every so many of these rounds.
 Method = collections.namedtuple(
-    "Method", "name reduction rounds outer like muon every", defaults=(False, None, None, False, None)
+    "Method", "name reduction rounds outer like muon every states", defaults=(False, None, None, False, None, ())
 )
 TOP = "error_feedback(top_k({}) | quantize(7, bucket=128))".format
 SPARSE_LOCO = "unproved(error_feedback(top_k(64, chunk=4096) | bin_means(2), decay=0.95))"
@@ -51,6 +51,10 @@ METHODS = [
     Method("top 1 %, 4 bits", TOP(0.01)),
     Method("local SGD", "plain(over=ring)", True, like="alone"),
     Method("local SGD, two-shot, 4 bits", "plain(over=two_shot(uniform(4, bucket=128)))", True, like="alone"),
+    Method("local SGD, 4 steps", "plain(over=ring)", True, like="alone", every=4),
+    Method("local SGD, 5 steps", "plain(over=ring)", True, like="alone", every=5),
+    Method("DES-LOC, 5 steps", "plain(over=ring)", True, like="alone", every=5, states=(3, 6)),
+    Method("local Adam, 5 steps", "plain(over=ring)", True, like="alone", every=5, states=(1, 1)),
     Method("DiLoCo", "plain(over=ring)", True, nesterov, like="alone"),
     Method("DiLoCo, two-shot, 4 bits", "plain(over=two_shot(uniform(4, bucket=128)))", True, nesterov, like="alone"),
     Method("DiLoCo, top 10 %, 4 bits", TOP(0.1), True, nesterov, like="alone"),
@@ -112,20 +116,23 @@ def train(rank, how, text, tests, method, seed, rate):
     """The loss of the text `tests` in the end, and the bytes that were sent."""
     torch.manual_seed(seed)
     model = Model(how.width, how.context)
-    sender, evaluating = None, contextlib.nullcontext
+    reducers, evaluating = [], contextlib.nullcontext
     if method.rounds:
-        over = laconic.torch.comm_of(engine="tcp")
-        options = {"every": method.every or how.every, "outer": method.outer, "seed": seed}
+        over, every = laconic.torch.comm_of(engine="tcp"), method.every or how.every
+        options = {"every": every, "outer": method.outer, "seed": seed}
         rounds = laconic.torch.LocalRounds(model.parameters(), method.reduction, over, **options)
-        sender, evaluating = rounds, rounds.agreed
+        reducers, evaluating = [rounds.reducer], rounds.agreed
+        if method.states:
+            mean = laconic.Reducer(method.reduction, over, rounds.x, seed=seed)
+            reducers.append(mean)
     elif method.reduction:
         model = DistributedDataParallel(model, gradient_as_bucket_view=True)
-        sender = laconic.torch.register(model, method.reduction, engine="tcp", seed=seed)
+        reducers = [laconic.torch.register(model, method.reduction, engine="tcp", seed=seed).reducer]
     inner = optimizers(model, rate, method.muon)
     schedules = [OneCycleLR(each, rate, how.steps, pct_start=0.1, cycle_momentum=False) for each in inner]
     window = torch.arange(how.context + 1)
     draws = torch.Generator().manual_seed(seed * how.ranks + rank)
-    for _ in range(how.steps):
+    for step in range(1, how.steps + 1):
         first = torch.randint(len(text) - len(window), (how.batch, 1), generator=draws)
         model.zero_grad()
         loss_of(model, text[first + window].long()).backward()
@@ -133,12 +140,15 @@ def train(rank, how, text, tests, method, seed, rate):
             each.step()
         if method.rounds:
             rounds.step()
+        for state, times in zip(("exp_avg", "exp_avg_sq"), method.states):  # Adam's m and v
+            if step % (times * every) == 0:
+                mean({name: inner[0].state[p][state].numpy() for name, p in zip(rounds.x, model.parameters())})
     tests = tests[: len(tests) // len(window) * len(window)].view(-1, len(window))
     tests = tests[:: max(1, len(tests) // how.windows)][: how.windows][rank :: how.ranks].long()
     with evaluating(), torch.no_grad():
         loss = loss_of(model, tests)
     dist.all_reduce(loss)
-    return loss.item() / how.ranks, sender.reducer.statistics.bytes_on_link if sender else 0
+    return loss.item() / how.ranks, sum(reducer.statistics.bytes_on_link for reducer in reducers)
 
 
 def rates(method, how, found):
@@ -187,8 +197,8 @@ def read(how):
 
 
 def draw(rows, file):
-    script = ["set terminal svg size 960,440 dynamic background rgb 'white' font 'sans,12'", f"set output '{file}'",
-              "set logscale x", "set format x '10^{%T}'", "set grid", "set key outside right spacing 1.3 noenhanced",
+    script = ["set terminal svg size 960,660 dynamic background rgb 'white' font 'sans,12'", f"set output '{file}'",
+              "set logscale x", "set format x '10^{%T}'", "set grid", "set key outside right spacing 1.1 noenhanced",
               "set xlabel 'bytes on the link'", "set ylabel 'loss, nats a byte'", "set offsets 0, 0, 0.05, 0.02"]  # fmt: skip
     plots = []
     for i, (name, sent, loss) in enumerate(rows):
