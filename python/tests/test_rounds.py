@@ -45,6 +45,8 @@ weighted_adamw = {10: (0.672122993045, -0.747676808599, 3.17837490506)}
 streamed = {12: (0.464812474539, -0.312868735131, 2.4195453358), 60: (0.129058075079, -0.410523122331, 2.064481212)}
 own = {12: (-0.224537970748, -0.602418808491, 6.58653821533), 60: (-0.718953055624, -0.781013151993, 7.27223024168)}
 in_turns = {12: (0.374946758944, -0.50067625302, 2.39551522349), 60: (0.315860184012, -0.253109919558, 2.32005867663)}
+# DES-LOC averages x, m and v before every 2nd, 6th and 12th step of Adam: the mean of the models, by steps.
+des_loc = {2: (0.976539533358, 0.976533256597, 7.72176722352), 24: (0.612378401509, 0.529435723869, 3.69743488422)}
 
 nesterov = {"rate": 0.7, "beta": 0.9, "nesterov": True}
 
@@ -96,6 +98,26 @@ class RoundsTest(unittest.TestCase):
             self.comes_to(slow_mo, lambda: laconic.Momentum(1, 0.7), dtype=dtype)
             self.comes_to(diloco, lambda: laconic.Momentum(**nesterov), dtype=dtype)
         self.comes_to(fed_adam, fed_adam_step)
+
+    def test_des_loc_averages_adams_state_by_a_reducer(self):
+        def body(comm):
+            y, m, v = np.ones(d), np.zeros(d), np.zeros(d)
+            rounds, mean = laconic.LocalRounds("plain", comm, y, every=2), laconic.Reducer("plain", comm, y)
+            for step in range(1, max(des_loc) + 1):
+                g = gradient(comm.rank, y)
+                for state, every in ((m, 6), (v, 12)):
+                    if step % every == 0:
+                        mean(state)
+                rounds.step(y)
+                m[:] = 0.9 * m + 0.1 * g
+                v[:] = 0.99 * v + 0.01 * g * g
+                y -= 0.02 * m / (np.sqrt(v) + 1e-8)
+                if step in des_loc:
+                    of_all = y.copy()
+                    laconic.mean(of_all, comm)
+                    is_known(of_all, des_loc[step])
+
+        Together(ranks).run(body)
 
     def test_streaming_comes_to_known_answers(self):
         for delay, keep, known, of_rank_0 in ((1, 0.5, streamed, own), (0, 0.0, in_turns, {})):
