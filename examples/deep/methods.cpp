@@ -32,6 +32,8 @@
 #include "laconic/method/ef21.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/optim/adam.hpp"
+#include "laconic/optim/dion2.hpp"
+#include "laconic/optim/layered_step.hpp"
 #include "laconic/optim/step.hpp"
 #include "laconic/transport/robust.hpp"
 
@@ -264,6 +266,19 @@ method one_bit_sums(plan const& p, double rate) {
         over{dense, two_shot{scaled_sign{}}}});
 }
 
+/// Dion2 for the matrices and a momentum of 0.9 for the biases, which fall alike, after a dense sum.
+method orthogonal_rows(plan const& p, double rate, network const& f) {
+    using step = layered_step<dion2<float>, momentum<float>>;
+    std::vector<step::layer> layers;
+    for (auto const m : f.matrices()) {
+        layers.push_back({m.size(), dion2<float>({.rows = m.rows, .rate = 1})});
+        layers.push_back({m.rows, momentum<float>(1, 0.9)});
+    }
+    auto r = with_momentum(p, rate, identity{}, memory<float>{0, 0}, halving_doubling{});
+    r.step = shortened<step>{step(std::move(layers)), falling_from(p, rate, gradient_step{1})};
+    return r;
+}
+
 /// Deep Gradient Compression has its momentum on the workers, and a warm-up; the paper's takes four epochs.
 method deep_gradient_compression(plan const& p, double rate) {
     dgc const named{.k = 0.001,
@@ -343,6 +358,7 @@ std::vector<named_method> compositions(plan const& p, network const& f, std::opt
     add("demo", 3e-3, [&](double rate) { return decoupled_momentum(p, rate, frequencies(identity{})); });
     add("distro", 3e-3, [&](double rate) { return signs_of_momentum(p, rate, frequencies(vote{})); });
     add("1-bit adam", 3e-3, [&](double rate) { return one_bit_sums(p, rate); });
+    add("dion2", 0.2, [&](double rate) { return orthogonal_rows(p, rate, f); });
     auto const add_local = [&](std::string name, std::uint64_t local, auto const& compressor, double decay,
                                auto const& outer, auto const& over) {
         add(std::move(name), 0.05,

@@ -75,7 +75,7 @@ TEST_CASE("deep: the seconds of rounds are their computing and the slowest worke
 
 TEST_CASE("deep: every method runs, counts what it sends, and gives the same again") {
     if (no_data()) return;
-    std::size_t const methods = 20;
+    std::size_t const methods = 21;
     auto const rows = rows_of(small + "--seeds 2 --target 0");
     REQUIRE(rows.size() == 2 * methods);
     CHECK(rows == rows_of(small + "--seeds 2 --target 0 --threads 1"));
@@ -98,6 +98,7 @@ TEST_CASE("deep: every method runs, counts what it sends, and gives the same aga
     // of the matrices, and both biases; of four numbers for each unit, one row of either matrix, and both biases.
     double const sum = 10 * 1.5;
     CHECK(bits("dense") == agreement + sum * 32 * d);
+    CHECK(bits("dion2") == bits("dense"));
     CHECK(bits("dense bf16") == agreement + sum * 16 * d);
     CHECK(bits("powersgd 2") == agreement + sum * 32 * (2 * (8 + 784) + 8 + 2 * (10 + 8) + 10));
     CHECK(bits("arc 8 %") == agreement + sum * 32 * (4 * 8 + 784 + 8 + 4 * 10 + 8 + 10));
@@ -131,14 +132,16 @@ TEST_CASE("deep: the first check that has the accuracy counts") {
     CHECK(rounds("100").empty());
 }
 
-TEST_CASE("deep: gTop-k comes as far as dense does") {
+TEST_CASE("deep: gTop-k and Dion2 come as far as dense does") {
     if (no_data()) return;
-    // With a momentum of 0.9 on the workers, which is not forgotten where it is sent, it is 8 points behind here.
-    auto const rows = rows_of("--rows 4000 --hidden 32 --epochs 10 --seeds 2 --method dense --method 'gtop-k 1 %'");
-    REQUIRE(rows.size() == 4);
-    for (std::size_t i : {0u, 2u}) {
+    // With a momentum of 0.9 on the workers, which is not forgotten where it is sent, gTop-k is 8 points behind here.
+    auto const rows =
+        rows_of("--rows 4000 --hidden 32 --epochs 10 --seeds 2 --method dense --method 'gtop-k 1 %' --method dion2");
+    REQUIRE(rows.size() == 6);
+    for (std::size_t i : {0u, 3u}) {
         CHECK(std::stod(rows[i][3]) > .8);
         CHECK(std::stod(rows[i + 1][3]) > std::stod(rows[i][3]) - .03);
+        CHECK(std::stod(rows[i + 2][3]) > std::stod(rows[i][3]) - .015);
     }
 }
 
@@ -154,8 +157,8 @@ TEST_CASE("deep: chosen methods, and without dense nothing is compared to it") {
 TEST_CASE("deep: one step for all where it is given, else each its own") {
     if (no_data()) return;
     auto const own = rows_of(small + "--seeds 1"), given = rows_of(small + "--seeds 1 --rate 0.25");
-    REQUIRE(own.size() == 20);
-    REQUIRE(given.size() == 20);
+    REQUIRE(own.size() == 21);
+    REQUIRE(given.size() == 21);
     CHECK(own[0][3] != given[0][3]);
     for (auto const& r : given) CHECK(r[1] == "0.25");
     CHECK(rows_of(small + "--seeds 1 --method dense --rate " + own[0][1])[0] == own[0]);
@@ -209,10 +212,8 @@ TEST_CASE("deep: wrong input gives one line and status 2") {
     CHECK(
         run_deep("--rows 100 --method lasagne").out ==
         "deep: --method: there is no method 'lasagne'; there are dense, dense bf16, top-k 1 %, gtop-k 1 %, dgc 0.1 %, "
-        "ef-sign, qsgd 4 bit, loco int4, mxfp4, powersgd 2, arc 8 %, ef21-sgdm 1 %, demo, distro, 1-bit adam, local "
-        "30, diloco "
-        "30, "
-        "diloco 100, sparseloco 30, senders 30\n");
+        "ef-sign, qsgd 4 bit, loco int4, mxfp4, powersgd 2, arc 8 %, ef21-sgdm 1 %, demo, distro, 1-bit adam, dion2, "
+        "local 30, diloco 30, diloco 100, sparseloco 30, senders 30\n");
     CHECK(run_deep("--rows 100 --workers 200").status == 2);
 }
 
