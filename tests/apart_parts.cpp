@@ -195,6 +195,14 @@ TEST_CASE("steps") {
     CHECK(iterates<apart>(momentum<double, apart>(0.5, 0.5)) == iterates<host>(momentum<>(0.5, 0.5)));
     CHECK(iterates<apart>(dual_averaging_step<double, apart>(0.5)) == iterates<host>(dual_averaging_step<>(0.5)));
     CHECK(iterates<apart>(accelerated_step<double, apart>(0.5, 0.5)) == iterates<host>(accelerated_step<>(0.5, 0.5)));
+    for (bool const amsgrad : {false, true}) {
+        adam_options const how{.rate = 0.5, .amsgrad = amsgrad};
+        CHECK(iterates<apart>(adam<double, apart>(how)) == iterates<host>(adam<>(how)));
+    }
+    CHECK(iterates<apart>(rmsprop<double, apart>(0.5)) == iterates<host>(rmsprop<>(0.5)));
+    CHECK(iterates<apart>(lion<double, apart>(0.5)) == iterates<host>(lion<>(0.5)));
+    CHECK(iterates<apart>(muon<double, apart>({.rows = 2})) == iterates<host>(muon<>({.rows = 2})));
+    CHECK(iterates<apart>(dion2<double, apart>({.rows = 2})) == iterates<host>(dion2<>({.rows = 2})));
     proximal<gradient_step, elastic_net> const step{{0.5}, {0.5, 0.5}, 0.5};
     CHECK(iterates<apart>(step) == iterates<host>(step));
 }

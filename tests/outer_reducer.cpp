@@ -16,6 +16,7 @@ TEST_CASE_TEMPLATE("rounds of local steps come to known answers", B, host, refer
 TEST_CASE_TEMPLATE("rounds of local steps of Adam and Muon, and by robust rules, come to known answers", B, host,
                    reference) {
     laws::known_rounds_of_optimizers<B>();
+    laws::known_rounds_of_rules<B>();
 }
 
 TEST_CASE("an outer step is read from a text") {

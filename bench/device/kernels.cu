@@ -3,6 +3,7 @@
 
 #include "laconic/backend/device.hpp"
 #include "laconic/message/message.hpp"
+#include "laconic/optim/lion.hpp"
 
 #include <thrust/functional.h>
 #include <thrust/sort.h>
@@ -163,6 +164,12 @@ void measure_updates(device& on, table& row, in x, out y) {
         "add_scaled", [&] { add_scaled(on, 0.5f, x, y); }, x, y, y);
     row(
         "multiply", [&] { multiply(on, -1.0f, y); }, y, y);
+    row(
+        "at_each_index, a step of lion",
+        [&] {
+            at_each_index(on, y.size(), detail::lion_numbers<float>{y, z, w, {.rate = 1e-30}});
+        },
+        y, z, w, y, w);
     row(
         "compensate", [&] { compensate(on, 1.0f, std::span<float const>(y), h, 1.0f, e, y); }, y, h, e, y);
     copy(on, x, y);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/steps.hpp"
 #include "support/test.hpp"
 
 /// Quadratics of four ranks whose numbers are exact in binary, for known answers of methods of training.
@@ -27,6 +28,14 @@ inline double common_b(std::size_t j) { return (static_cast<int>(5 * j % 7) - 3)
 inline double gradient(int rank, std::size_t j, double x) { return a(rank, j) * (x - b(rank, j)); }
 inline void gradient(int rank, std::span<double const> x, std::span<double> g) {
     for (std::size_t j = 0; j < x.size(); ++j) g[j] = gradient(rank, j, x[j]);
+}
+
+/// The gradient of rank i's bowl of 4 x 4 matrices, A (W - T_i) entry by entry.
+inline void matrix_gradient(int rank, std::span<double const> w, std::span<double> g) {
+    steps::matrix_bowl{4, 4}(w, g);
+    for (int r = 0; r < 4; ++r)
+        for (int c = 0; c < 4; ++c)
+            g[std::size_t(4 * r + c)] -= (1 + (r + c) % 3 / 2.) * (rank - 1.5) * ((r + 2 * c) % 3 - 1) / 4.;
 }
 
 /// What a known answer lists of x: its first and last number, and |x|^2; of 12 digits.

@@ -18,4 +18,19 @@ void settle(V& v) {
 #endif
 }
 
+/// a b, rounded before anything is added to it, in a kernel of a device, too.
+template <class T>
+constexpr T rounded_product(T a, T b) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(T) == 4)
+        return __fmul_rn(a, b);
+    else
+        return __dmul_rn(a, b);
+#else
+    T v = a * b;
+    settle(v);
+    return v;
+#endif
+}
+
 }  // namespace laconic::simd

@@ -18,9 +18,8 @@ namespace laconic {
 namespace detail {
 
 /// A memory whose estimate of the mean gradient, a matrix of `rows` rows, is orthogonalized; messages and shifts are as
-/// the memory has them. On backends whose arrays the host reaches; a server orthogonalizes twice in a round.
+/// the memory has them. A server orthogonalizes twice in a round.
 template <Scalar T = double, class B = host>
-requires OnHost<B>
 class orthogonalized_memory : public memory<T, B> {
   public:
     orthogonalized_memory(memory<T, B> of, std::size_t rows, orthogonalization by)

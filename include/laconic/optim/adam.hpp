@@ -37,6 +37,50 @@ struct adam_options {
     }
 };
 
+namespace detail {
+
+/// A step of adam, for number j. Products are rounded before they are added: the same bits for every processor.
+template <Scalar T>
+struct adam_numbers {
+    std::span<T> x, d, mean, square, largest;
+    adam_options how;
+    bool gets_mean, frozen;
+    double first, second, kept, added;
+
+    constexpr void operator()(std::size_t j) const {
+        using simd::rounded_product;
+        double const at = static_cast<double>(x[j]), kept_mean = rounded_product(how.beta1, double(mean[j]));
+        double g = static_cast<double>(d[j]) + rounded_product(added, at);
+        double m = kept_mean + rounded_product(1 - how.beta1, g);
+        if (gets_mean) m = g, g = (m - kept_mean) / (1 - how.beta1);
+        double v = static_cast<double>(square[j]);
+        if (!frozen) v = rounded_product(how.beta2, v) + rounded_product((1 - how.beta2) * g, g);
+        mean[j] = static_cast<T>(m);
+        square[j] = static_cast<T>(v);
+        if (how.amsgrad) {
+            v = std::max(static_cast<double>(largest[j]), v);
+            largest[j] = static_cast<T>(v);
+        }
+        x[j] = static_cast<T>(rounded_product(kept, at)) -
+               static_cast<T>(how.rate * (m / first) / (std::sqrt(v / second) + how.epsilon));
+    }
+};
+
+/// A step of rmsprop, for number j.
+template <Scalar T>
+struct rmsprop_numbers {
+    std::span<T> x, d, squares;
+    T rate, decay, epsilon;
+
+    constexpr void operator()(std::size_t j) const {
+        using simd::rounded_product;
+        squares[j] = rounded_product(decay, squares[j]) + rounded_product(T(1) - decay, d[j] * d[j]);
+        x[j] -= rate * d[j] / std::sqrt(squares[j] + epsilon);
+    }
+};
+
+}  // namespace detail
+
 /// Adam (Kingma, Ba, ICLR 2015, algorithm 1), each coordinate by itself; with m = v = 0 at the start, in the t-th step,
 /// counted from 1:
 ///     m <- beta1 m + (1 - beta1) d,   v <- beta2 v + (1 - beta2) d^2,
@@ -50,11 +94,9 @@ struct adam_options {
 /// - freeze_after N (1-bit Adam, Tang et al., ICML 2021): d is the new m in all steps, as error feedback with a common
 ///   momentum of beta1 gives it, so that (d - beta1 m) / (1 - beta1) takes the place of d in v. After N steps v and its
 ///   correction stay as they are. The reduction is to be dense in the first N steps.
-/// On backends whose arrays the host reaches. State: m, v, with amsgrad the largest v, and t.
+/// Reads 4 vectors and writes 3, with amsgrad 5 and 4. State: m, v, with amsgrad the largest v, and t.
 template <Scalar T = double, class B = host>
 class adam {
-    static_assert(OnHost<B>, "Adam runs on the host");
-
   public:
     explicit adam(double rate) : adam(adam_options{.rate = rate}) {}
     /// Throws argument_error unless beta1 and beta2 are in [0, 1), epsilon is above 0, the others are at least 0, and
@@ -68,34 +110,28 @@ class adam {
             throw argument_error("adam: with freeze_after a weight decay is decoupled, as d is a mean");
     }
 
-    void operator()(B&, std::span<T> x, std::span<T> d) {
+    void operator()(B& on, std::span<T> x, std::span<T> d) {
         mean_.resize(x.size());
         square_.resize(x.size());
         if (how_.amsgrad) largest_.resize(x.size());
         bool const gets_mean = how_.freeze_after > 0, frozen = gets_mean && taken_ >= how_.freeze_after;
         double const t = static_cast<double>(++taken_), beta1 = how_.beta1, beta2 = how_.beta2;
         double const moved = frozen ? static_cast<double>(how_.freeze_after) : t;
-        double const first = how_.bias_correction ? 1 - std::pow(beta1, t) : 1;
-        double const second = how_.bias_correction ? 1 - std::pow(beta2, moved) : 1;
-        double const kept = how_.decoupled ? 1 - how_.rate * how_.weight_decay : 1;
-        double const added = how_.decoupled ? 0 : how_.weight_decay;
-        using detail::product;  // rounded before it is added: the same bits for every processor
-        for (std::size_t j = 0; j < x.size(); ++j) {
-            double const at = static_cast<double>(x[j]), kept_mean = product(beta1, static_cast<double>(mean_[j]));
-            double g = static_cast<double>(d[j]) + product(added, at), m = kept_mean + product(1 - beta1, g);
-            if (gets_mean) m = g, g = (m - kept_mean) / (1 - beta1);
-            double v = static_cast<double>(square_[j]);
-            if (!frozen) v = product(beta2, v) + product((1 - beta2) * g, g);
-            mean_[j] = static_cast<T>(m);
-            square_[j] = static_cast<T>(v);
-            double of_root = v;
-            if (how_.amsgrad) {
-                of_root = std::max(static_cast<double>(largest_[j]), v);
-                largest_[j] = static_cast<T>(of_root);
-            }
-            x[j] = static_cast<T>(product(kept, at)) -
-                   static_cast<T>(how_.rate * (m / first) / (std::sqrt(of_root / second) + how_.epsilon));
-        }
+        detail::adam_numbers<T> const numbers{
+            .x = x,
+            .d = d,
+            .mean = mean_,
+            .square = square_,
+            .largest = largest_,
+            .how = how_,
+            .gets_mean = gets_mean,
+            .frozen = frozen,
+            .first = how_.bias_correction ? 1 - std::pow(beta1, t) : 1,
+            .second = how_.bias_correction ? 1 - std::pow(beta2, moved) : 1,
+            .kept = how_.decoupled ? 1 - how_.rate * how_.weight_decay : 1,
+            .added = how_.decoupled ? 0 : how_.weight_decay,
+        };
+        at_each_index(on, x.size(), numbers);
     }
 
     double rate() const { return how_.rate; }
@@ -122,9 +158,8 @@ class adam {
 };
 
 /// RMSProp (Tieleman, Hinton 2012): s <- decay s + (1 - decay) d^2, x <- x - rate d / sqrt(s + epsilon), number by
-/// number. s is 1 at the start, and the defaults are TensorFlow's. Only on a backend whose memory the host reaches.
+/// number. s is 1 at the start, and the defaults are TensorFlow's. Reads 3 vectors and writes 2.
 template <Scalar T = double, class B = host>
-requires OnHost<B>
 class rmsprop {
   public:
     /// Throws argument_error unless decay is in [0, 1) and epsilon is above 0 and finite.
@@ -135,14 +170,9 @@ class rmsprop {
                 {"rmsprop: decay = ", decay, ", epsilon = ", epsilon, " are outside [0, 1) and (0, oo)"});
     }
 
-    void operator()(B&, std::span<T> x, std::span<T> d) {
-        if (squares_.empty()) squares_.assign(x.size(), T(1));
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            T kept = decay_ * squares_[i], fresh = (T(1) - decay_) * (d[i] * d[i]);
-            simd::settle(kept), simd::settle(fresh);  // the same bits for every processor
-            squares_[i] = kept + fresh;
-            x[i] -= rate_ * d[i] / std::sqrt(squares_[i] + epsilon_);
-        }
+    void operator()(B& on, std::span<T> x, std::span<T> d) {
+        if (squares_.size() == 0) squares_.assign(x.size(), T(1));
+        at_each_index(on, x.size(), detail::rmsprop_numbers<T>{x, d, squares_, rate_, decay_, epsilon_});
     }
 
     double rate() const { return double{rate_}; }

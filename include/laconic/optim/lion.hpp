@@ -23,11 +23,31 @@ struct lion_options {
     }
 };
 
+namespace detail {
+
+/// A step of lion, for number j. Products are rounded before they are added: the same bits for every processor.
+template <Scalar T>
+struct lion_numbers {
+    std::span<T> x, d, mean;
+    lion_options how;
+
+    constexpr void operator()(std::size_t j) const {
+        using simd::rounded_product;
+        double const m = static_cast<double>(mean[j]), g = static_cast<double>(d[j]);
+        double const u = rounded_product(how.beta1, m) + rounded_product(1 - how.beta1, g);
+        double const sign = u > 0 ? 1 : u < 0 ? -1 : u;
+        mean[j] = static_cast<T>(rounded_product(how.beta2, m) + rounded_product(1 - how.beta2, g));
+        double const kept = 1 - how.rate * how.weight_decay;
+        x[j] = static_cast<T>(rounded_product(kept, static_cast<double>(x[j])) - rounded_product(how.rate, sign));
+    }
+};
+
+}  // namespace detail
+
 /// Lion (Chen et al., NeurIPS 2023), each coordinate by itself, with m = 0 at the start:
 ///     x <- (1 - rate weight_decay) x - rate sign(beta1 m + (1 - beta1) d),    m <- beta2 m + (1 - beta2) d,
-/// where the sign is of the m before, and sign(0) = 0; of NaN it is NaN. On backends whose arrays the host reaches.
+/// where the sign is of the m before, and sign(0) = 0; of NaN it is NaN. Reads 3 vectors and writes 2.
 template <Scalar T = double, class B = host>
-requires OnHost<B>
 class lion {
   public:
     explicit lion(double rate) : lion(lion_options{.rate = rate}) {}
@@ -38,17 +58,9 @@ class lion {
         detail::check_fields(how);
     }
 
-    void operator()(B&, std::span<T> x, std::span<T> d) {
+    void operator()(B& on, std::span<T> x, std::span<T> d) {
         mean_.resize(x.size());
-        double const kept = 1 - how_.rate * how_.weight_decay;
-        using detail::product;  // rounded before it is added: the same bits for every processor
-        for (std::size_t j = 0; j < x.size(); ++j) {
-            double const m = static_cast<double>(mean_[j]), g = static_cast<double>(d[j]);
-            double const u = product(how_.beta1, m) + product(1 - how_.beta1, g);
-            double const sign = u > 0 ? 1 : u < 0 ? -1 : u;
-            mean_[j] = static_cast<T>(product(how_.beta2, m) + product(1 - how_.beta2, g));
-            x[j] = static_cast<T>(product(kept, static_cast<double>(x[j])) - product(how_.rate, sign));
-        }
+        at_each_index(on, x.size(), detail::lion_numbers<T>{x, d, mean_, how_});
     }
 
     double rate() const { return how_.rate; }

@@ -62,6 +62,24 @@ constexpr std::span<odd_polynomial const> polynomials_of(orthogonalization by) {
     return std::span(by_polar).first(by == orthogonalization::polar ? 8 : 5);
 }
 
+// Number j of a matrix, divided.
+template <Scalar T>
+struct divided_numbers {
+    std::span<T> x;
+    double by;
+
+    constexpr void operator()(std::size_t j) const { x[j] = static_cast<T>(static_cast<double>(x[j]) / by); }
+};
+// Number j of the transpose of a matrix.
+template <Scalar T>
+struct transposed_numbers {
+    std::span<T const> x;
+    std::span<T> out;
+    std::size_t rows, columns;
+
+    constexpr void operator()(std::size_t j) const { out[j] = x[j % rows * columns + j / rows]; }
+};
+
 /// Replaces a matrix U S V' by U p(S / |S|) V', nearly the orthogonal U V'; zeros stay zeros. |S| is its Frobenius
 /// norm, at least epsilon with newton_schulz, else times 1.02, plus epsilon. Products are summed in
 /// double, in a fixed order, and rounded to T. 2 n^2 m + n^3 products for each polynomial of an n x m matrix, n <= m.
@@ -73,12 +91,12 @@ class orthogonalizer {
         std::size_t const columns = matrix.size() / rows, n = std::min(rows, columns);
         double const norm = std::sqrt(sum_of_squares(on, std::span<T const>(matrix)));
         double const by_norm = by == orthogonalization::newton_schulz ? std::max(norm, epsilon) : norm * 1.02 + epsilon;
-        for (T& v : matrix) v = static_cast<T>(static_cast<double>(v) / by_norm);
+        at_each_index(on, matrix.size(), divided_numbers<T>{matrix, by_norm});
         wide_.resize(matrix.size()), tall_.resize(matrix.size()), product_.resize(matrix.size());
         gram_.resize(n * n), square_.resize(n * n);
         std::span<T> const x(wide_), x_transposed(tall_), p_x(product_), gram(gram_), square(square_);
         if (rows > columns)
-            transpose(std::span<T const>(matrix), rows, x);
+            transpose(on, std::span<T const>(matrix), rows, x);
         else
             copy(on, std::span<T const>(matrix), x);
         for (auto const [a, b, c] : polynomials_of(by)) {
@@ -86,13 +104,13 @@ class orthogonalizer {
             rows_by_rows(on, gram, gram, n, square);  // A A, as A is symmetric
             multiply(on, static_cast<T>(c), square);
             add_scaled(on, static_cast<T>(b), std::span<T const>(gram), square);
-            transpose(std::span<T const>(x), n, x_transposed);
+            transpose(on, std::span<T const>(x), n, x_transposed);
             rows_by_rows(on, x_transposed, square, n, p_x);  // (b A + c A A) X
             multiply(on, static_cast<T>(a), x);
             add_scaled(on, T(1), std::span<T const>(p_x), x);
         }
         if (rows > columns)
-            transpose(std::span<T const>(x), n, matrix);
+            transpose(on, std::span<T const>(x), n, matrix);
         else
             copy(on, std::span<T const>(x), matrix);
     }
@@ -102,10 +120,8 @@ class orthogonalizer {
     static void rows_by_rows(B& on, std::span<T> x, std::span<T> y, std::size_t rows, std::span<T> out) {
         multiply_matrix(on, std::span<T const>(x), kernels::matrix_is::as_it_stands, std::span<T const>(y), rows, out);
     }
-    static void transpose(std::span<T const> x, std::size_t rows, std::span<T> out) {
-        std::size_t const columns = x.size() / rows;
-        for (std::size_t i = 0; i < rows; ++i)
-            for (std::size_t j = 0; j < columns; ++j) out[j * rows + i] = x[i * columns + j];
+    static void transpose(B& on, std::span<T const> x, std::size_t rows, std::span<T> out) {
+        if (rows > 0) at_each_index(on, x.size(), transposed_numbers<T>{x, out, rows, x.size() / rows});
     }
 
     typename B::template array<T> wide_, tall_, product_, gram_, square_;
@@ -138,10 +154,9 @@ struct muon_options {
 ///     X <- (1 - rate weight_decay) X - rate scale orth(U),
 /// where orth makes the singular values of U about 1 (see `orthogonalization`), and the matrix_scale follows from the
 /// shape. D is the estimate of the mean over ranks: the mean of each rank's orth(D) is another step. Vectors, and the
-/// first and last layers of a network, take another step, such as AdamW: see layered_step. On backends whose arrays the
-/// host reaches; its time is that of 15 matrix products. State: M.
+/// first and last layers of a network, take another step, such as AdamW: see layered_step. Its time is that of 15
+/// matrix products. State: M.
 template <Scalar T = double, class B = host>
-requires OnHost<B>
 class muon {
   public:
     /// Throws argument_error unless rows >= 1, beta is in [0, 1), epsilon is above 0, and the others are at least 0 and

@@ -43,6 +43,16 @@ struct in_a_row {
         return {static_cast<coordinate>(j), values[j]};
     }
 };
+// Each number in its own way.
+template <class T>
+struct added_product {
+    std::span<T const> x;
+    std::span<T> y;
+
+    constexpr void operator()(std::size_t i) const {
+        y[i] += laconic::simd::rounded_product(static_cast<T>(i % 7), x[i]);
+    }
+};
 template <class T>
 struct every_third {
     T const* values;
@@ -94,6 +104,9 @@ void updates() {
         };
         same("add_scaled", [](auto& on, auto p, auto, auto v, auto) { add_scaled(on, T(0.3), p, v); });
         same("multiply", [](auto& on, auto, auto, auto, auto w) { multiply(on, T(0.3), w); });
+        same("at_each_index", [](auto& on, auto p, auto, auto v, auto) {
+            at_each_index(on, v.size(), added_product<T>{p, v});
+        });
         same("complete_and_remember",
              [](auto& on, auto, auto, auto v, auto w) { complete_and_remember(on, v, T(0.3), w); });
         same("scaled_distances", [](auto& on, auto p, auto q, auto v, auto) { scaled_distances(on, T(0.3), p, q, v); });

@@ -17,6 +17,7 @@
 #include "laconic/method/dcgd.hpp"
 #include "laconic/method/diana.hpp"
 #include "laconic/method/ef21.hpp"
+#include "laconic/method/ef21_muon.hpp"
 #include "laconic/method/ef_sgd.hpp"
 #include "laconic/method/local_sgd.hpp"
 #include "laconic/method/locodl.hpp"
@@ -29,31 +30,33 @@
 /// Known answers, of 12 digits, of methods whose iterate and memories live on a backend.
 namespace laws {
 
+/// How a run differs from four ranks on bowls of their own.
+struct setting {
+    bool together = false;  ///< all ranks' bowls have one optimum
+    int ranks = bowls::ranks;
+    double answers = 0;   ///< the answer is the iterate less so many of the server's residual
+    bool matrix = false;  ///< bowls of 4 x 4 matrices, from 0 on
+};
+
 /// A bowl of one rank, worked out on the host.
 template <class B>
 struct bowl_on {
     int rank;
-    bool together = false;  ///< all ranks' bowls have one optimum
+    setting how{};
     mutable B on{};
 
-    std::size_t dimension() const { return bowls::d; }
+    std::size_t dimension() const { return how.matrix ? 16 : bowls::d; }
     double value(std::span<double const>) const { return 0; }
     void gradient(std::span<double const> x, std::span<double> g) const {
-        bowls::vec slope(x.size());
-        copy_to_host(on, x, std::span<double>(slope));
-        for (std::size_t j = 0; j < slope.size(); ++j) {
-            double const off = slope[j] - (together ? bowls::common_b(j) : bowls::b(rank, j));
-            slope[j] = bowls::a(rank, j) * off;
-        }
+        bowls::vec at(x.size()), slope(x.size());
+        copy_to_host(on, x, std::span<double>(at));
+        if (how.matrix)
+            bowls::matrix_gradient(rank, at, slope);
+        else
+            for (std::size_t j = 0; j < slope.size(); ++j)
+                slope[j] = bowls::a(rank, j) * (at[j] - (how.together ? bowls::common_b(j) : bowls::b(rank, j)));
         copy_from_host(on, std::span<double const>(slope), g);
     }
-};
-
-/// How a run differs from four ranks on bowls of their own.
-struct setting {
-    bool together = false;
-    int ranks = bowls::ranks;
-    double answers = 0;  ///< the answer is the iterate less so many of the server's residual
 };
 
 template <class B>
@@ -78,9 +81,9 @@ void comes_to(std::string const& name, R const& r, std::initializer_list<bowls::
     std::vector<bowls::vec> seen;
     fibers::run(how.ranks, [&](fibers::member& comm) {
         B on;
-        typename B::template array<double> x(bowls::d);
-        fill(on, std::span<double>(x), 1.0);
-        bowl_on<B> const f{comm.rank(), how.together};
+        bowl_on<B> const f{comm.rank(), how};
+        typename B::template array<double> x(f.dimension());
+        fill(on, std::span<double>(x), how.matrix ? 0.0 : 1.0);
         descent<decltype(own(0)), bowl_on<B>, fibers::member, double, B> run(own(comm.rank()), f, comm,
                                                                              std::span<double>(x), 1, on);
         std::size_t round = 0;
@@ -91,7 +94,7 @@ void comes_to(std::string const& name, R const& r, std::initializer_list<bowls::
             if constexpr (requires { run.transport().feedback(); })
                 if (how.answers != 0) {
                     auto const e = here(on, run.transport().feedback().residual());
-                    for (std::size_t j = 0; j < bowls::d; ++j) seen.back()[j] -= how.answers * e[j];
+                    for (std::size_t j = 0; j < e.size(); ++j) seen.back()[j] -= how.answers * e[j];
                 }
         }
     });
@@ -113,13 +116,16 @@ struct rms_sign {
     void operator()(auto& on, auto x, laconic::key from, auto& m) const {
         blank(on, x.size(), from, m);
         std::size_t const most = bucket > 0 ? bucket : x.size();
-        for (std::size_t first = 0; first < x.size(); first += most) {
-            auto const part = x.subspan(first, most);
+        vec here(x.size());
+        copy_to_host(on, x, std::span<double>(here));
+        for (std::size_t first = 0; first < here.size(); first += most) {
+            auto const part = std::span(here).subspan(first, most);
             double squares = 0;
             for (double const v : part) squares += v * v;
             double const size = std::sqrt(squares / double(most));
-            for (std::size_t j = 0; j < most; ++j) m.values[first + j] = part[j] >= 0 ? size : -size;
+            for (double& v : part) v = v >= 0 ? size : -size;
         }
+        copy_from_host(on, std::span<double const>(here), std::span(m.values));
     }
     bool operator==(rms_sign const&) const = default;
     friend std::string to_string(rms_sign const& s) { return "rms_sign(" + std::to_string(s.bucket) + ")"; }
@@ -299,28 +305,31 @@ void known_descents() {
                 {{1, {.94140625, .86796875, 6.93774644852}},
                  {10, {.610616080965, .153249650751, 3.34537948134}},
                  {200, {.330357574826, -.408332790542, 2.57869277986}}});
-    if constexpr (OnHost<B>) {  // Adam
-        diloco_by(adam<double, B>({.rate = .05, .beta1 = .9, .beta2 = .95, .weight_decay = .1, .decoupled = true}),
-                  {{1, {.803769873703, .802657568805, 5.74760639267}},
-                   {10, {-.565467176992, -2.10049512552, 6.12150725624}},
-                   {50, {-.060077275896, -1.60288966573, 2.82502633052}}});
-        // Rank 0's answer with a scale for each fourth of the vector: as if each rank answered one fourth.
-        auto const one_bit = [](auto of_ranks, auto of_answers, std::initializer_list<bowls::known> answers) {
-            one_bit_adam<decltype(of_ranks)> const by{.compressor = of_ranks, .warm_up = 10, .given = {.step = .05}};
-            comes_to<B>("1-bit Adam, " + to_string(of_ranks),
-                        by.template compose<double, B>(bowls::constants)
-                            .with_over(served<decltype(of_answers), double, B>{of_answers, {0, 1}, 10}),
-                        answers);
-        };
-        one_bit(scaled_sign{}, scaled_sign{2},
-                {{10, {.161429619582, -1.04900926905, 4.29376435428}},
-                 {11, {.225106908564, -1.11595236719, 4.6551109153}},
-                 {60, {.456166974866, -.449236444, 5.64964271811}}});
-        one_bit(rms_sign{}, rms_sign{2},
-                {{10, {.161429619582, -1.04900926905, 4.29376435428}},
-                 {11, {.261475764688, -1.13617159966, 4.83104858586}},
-                 {60, {.202495462637, -.205990177393, 5.24137622282}}});
-    }
+    diloco_by(adam<double, B>({.rate = .05, .beta1 = .9, .beta2 = .95, .weight_decay = .1, .decoupled = true}),
+              {{1, {.803769873703, .802657568805, 5.74760639267}},
+               {10, {-.565467176992, -2.10049512552, 6.12150725624}},
+               {50, {-.060077275896, -1.60288966573, 2.82502633052}}});
+    // Rank 0's answer with a scale for each fourth of the vector: as if each rank answered one fourth.
+    auto const one_bit = [](auto of_ranks, auto of_answers, std::initializer_list<bowls::known> answers) {
+        one_bit_adam<decltype(of_ranks)> const by{.compressor = of_ranks, .warm_up = 10, .given = {.step = .05}};
+        comes_to<B>("1-bit Adam, " + to_string(of_ranks),
+                    by.template compose<double, B>(bowls::constants)
+                        .with_over(served<decltype(of_answers), double, B>{of_answers, {0, 1}, 10}),
+                    answers);
+    };
+    one_bit(scaled_sign{}, scaled_sign{2},
+            {{10, {.161429619582, -1.04900926905, 4.29376435428}},
+             {11, {.225106908564, -1.11595236719, 4.6551109153}},
+             {60, {.456166974866, -.449236444, 5.64964271811}}});
+    one_bit(rms_sign{}, rms_sign{2},
+            {{10, {.161429619582, -1.04900926905, 4.29376435428}},
+             {11, {.261475764688, -1.13617159966, 4.83104858586}},
+             {60, {.202495462637, -.205990177393, 5.24137622282}}});
+    ef21_muon const of_matrices{top_k{6}, .5, 4, orthogonalization::polar, {.step = .05}};
+    comes_to<B>("EF21-Muon with answers",
+                bidirectional{of_matrices, top_k{8}, 0, true}.template compose<double, B>({16, bowls::ranks}),
+                {{1, {-.0196205059503, -.0119929669529, .01}}, {10, {-.223292832811, -.0515239153502, .839527949093}}},
+                {.answers = .05, .matrix = true});
 }
 
 /// Methods whose draws are those of the answers: which ranks take part, and which rounds are long.

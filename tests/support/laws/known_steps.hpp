@@ -31,7 +31,7 @@ void known_momentum() {
                                        {100, .328651235381, -.415392649912, 2.58191623694}});
 }
 
-template <laconic::OnHost B>
+template <class B>
 void known_adam_and_lion() {
     using adam = laconic::adam<double, B>;
     auto const is = [](auto const& step, std::initializer_list<steps::known> all) {
@@ -65,7 +65,7 @@ void known_adam_and_lion() {
         {100, -.0272863817492, -.0472863817492, 2.13885192341}});
 }
 
-template <laconic::OnHost B>
+template <class B>
 void known_matrix_steps() {
     using laconic::matrix_scale, laconic::orthogonalization;
     using muon = laconic::muon<double, B>;

@@ -24,7 +24,7 @@ struct square_in_range : of_all_buckets {
             scale = std::bit_cast<T>(*largest);
             if (scale < std::numeric_limits<T>::min()) scale = std::numeric_limits<T>::min();
         }
-        return product(v / scale, v / scale);
+        return rounded_product(v / scale, v / scale);
     }
 };
 

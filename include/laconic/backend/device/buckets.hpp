@@ -45,7 +45,7 @@ LACONIC_HOST_DEVICE inline std::size_t numbers_in(std::size_t b, std::size_t buc
 LACONIC_HOST_DEVICE inline double variance_on_grid(double v, double step) {
     double const on_grid = std::abs(v) / step, over = on_grid - std::floor(on_grid);
     double const r = over < 1 - over ? over : 1 - over;  // the one that is exact
-    return product(r, 1 - r);
+    return rounded_product(r, 1 - r);
 }
 struct variance_at : of_all_buckets {
     double step;
@@ -65,7 +65,7 @@ struct square_in_steps {
     LACONIC_HOST_DEVICE bool wanted(std::size_t b) const { return steps[b] > 0; }
     LACONIC_HOST_DEVICE double operator()(double v, std::size_t b) const {
         double const ratio = v / static_cast<double>(steps[b]);
-        return product(ratio, ratio);
+        return rounded_product(ratio, ratio);
     }
 };
 
@@ -267,7 +267,7 @@ std::span<double const> facts_of_buckets(device& on, std::span<T const> x, std::
         facts[b] = static_cast<double>(norms[b]);
         facts[n + b] = unit;
         // A sum of squares becomes one in units of the largest, as squares_in_units() has it.
-        if (sizeof(T) == 4) out[b] = unit > 0 ? out[b] / product(unit, unit) : 0;
+        if (sizeof(T) == 4) out[b] = unit > 0 ? out[b] / rounded_product(unit, unit) : 0;
     });
     for (int const each : levels) {
         out += n;

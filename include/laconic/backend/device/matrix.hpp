@@ -30,7 +30,7 @@ struct add_products {
         std::size_t const first = lane / lanes * stretch, end = summands - first < stretch ? summands : first + stretch;
         double s = 0;
         for (std::size_t n = first + lane % lanes; n < end; n += lanes)
-            s += product(static_cast<double>(x[start + n * row]), static_cast<double>(by[c * summands + n]));
+            s += rounded_product(static_cast<double>(x[start + n * row]), static_cast<double>(by[c * summands + n]));
         sums[(c * length + i) * stretches * lanes + lane] = s;
     }
 };
@@ -97,8 +97,9 @@ inline void orthonormalise(device& on, std::span<double> y, std::size_t columns)
         for (std::size_t b = 0; b < 2 * c; ++b) {
             double const* const earlier = y.data() + b % c * length;
             dot(earlier, column, &state->overlap);
-            for_each_index(on, length,
-                           [=] LACONIC_DEVICE(std::size_t i) { column[i] -= product(state->overlap, earlier[i]); });
+            for_each_index(on, length, [=] LACONIC_DEVICE(std::size_t i) {
+                column[i] -= rounded_product(state->overlap, earlier[i]);
+            });
         }
         dot(column, column, &state->after);
         for_each_index(on, length, [=] LACONIC_DEVICE(std::size_t i) {

@@ -31,22 +31,8 @@
 /// where that is stated.
 namespace laconic::detail::on_device {
 
-/// a b, rounded before anything is added to it.
-template <Scalar T>
-LACONIC_HOST_DEVICE T product(T a, T b) {
-#if defined(__CUDA_ARCH__)
-    if constexpr (sizeof(T) == 4)
-        return __fmul_rn(a, b);
-    else
-        return __dmul_rn(a, b);
-#else
-    T v = a * b;
-    simd::settle(v);
-    return v;
-#endif
-}
-
 using detail::bits_of, detail::infinite_bits, detail::magnitude_bits, detail::pieces_in;
+using simd::rounded_product;
 
 LACONIC_HOST_DEVICE inline std::uint32_t ones_in(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)

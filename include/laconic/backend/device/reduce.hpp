@@ -82,7 +82,7 @@ struct square_by_largest {
     LACONIC_HOST_DEVICE bool wanted(std::size_t b) const { return leaves_range<T>(largest[b], squares[b]); }
     LACONIC_HOST_DEVICE double operator()(double v, std::size_t b) const {
         double const ratio = v / static_cast<double>(std::bit_cast<T>(largest[b]));
-        return product(ratio, ratio);
+        return rounded_product(ratio, ratio);
     }
 };
 
@@ -90,7 +90,7 @@ struct square_by_largest {
 struct square_out_of_floats {
     double const* squares;
     LACONIC_HOST_DEVICE bool wanted(std::size_t b) const { return !floats_hold(squares[b]); }
-    LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return product(v, v); }
+    LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const { return rounded_product(v, v); }
 };
 
 /// out_b = |bucket b of x|_p. One pass over x; for a 2-norm of doubles two. For a 2-norm one more, which skips all

@@ -86,7 +86,7 @@ struct magnitude_of_sign : of_all_buckets {
 struct square : of_all_buckets {
     template <Scalar Sum>
     LACONIC_HOST_DEVICE Sum operator()(Sum v, std::size_t) const {
-        return product(v, v);
+        return rounded_product(v, v);
     }
 };
 template <bool squared>
@@ -94,7 +94,7 @@ struct number_about : of_all_buckets {
     double scale, centre;
     LACONIC_HOST_DEVICE double operator()(double v, std::size_t) const {
         double const away = v / scale - centre;
-        return squared ? product(away, away) : away;
+        return squared ? rounded_product(away, away) : away;
     }
 };
 

@@ -16,7 +16,12 @@ template <Scalar T>
 void add_scaled(device& on, T a, std::span<T const> x, std::span<T> y) {
     LACONIC_EXPECTS(x.size() == y.size());
     using namespace detail::on_device;
-    for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) { y[i] += product(a, x[i]); });
+    for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) { y[i] += rounded_product(a, x[i]); });
+}
+
+template <class F>
+void at_each_index(device& on, std::size_t n, F f) {
+    detail::on_device::for_each_index(on, n, f);
 }
 
 template <Scalar T>
@@ -35,9 +40,9 @@ bool compensate(device& on, T a, std::span<T const> g, std::span<T const> h, T b
     clear_bytes(on, odd, sizeof *odd);
     bool const shift = !h.empty(), residual = !e.empty();
     for_each_index(on, g.size(), [=] LACONIC_DEVICE(std::size_t i) {
-        T v = product(a, g[i]);
+        T v = rounded_product(a, g[i]);
         if (shift) v -= h[i];
-        if (residual) v += product(b, e[i]);
+        if (residual) v += rounded_product(b, e[i]);
         out[i] = v;
         if (magnitude_bits(v) >= infinite_bits<T>) raise_together(*odd, 1u);
     });
@@ -51,7 +56,7 @@ void complete_and_remember(device& on, std::span<T> m, T a, std::span<T> h) {
     for_each_index(on, m.size(), [=] LACONIC_DEVICE(std::size_t i) {
         T const sent = m[i], shift = h[i];
         m[i] = sent + shift;
-        h[i] = shift + product(a, sent);
+        h[i] = shift + rounded_product(a, sent);
     });
 }
 
@@ -68,7 +73,7 @@ void add_terms(device& on, std::span<T> out, T w, Terms terms) {
     using namespace detail::on_device;
     for_each_index(on, terms.size(), [=] LACONIC_DEVICE(std::size_t j) {
         auto const t = terms[j];
-        out[t.at] += product(w, static_cast<T>(t.value));
+        out[t.at] += rounded_product(w, static_cast<T>(t.value));
     });
 }
 

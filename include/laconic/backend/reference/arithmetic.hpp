@@ -67,14 +67,6 @@ double reference_sum(std::span<T const> x, F summand) {
     });
 }
 
-// a b, rounded before anything is added to it.
-template <Scalar T>
-T rounded_product(T a, T b) {
-    T v = a * b;
-    simd::settle(v);
-    return v;
-}
-
 // The sum of n products a(i) b(i), each rounded.
 double reference_dot(reference& on, std::size_t n, auto a, auto b) {
     auto& products = on.scratch.products;
@@ -164,7 +156,7 @@ double rounding_variance(reference&, std::span<T const> x, T step) {
 
 template <Scalar T>
 void add_scaled(reference&, T a, std::span<T const> x, std::span<T> y) {
-    for (std::size_t i = 0; i < x.size(); ++i) y[i] += detail::rounded_product(a, x[i]);
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] += simd::rounded_product(a, x[i]);
 }
 template <Scalar T>
 void multiply(reference&, T a, std::span<T> x) {
@@ -175,9 +167,9 @@ bool compensate(reference&, T a, std::span<T const> g, std::span<T const> h, T b
                 std::span<T> out) {
     bool finite = true;
     for (std::size_t i = 0; i < g.size(); ++i) {
-        out[i] = detail::rounded_product(a, g[i]);
+        out[i] = simd::rounded_product(a, g[i]);
         if (!h.empty()) out[i] -= h[i];
-        if (!e.empty()) out[i] += detail::rounded_product(b, e[i]);
+        if (!e.empty()) out[i] += simd::rounded_product(b, e[i]);
         finite = finite && std::isfinite(out[i]);
     }
     return finite;
@@ -187,7 +179,7 @@ void complete_and_remember(reference&, std::span<T> m, T a, std::span<T> h) {
     for (std::size_t i = 0; i < m.size(); ++i) {
         T const sent = m[i];
         m[i] += h[i];
-        h[i] += detail::rounded_product(a, sent);
+        h[i] += simd::rounded_product(a, sent);
     }
 }
 template <Scalar T>
@@ -197,7 +189,7 @@ void scaled_distances(reference&, T a, std::span<T const> x, std::span<T const> 
 template <Scalar T, class Terms>
 void add_terms(reference&, std::span<T> out, T w, Terms terms) {
     for (std::size_t j = 0; j < terms.size(); ++j)
-        out[terms[j].at] += detail::rounded_product(w, static_cast<T>(terms[j].value));
+        out[terms[j].at] += simd::rounded_product(w, static_cast<T>(terms[j].value));
 }
 
 template <Scalar T>
@@ -241,7 +233,7 @@ template <Scalar T>
 void rotate_blocks(reference&, std::size_t block, matrix_is how, key from, std::uint64_t first, std::span<T> y) {
     auto const sign = [&](std::size_t i) { return detail::negative_sign(from, first + i) ? T(-1) : T(1); };
     for (std::size_t i = 0; i < y.size(); ++i) {
-        y[i] = detail::rounded_product(y[i], static_cast<T>(1 / std::sqrt(static_cast<double>(block))));
+        y[i] = simd::rounded_product(y[i], static_cast<T>(1 / std::sqrt(static_cast<double>(block))));
         if (how == matrix_is::as_it_stands) y[i] *= sign(i);
     }
     for (std::size_t h = 1; h < block; h *= 2)
@@ -275,7 +267,7 @@ void multiply_to_orthonormal(reference& on, std::span<T const> x, matrix_is how,
                 double const* const earlier = y.data() + b * n;
                 double const overlap = detail::reference_dot(
                     on, n, [&](std::size_t i) { return earlier[i]; }, [&](std::size_t i) { return column[i]; });
-                for (std::size_t i = 0; i < n; ++i) column[i] -= detail::rounded_product(overlap, earlier[i]);
+                for (std::size_t i = 0; i < n; ++i) column[i] -= simd::rounded_product(overlap, earlier[i]);
             }
         double const after = length();
         for (double& v : column) v = after > 0x1p-40 * before ? v / after : 0;

@@ -55,6 +55,12 @@ template <class B, Scalar T>
 void add_scaled(threaded<B>& on, T a, std::span<T const> x, std::span<T> y) {
     detail::in_parts(on, y.size(), detail::least_unit, [&](B& own, auto p) { add_scaled(own, a, p.of(x), p.of(y)); });
 }
+template <class B, class F>
+void at_each_index(threaded<B>& on, std::size_t n, F f) {
+    detail::in_parts(on, n, detail::least_unit, [&](B&, auto p) {
+        for (std::size_t i = p.first; i < p.first + p.count; ++i) f(i);
+    });
+}
 template <class B, Scalar T>
 void multiply(threaded<B>& on, T a, std::span<T> x) {
     detail::in_parts(on, x.size(), detail::least_unit, [&](B& own, auto p) { multiply(own, a, p.of(x)); });
