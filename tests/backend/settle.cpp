@@ -11,5 +11,6 @@ TEST_CASE_TEMPLATE("a settled product is rounded before anything is added to it"
     T product = a * a;
     laconic::simd::settle(product);
     CHECK(product + c == 0);
+    CHECK(laconic::simd::rounded_product(a, a) + c == 0);
     CHECK(std::fma(a, a, c) == e * e);
 }

@@ -54,6 +54,34 @@ TEST_CASE_TEMPLATE("Adam, AdamW and AMSGrad come to PyTorch's numbers, FedAdam a
     laws::known_adam_and_lion<B>();
 }
 
+// Where five steps lead from and along odd numbers.
+template <class T, class S>
+std::vector<T> odd_steps(S step, auto on) {
+    std::vector<T> x(37), d(37);
+    for (int t = 0; t < 5; ++t) {
+        for (std::size_t j = 0; j < x.size(); ++j)
+            d[j] = j % 9 == 4 ? T(0) : static_cast<T>(2 * key{3}.child(std::uint64_t(t)).uniform(j) - 1);
+        step(on, std::span<T>(x), std::span<T>(d));
+    }
+    return x;
+}
+TEST_CASE_TEMPLATE("steps by vectors come to the bits of steps by numbers, in zeros and at the ends of x, too", T,
+                   float, double) {
+    auto const same = [](auto on_host, auto by_numbers) {
+        CAPTURE(to_string(on_host));
+        CHECK(odd_steps<T>(on_host, host{}) == odd_steps<T>(by_numbers, reference{}));
+    };
+    for (adam_options const& how : {adam_options{},
+                                    {.rate = .1, .weight_decay = .1},
+                                    {.rate = .1, .weight_decay = .1, .decoupled = true},
+                                    {.amsgrad = true},
+                                    {.bias_correction = false, .freeze_after = 2}})
+        same(adam<T>(how), adam<T, reference>(how));
+    same(rmsprop<T>(), rmsprop<T, reference>());
+    lion_options const how{.rate = .1, .weight_decay = .1};
+    same(lion<T>(how), lion<T, reference>(how));
+}
+
 TEST_CASE("with freeze_after d is m: the same steps as along the gradient until v stays as it is") {
     host on;
     auto const run = [&](adam_options how) {

@@ -54,14 +54,6 @@ std::span<E const> on_host(B&, std::span<E const> x) {
     return x;
 }
 
-/// f(i) for all i < n, in any order, each where B's arrays are. f is of a class with a name, has a constexpr
-/// operator(), and reads and writes elements by spans that it holds; an element that f(i) writes no other call reads or
-/// writes.
-template <OnHost B, class F>
-void at_each_index(B&, std::size_t n, F f) {
-    for (std::size_t i = 0; i < n; ++i) f(i);
-}
-
 /// to <- from, with its length. `from` is none of to's own.
 template <class B, class E, class Array>
 void assign(B& on, std::span<E const> from, Array& to) {

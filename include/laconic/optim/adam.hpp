@@ -39,44 +39,51 @@ struct adam_options {
 
 namespace detail {
 
-/// A step of adam, for number j. Products are rounded before they are added: the same bits for every processor.
+/// A step of adam, for the numbers of a vector V from j on.
 template <Scalar T>
 struct adam_numbers {
+    using number = T;
     std::span<T> x, d, mean, square, largest;
-    adam_options how;
-    bool gets_mean, frozen;
-    double first, second, kept, added;
+    bool gets_mean, frozen, amsgrad;
+    T rate, beta1, beta2, epsilon, first, second, kept, added;
 
-    constexpr void operator()(std::size_t j) const {
-        using simd::rounded_product;
-        double const at = static_cast<double>(x[j]), kept_mean = rounded_product(how.beta1, double(mean[j]));
-        double g = static_cast<double>(d[j]) + rounded_product(added, at);
-        double m = kept_mean + rounded_product(1 - how.beta1, g);
-        if (gets_mean) m = g, g = (m - kept_mean) / (1 - how.beta1);
-        double v = static_cast<double>(square[j]);
-        if (!frozen) v = rounded_product(how.beta2, v) + rounded_product((1 - how.beta2) * g, g);
-        mean[j] = static_cast<T>(m);
-        square[j] = static_cast<T>(v);
-        if (how.amsgrad) {
-            v = std::max(static_cast<double>(largest[j]), v);
-            largest[j] = static_cast<T>(v);
+    template <class V>
+    constexpr void at(std::size_t j) const {
+        auto const load = [j](std::span<T> from) { return V::load(from.data() + j); };
+        // Rounded before it is added to: the same bits for every processor.
+        auto const times = [](T a, V b) { return rounded_product(V::all(a), b); };
+        V const here = load(x), kept_mean = times(beta1, load(mean));
+        V g = load(d) + times(added, here), m = kept_mean + times(1 - beta1, g);
+        if (gets_mean) m = g, g = (m - kept_mean) / V::all(1 - beta1);
+        V v = load(square);
+        if (!frozen) v = times(beta2, v) + rounded_product(V::all(1 - beta2) * g, g);
+        m.store(mean.data() + j);
+        v.store(square.data() + j);
+        if (amsgrad) {
+            v = larger(load(largest), v);
+            v.store(largest.data() + j);
         }
-        x[j] = static_cast<T>(rounded_product(kept, at)) -
-               static_cast<T>(how.rate * (m / first) / (std::sqrt(v / second) + how.epsilon));
+        V const move = V::all(rate) * (m / V::all(first)) / (root(v / V::all(second)) + V::all(epsilon));
+        (times(kept, here) - move).store(x.data() + j);
     }
+    constexpr void operator()(std::size_t j) const { at<simd::single<T>>(j); }
 };
 
-/// A step of rmsprop, for number j.
+/// A step of rmsprop, for the numbers of a vector V from j on.
 template <Scalar T>
 struct rmsprop_numbers {
+    using number = T;
     std::span<T> x, d, squares;
     T rate, decay, epsilon;
 
-    constexpr void operator()(std::size_t j) const {
-        using simd::rounded_product;
-        squares[j] = rounded_product(decay, squares[j]) + rounded_product(T(1) - decay, d[j] * d[j]);
-        x[j] -= rate * d[j] / std::sqrt(squares[j] + epsilon);
+    template <class V>
+    constexpr void at(std::size_t j) const {
+        V const g = V::load(d.data() + j), kept = rounded_product(V::all(decay), V::load(squares.data() + j));
+        V const s = kept + rounded_product(V::all(1 - decay), g * g);
+        s.store(squares.data() + j);
+        (V::load(x.data() + j) - V::all(rate) * g / root(s + V::all(epsilon))).store(x.data() + j);
     }
+    constexpr void operator()(std::size_t j) const { at<simd::single<T>>(j); }
 };
 
 }  // namespace detail
@@ -117,19 +124,24 @@ class adam {
         bool const gets_mean = how_.freeze_after > 0, frozen = gets_mean && taken_ >= how_.freeze_after;
         double const t = static_cast<double>(++taken_), beta1 = how_.beta1, beta2 = how_.beta2;
         double const moved = frozen ? static_cast<double>(how_.freeze_after) : t;
+        auto const number = [](double v) { return static_cast<T>(v); };
         detail::adam_numbers<T> const numbers{
             .x = x,
             .d = d,
             .mean = mean_,
             .square = square_,
             .largest = largest_,
-            .how = how_,
             .gets_mean = gets_mean,
             .frozen = frozen,
-            .first = how_.bias_correction ? 1 - std::pow(beta1, t) : 1,
-            .second = how_.bias_correction ? 1 - std::pow(beta2, moved) : 1,
-            .kept = how_.decoupled ? 1 - how_.rate * how_.weight_decay : 1,
-            .added = how_.decoupled ? 0 : how_.weight_decay,
+            .amsgrad = how_.amsgrad,
+            .rate = number(how_.rate),
+            .beta1 = number(beta1),
+            .beta2 = number(beta2),
+            .epsilon = number(how_.epsilon),
+            .first = number(how_.bias_correction ? 1 - std::pow(beta1, t) : 1),
+            .second = number(how_.bias_correction ? 1 - std::pow(beta2, moved) : 1),
+            .kept = number(how_.decoupled ? 1 - how_.rate * how_.weight_decay : 1),
+            .added = number(how_.decoupled ? 0 : how_.weight_decay),
         };
         at_each_index(on, x.size(), numbers);
     }

@@ -25,21 +25,23 @@ struct lion_options {
 
 namespace detail {
 
-/// A step of lion, for number j. Products are rounded before they are added: the same bits for every processor.
+/// A step of lion, for the numbers of a vector V from j on.
 template <Scalar T>
 struct lion_numbers {
+    using number = T;
     std::span<T> x, d, mean;
-    lion_options how;
+    T rate, beta1, beta2, kept;
 
-    constexpr void operator()(std::size_t j) const {
-        using simd::rounded_product;
-        double const m = static_cast<double>(mean[j]), g = static_cast<double>(d[j]);
-        double const u = rounded_product(how.beta1, m) + rounded_product(1 - how.beta1, g);
-        double const sign = u > 0 ? 1 : u < 0 ? -1 : u;
-        mean[j] = static_cast<T>(rounded_product(how.beta2, m) + rounded_product(1 - how.beta2, g));
-        double const kept = 1 - how.rate * how.weight_decay;
-        x[j] = static_cast<T>(rounded_product(kept, static_cast<double>(x[j])) - rounded_product(how.rate, sign));
+    template <class V>
+    constexpr void at(std::size_t j) const {
+        // Rounded before it is added to: the same bits for every processor.
+        auto const times = [](T a, V b) { return rounded_product(V::all(a), b); };
+        V const m = V::load(mean.data() + j), g = V::load(d.data() + j);
+        V const along = sign(times(beta1, m) + times(1 - beta1, g));
+        (times(beta2, m) + times(1 - beta2, g)).store(mean.data() + j);
+        (times(kept, V::load(x.data() + j)) - times(rate, along)).store(x.data() + j);
     }
+    constexpr void operator()(std::size_t j) const { at<simd::single<T>>(j); }
 };
 
 }  // namespace detail
@@ -60,7 +62,10 @@ class lion {
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
         mean_.resize(x.size());
-        at_each_index(on, x.size(), detail::lion_numbers<T>{x, d, mean_, how_});
+        auto const number = [](double v) { return static_cast<T>(v); };
+        at_each_index(on, x.size(),
+                      detail::lion_numbers<T>{x, d, mean_, number(how_.rate), number(how_.beta1), number(how_.beta2),
+                                              number(1 - how_.rate * how_.weight_decay)});
     }
 
     double rate() const { return how_.rate; }

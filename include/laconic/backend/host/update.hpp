@@ -113,6 +113,20 @@ concept InBuckets = requires(Terms const terms, std::size_t first) {
 
 namespace laconic::kernels {
 
+/// f(i) for all i < n, in any order; here also for the n indices from `first` on. f is of a class with a name, has a
+/// constexpr operator(), and reads and writes elements of arrays by spans that it holds; an element that f(i) writes no
+/// other call reads or writes. Where f has a type f.number, f.at<V>(i) is to do the same for the numbers i, i + 1, ..
+/// of a V (impl/xsimd_pack.hpp), and the host calls that.
+template <class A, class F>
+void at_each_index(basic_host<A>&, std::size_t n, F f, std::size_t first = 0) {
+    std::size_t i = first;
+    if constexpr (requires { typename F::number; }) {
+        using pack = simd::pack<typename F::number, A>;
+        for (; i + pack::width <= first + n; i += pack::width) f.template at<pack>(i);
+    }
+    for (; i < first + n; ++i) f(i);
+}
+
 /// y += a x, for x and y of one length. 2 + 1.
 template <class A, Scalar T>
 void add_scaled(basic_host<A>&, T a, std::span<T const> x, std::span<T> y) {

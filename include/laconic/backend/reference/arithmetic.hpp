@@ -154,6 +154,10 @@ double rounding_variance(reference&, std::span<T const> x, T step) {
     });
 }
 
+template <class F>
+void at_each_index(reference&, std::size_t n, F f) {
+    for (std::size_t i = 0; i < n; ++i) f(i);
+}
 template <Scalar T>
 void add_scaled(reference&, T a, std::span<T const> x, std::span<T> y) {
     for (std::size_t i = 0; i < x.size(); ++i) y[i] += simd::rounded_product(a, x[i]);

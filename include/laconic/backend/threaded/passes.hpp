@@ -57,9 +57,7 @@ void add_scaled(threaded<B>& on, T a, std::span<T const> x, std::span<T> y) {
 }
 template <class B, class F>
 void at_each_index(threaded<B>& on, std::size_t n, F f) {
-    detail::in_parts(on, n, detail::least_unit, [&](B&, auto p) {
-        for (std::size_t i = p.first; i < p.first + p.count; ++i) f(i);
-    });
+    detail::in_parts(on, n, detail::least_unit, [&](B& own, auto p) { at_each_index(own, p.count, f, p.first); });
 }
 template <class B, Scalar T>
 void multiply(threaded<B>& on, T a, std::span<T> x) {

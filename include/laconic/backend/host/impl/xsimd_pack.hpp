@@ -65,6 +65,9 @@ struct pack {
     pack& operator+=(pack b) { return *this = *this + b; }
     /// a b + c. It may be rounded once or twice: for products that are exact.
     friend pack multiply_add(pack a, pack b, pack c) { return {xsimd::fma(a.value, b.value, c.value)}; }
+    friend pack root(pack a) { return {xsimd::sqrt(a.value)}; }
+    /// 1, 0 or -1; of NaN it is NaN.
+    friend pack sign(pack a) { return {xsimd::sign(a.value)}; }
     friend pack magnitude(pack a) { return {xsimd::abs(a.value)}; }
     friend pack larger(pack a, pack b) { return {xsimd::max(a.value, b.value)}; }
     friend pack smaller(pack a, pack b) { return {xsimd::min(a.value, b.value)}; }
@@ -82,6 +85,7 @@ struct pack {
         settle(a.value.data);
         return a;
     }
+    friend pack rounded_product(pack a, pack b) { return settled(a * b); }
 };
 
 }  // namespace laconic::simd
