@@ -12,6 +12,8 @@
 #include "laconic/feedback/memory.hpp"
 #include "laconic/message/plain.hpp"
 #include "laconic/message/sparse.hpp"
+#include "laconic/optim/adam.hpp"
+#include "laconic/optim/lion.hpp"
 
 namespace kernel_bench {
 
@@ -60,6 +62,15 @@ void add_sums(std::size_t d, bool peers) {
     add_pass<T>("raise_magnitudes", d, 2, [](std::span<T const> x) {
         return [on = backend(), y = copied(x)]() mutable { raise_magnitudes(on, T(0.5), T(1), std::span<T>(y)); };
     });
+    auto const add_step = [d](std::string const& name, std::size_t vectors, auto const& step) {
+        add_pass<T>(name, d, vectors, [step](std::span<T const> x) {
+            return [on = backend(), y = copied(x), along = copied(x), step]() mutable {
+                step(on, std::span<T>(y), std::span<T>(along));
+            };
+        });
+    };
+    add_step("adam", 7, adam<T, backend>(1e-6));
+    add_step("lion", 5, lion<T, backend>(1e-6));
     add_pass<T>("add_terms_in_order", d, 3, [](std::span<T const> x) {
         return [on = backend(), y = copied(x), m = messages::full_vector<T, backend>{copied(x)}]() mutable {
             add_message(on, std::span<T>(y), T(-1), m);
@@ -71,6 +82,16 @@ void add_sums(std::size_t d, bool peers) {
             benchmark::DoNotOptimize(a);
             T* const to = y.data();
             for (std::size_t i = 0; i < x.size(); ++i) to[i] += a * x[i];
+        };
+    });
+    add_pass<T>("adam.plain_loop", d, 7, [](std::span<T const> x) {
+        return [x, y = copied(x), m = std::vector<T>(x.size()), v = std::vector<T>(x.size()), t = T(0)]() mutable {
+            T const first = 1 - std::pow(T(0.9), ++t), second = 1 - std::pow(T(0.999), t);
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                m[i] = T(0.9) * m[i] + T(0.1) * x[i];
+                v[i] = T(0.999) * v[i] + T(0.001) * x[i] * x[i];
+                y[i] -= T(1e-6) * (m[i] / first) / (std::sqrt(v[i] / second) + T(1e-8));
+            }
         };
     });
     add_pass<T>("delta.plain_loop", d, 4, [](std::span<T const> x) {

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "laconic/backend/host.hpp"
 #include "laconic/optim/muon.hpp"
@@ -32,53 +30,16 @@ struct dion2_options {
 
 namespace detail {
 
-/// The vectors of a matrix that stands row after row: its rows, or its columns if these are fewer.
-struct vectors_of_matrix {
-    std::size_t rows, columns;
-
-    constexpr std::size_t count() const { return std::min(rows, columns); }
-    constexpr std::size_t length() const { return std::max(rows, columns); }
-    /// Where number i of vector v stands.
-    constexpr std::size_t at(std::size_t v, std::size_t i) const {
-        return rows <= columns ? v * columns + i : i * columns + v;
-    }
-};
-// The sum of the magnitudes of vector v.
+// The sum of the magnitudes of the v-th of vectors that stand one after another.
 template <Scalar T>
 struct sums_of_vectors {
     std::span<T const> x;
     std::span<double> sums;
-    vectors_of_matrix of;
 
     constexpr void operator()(std::size_t v) const {
+        std::size_t const length = x.size() / sums.size();
         sums[v] = 0;
-        for (std::size_t i = 0; i < of.length(); ++i) sums[v] += std::abs(static_cast<double>(x[of.at(v, i)]));
-    }
-};
-// Takes number j of those of the chosen vectors, which decays where it was.
-template <Scalar T>
-struct taken_vectors {
-    std::span<T> x, taken;
-    std::span<std::size_t const> chosen;
-    vectors_of_matrix of;
-    T decay;
-
-    constexpr void operator()(std::size_t j) const {
-        T& v = x[of.at(chosen[j / of.length()], j % of.length())];
-        taken[j] = v;
-        v *= decay;
-    }
-};
-// Moves number j of those of the chosen vectors.
-template <Scalar T>
-struct moved_vectors {
-    std::span<T> x, along;
-    std::span<std::size_t const> chosen;
-    vectors_of_matrix of;
-    T step;
-
-    constexpr void operator()(std::size_t j) const {
-        x[of.at(chosen[j / of.length()], j % of.length())] -= simd::rounded_product(step, along[j]);
+        for (std::size_t i = v * length; i < (v + 1) * length; ++i) sums[v] += std::abs(static_cast<double>(x[i]));
     }
 };
 
@@ -90,7 +51,7 @@ struct moved_vectors {
 ///     M <- M + D,    U = orth(M_S) by polar_express,    M_S <- decay M_S,
 ///     X <- (1 - rate weight_decay) X,    X_S <- X_S - rate sqrt(rows / cols) U.
 /// The other vectors stay in M, undecayed, until they are among the largest. The products take about fraction^2 of the
-/// time of Muon's. Waits on a device for the sums of magnitudes. State: M.
+/// time of Muon's. State: M.
 template <Scalar T = double, class B = host>
 class dion2 {
   public:
@@ -106,55 +67,44 @@ class dion2 {
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
         std::size_t const columns = detail::columns_of("dion2", x.size(), how_.rows);
-        sum_.resize(x.size());
+        sum_.resize(x.size()), along_.resize(x.size());
         if (x.empty()) return;
-        add_scaled(on, T(1), std::span<T const>(d), std::span<T>(sum_));
-        detail::vectors_of_matrix const of{how_.rows, columns};
-        choose(on, of);
-        chosen_.resize(order_.size() * of.length());
-        std::span<T> const chosen(chosen_);
-        at_each_index(on, chosen.size(),
-                      detail::taken_vectors<T>{sum_, chosen, order_, of, static_cast<T>(how_.decay)});
-        orthogonalize_(on, chosen, order_.size(), orthogonalization::polar_express, how_.epsilon);
+        bool const by_rows = how_.rows <= columns;
+        std::size_t const n = by_rows ? how_.rows : columns, length = x.size() / n;
+        std::span<T> const sum(sum_), along(along_);  // vector after vector
+        by_rows ? copy(on, std::span<T const>(d), along)
+                : detail::transpose(on, std::span<T const>(d), how_.rows, along);
+        add_scaled(on, T(1), std::span<T const>(along), sum);
+
+        sizes_.resize(n);
+        at_each_index(on, n, detail::sums_of_vectors<T>{sum, sizes_});
+        auto const part = static_cast<std::size_t>(std::ceil(how_.fraction * static_cast<double>(n)));
+        select_largest(on, std::span<double const>(sizes_), std::max<std::size_t>(1, part), chosen_);
+        std::span<coordinate const> const chosen(chosen_);
+        gather(on, std::span<T const>(sum), chosen, length, T(1), vectors_);
+        gather(on, std::span<T const>(sum), chosen, length, static_cast<T>(how_.decay), decayed_);
+        scatter(on, std::span<T const>(decayed_), chosen, length, sum);
+        orthogonalize_(on, std::span<T>(vectors_), chosen.size(), orthogonalization::polar_express, how_.epsilon);
+
+        fill(on, along, T(0));
+        scatter(on, std::span<T const>(vectors_), chosen, length, along);
+        if (!by_rows) detail::transpose(on, std::span<T const>(along), n, d);
         multiply(on, static_cast<T>(1 - how_.rate * how_.weight_decay), x);
-        T const step = static_cast<T>(how_.rate * detail::scale_of(matrix_scale::spectral, how_.rows, columns));
-        at_each_index(on, chosen.size(), detail::moved_vectors<T>{x, chosen, order_, of, step});
+        double const step = how_.rate * detail::scale_of(matrix_scale::spectral, how_.rows, columns);
+        add_scaled(on, static_cast<T>(-step), std::span<T const>(by_rows ? along : d), x);
     }
 
     double rate() const { return how_.rate; }
-    /// M; empty before the first step.
+    /// M, vector after vector; empty before the first step.
     std::span<T const> sum() const { return sum_; }
     void state(auto& archive) { archive.vectors(sum_); }
     friend std::string to_string(dion2 const& s) { return to_string(s.how_); }
 
   private:
-    // Puts the numbers of the vectors S, rising, into order_. A sum that is NaN counts as the largest.
-    void choose(B& on, detail::vectors_of_matrix const& of) {
-        std::size_t const n = of.count();
-        sizes_.resize(n);
-        at_each_index(on, n, detail::sums_of_vectors<T>{sum_, sizes_, of});
-        auto const sizes = on_host(on, std::span<double const>(sizes_));
-        order_on_host_.resize(n);
-        std::iota(order_on_host_.begin(), order_on_host_.end(), std::size_t(0));
-        auto const larger = [&](std::size_t a, std::size_t b) {
-            bool const a_nan = std::isnan(sizes[a]), b_nan = std::isnan(sizes[b]);
-            if (a_nan != b_nan) return a_nan;
-            return sizes[a] != sizes[b] && !a_nan ? sizes[a] > sizes[b] : a < b;
-        };
-        std::size_t const k =
-            std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(how_.fraction * static_cast<double>(n))));
-        auto const first = order_on_host_.begin();
-        std::partial_sort(first, first + static_cast<std::ptrdiff_t>(k), order_on_host_.end(), larger);
-        std::sort(first, first + static_cast<std::ptrdiff_t>(k));
-        order_.resize(k);
-        copy_from_host(on, std::span<std::size_t const>(order_on_host_).first(k), std::span<std::size_t>(order_));
-    }
-
     dion2_options how_;
-    typename B::template array<T> sum_, chosen_;
+    typename B::template array<T> sum_, along_, vectors_, decayed_;
     typename B::template array<double> sizes_;
-    typename B::template array<std::size_t> order_;
-    std::vector<std::size_t> order_on_host_;
+    typename B::template array<coordinate> chosen_;
     detail::orthogonalizer<T, B> orthogonalize_;
 };
 

@@ -80,6 +80,12 @@ struct transposed_numbers {
     constexpr void operator()(std::size_t j) const { out[j] = x[j % rows * columns + j / rows]; }
 };
 
+/// out <- X', for X of so many rows.
+template <Scalar T, class B>
+void transpose(B& on, std::span<T const> x, std::size_t rows, std::span<T> out) {
+    at_each_index(on, x.size(), transposed_numbers<T>{x, out, rows, x.size() / rows});
+}
+
 /// Replaces a matrix U S V' by U p(S / |S|) V', nearly the orthogonal U V'; zeros stay zeros. |S| is its Frobenius
 /// norm, at least epsilon with newton_schulz, else times 1.02, plus epsilon. Products are summed in
 /// double, in a fixed order, and rounded to T. 2 n^2 m + n^3 products for each polynomial of an n x m matrix, n <= m.
@@ -120,10 +126,6 @@ class orthogonalizer {
     static void rows_by_rows(B& on, std::span<T> x, std::span<T> y, std::size_t rows, std::span<T> out) {
         multiply_matrix(on, std::span<T const>(x), kernels::matrix_is::as_it_stands, std::span<T const>(y), rows, out);
     }
-    static void transpose(B& on, std::span<T const> x, std::size_t rows, std::span<T> out) {
-        if (rows > 0) at_each_index(on, x.size(), transposed_numbers<T>{x, out, rows, x.size() / rows});
-    }
-
     typename B::template array<T> wide_, tall_, product_, gram_, square_;
 };
 

@@ -19,14 +19,6 @@
 /// are in double, in the order of sum_order.hpp.
 namespace laconic::detail {
 
-// A product that is added as it is rounded. Floats' products are exact in double, so there the compiler may fuse.
-template <Scalar T>
-double product(T a, T b) {
-    double p = static_cast<double>(a) * static_cast<double>(b);
-    if constexpr (std::same_as<T, double>) simd::settle(p);
-    return p;
-}
-
 // The sum of x_i y_i.
 template <class A, Scalar T>
 double ordered_dot(std::span<T const> x, std::span<T const> y) {
@@ -171,7 +163,7 @@ void orthonormalise(kernels::basic_host<A>& on, std::span<double> y, std::size_t
         for (std::size_t b = 0; b < 2 * c; ++b) {
             std::span<double const> const earlier = y.subspan(b % c * length, length);
             double const overlap = ordered_dot<A>(earlier, as_is);
-            for (std::size_t i = 0; i < length; ++i) column[i] -= product(overlap, earlier[i]);
+            add_scaled(on, -overlap, earlier, column);
         }
         double const after = std::sqrt(sum_of_squares(on, as_is));
         if (after > 0x1p-40 * before)
