@@ -167,7 +167,7 @@ void measure_updates(device& on, table& row, in x, out y) {
     row(
         "at_each_index, a step of lion",
         [&] {
-            at_each_index(on, y.size(), detail::lion_numbers<float>{y, z, w, 1e-30f, .9f, .99f, 1});
+            at_each_index(on, y.size(), detail::lion_numbers<float>{y, z, w, 1e-30f, .9f, .1f, .99f, .01f, 1});
         },
         y, z, w, y, w);
     row(

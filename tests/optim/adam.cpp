@@ -35,6 +35,7 @@ TEST_CASE("numbers that make no step are refused") {
     refused({.beta1 = 1}, "adam: beta1 = 1 is outside [0, 1)");
     refused({.beta2 = -.1}, "adam: beta2 = -0.1 is outside [0, 1)");
     refused({.epsilon = 0}, "adam: epsilon = 0 is outside (0, oo)");
+    CHECK_THROWS_AS(adam<float>({.epsilon = 1e-50}), argument_error);
     refused({.rate = -1}, "adam: rate = -1 is outside 0 .. 1e+300");
     refused({.weight_decay = NAN}, "adam: weight_decay = nan is outside 0 .. 1e+300");
     refused({.weight_decay = .1, .freeze_after = 1},

@@ -45,7 +45,7 @@ struct adam_numbers {
     using number = T;
     std::span<T> x, d, mean, square, largest;
     bool gets_mean, frozen, amsgrad;
-    T rate, beta1, beta2, epsilon, first, second, kept, added;
+    T rate, beta1, rest1, beta2, rest2, epsilon, first, second, kept, added;  // rest = 1 - beta
 
     template <class V>
     constexpr void at(std::size_t j) const {
@@ -53,10 +53,10 @@ struct adam_numbers {
         // Rounded before it is added to: the same bits for every processor.
         auto const times = [](T a, V b) { return rounded_product(V::all(a), b); };
         V const here = load(x), kept_mean = times(beta1, load(mean));
-        V g = load(d) + times(added, here), m = kept_mean + times(1 - beta1, g);
-        if (gets_mean) m = g, g = (m - kept_mean) / V::all(1 - beta1);
+        V g = load(d) + times(added, here), m = kept_mean + times(rest1, g);
+        if (gets_mean) m = g, g = (m - kept_mean) / V::all(rest1);
         V v = load(square);
-        if (!frozen) v = times(beta2, v) + rounded_product(V::all(1 - beta2) * g, g);
+        if (!frozen) v = times(beta2, v) + rounded_product(V::all(rest2) * g, g);
         m.store(mean.data() + j);
         v.store(square.data() + j);
         if (amsgrad) {
@@ -106,12 +106,12 @@ template <Scalar T = double, class B = host>
 class adam {
   public:
     explicit adam(double rate) : adam(adam_options{.rate = rate}) {}
-    /// Throws argument_error unless beta1 and beta2 are in [0, 1), epsilon is above 0, the others are at least 0, and
-    /// all are finite; and for freeze_after with a weight decay that is not decoupled.
+    /// Throws argument_error unless beta1 and beta2 are in [0, 1), epsilon is above 0 in T, the others are at least 0,
+    /// and all are finite; and for freeze_after with a weight decay that is not decoupled.
     explicit adam(adam_options how = {}) : how_(how) {
         detail::require_factor("adam", "beta1", how.beta1);
         detail::require_factor("adam", "beta2", how.beta2);
-        detail::require_above_0("adam", "epsilon", how.epsilon);
+        detail::require_above_0("adam", "epsilon", static_cast<T>(how.epsilon));
         detail::check_fields(how);
         if (how.freeze_after > 0 && how.weight_decay > 0 && !how.decoupled)
             throw argument_error("adam: with freeze_after a weight decay is decoupled, as d is a mean");
@@ -136,7 +136,9 @@ class adam {
             .amsgrad = how_.amsgrad,
             .rate = number(how_.rate),
             .beta1 = number(beta1),
+            .rest1 = number(1 - beta1),
             .beta2 = number(beta2),
+            .rest2 = number(1 - beta2),
             .epsilon = number(how_.epsilon),
             .first = number(how_.bias_correction ? 1 - std::pow(beta1, t) : 1),
             .second = number(how_.bias_correction ? 1 - std::pow(beta2, moved) : 1),

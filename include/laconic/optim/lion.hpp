@@ -30,15 +30,15 @@ template <Scalar T>
 struct lion_numbers {
     using number = T;
     std::span<T> x, d, mean;
-    T rate, beta1, beta2, kept;
+    T rate, beta1, rest1, beta2, rest2, kept;  // rest = 1 - beta
 
     template <class V>
     constexpr void at(std::size_t j) const {
         // Rounded before it is added to: the same bits for every processor.
         auto const times = [](T a, V b) { return rounded_product(V::all(a), b); };
         V const m = V::load(mean.data() + j), g = V::load(d.data() + j);
-        V const along = sign(times(beta1, m) + times(1 - beta1, g));
-        (times(beta2, m) + times(1 - beta2, g)).store(mean.data() + j);
+        V const along = sign(times(beta1, m) + times(rest1, g));
+        (times(beta2, m) + times(rest2, g)).store(mean.data() + j);
         (times(kept, V::load(x.data() + j)) - times(rate, along)).store(x.data() + j);
     }
     constexpr void operator()(std::size_t j) const { at<simd::single<T>>(j); }
@@ -63,9 +63,10 @@ class lion {
     void operator()(B& on, std::span<T> x, std::span<T> d) {
         mean_.resize(x.size());
         auto const number = [](double v) { return static_cast<T>(v); };
+        double const beta1 = how_.beta1, beta2 = how_.beta2, kept = 1 - how_.rate * how_.weight_decay;
         at_each_index(on, x.size(),
-                      detail::lion_numbers<T>{x, d, mean_, number(how_.rate), number(how_.beta1), number(how_.beta2),
-                                              number(1 - how_.rate * how_.weight_decay)});
+                      detail::lion_numbers<T>{x, d, mean_, number(how_.rate), number(beta1), number(1 - beta1),
+                                              number(beta2), number(1 - beta2), number(kept)});
     }
 
     double rate() const { return how_.rate; }
