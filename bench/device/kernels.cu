@@ -167,7 +167,7 @@ void measure_updates(device& on, table& row, in x, out y) {
     row(
         "at_each_index, a step of lion",
         [&] {
-            at_each_index(on, y.size(), detail::lion_numbers<float>{y, z, w, 1e-30f, .9f, .1f, .99f, .01f, 1});
+            at_each_index(on, y.size(), detail::lion_numbers<float>{y, z, w, {.rate = 1e-30}});
         },
         y, z, w, y, w);
     row(
@@ -176,12 +176,8 @@ void measure_updates(device& on, table& row, in x, out y) {
     row(
         "complete_and_remember", [&] { complete_and_remember(on, y, 0.5f, z); }, y, z, y, z);
     row(
-        "scaled_distances", [&] { scaled_distances(on, 0.5f, x, in(y), w); }, x, y, w);
-    row(
         "soft_threshold", [&] { soft_threshold(on, 0.0f, w); }, w, w);
     copy(on, x, y);
-    row(
-        "clip_magnitudes, of none", [&] { clip_magnitudes(on, 2.0f, y); }, y);
     row(
         "raise_magnitudes", [&] { raise_magnitudes(on, 0.5f, 1.0f, y); }, y, y);
     row(

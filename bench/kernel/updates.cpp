@@ -56,14 +56,14 @@ void add_sums(std::size_t d, bool peers) {
     });
     add_pass<T>("scaled_distances", d, 3, [](std::span<T const> x) {
         return [x, on = backend(), y = copied(x), bounds = copied(x)]() mutable {
-            scaled_distances(on, T(2), x, fixed(y), std::span<T>(bounds));
+            at_each_index(on, x.size(), detail::scaled_distances<T>{T(2), x, y, bounds});
         };
     });
     add_pass<T>("raise_magnitudes", d, 2, [](std::span<T const> x) {
         return [on = backend(), y = copied(x)]() mutable { raise_magnitudes(on, T(0.5), T(1), std::span<T>(y)); };
     });
     auto const add_step = [d](std::string const& name, std::size_t vectors, auto const& step) {
-        add_pass<T>(name, d, vectors, [step](std::span<T const> x) {
+        add_pass<T>(name, d, vectors, [step = step](std::span<T const> x) {
             return [on = backend(), y = copied(x), along = copied(x), step]() mutable {
                 step(on, std::span<T>(y), std::span<T>(along));
             };

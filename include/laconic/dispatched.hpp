@@ -108,7 +108,6 @@
     K(multiply, multiply, void, (T a, out<T> x), (a, x)) \
     K(compensate, compensate, bool, (T a, in<T> g, in<T> h, T b, in<T> e, out<T> y), (a, g, h, b, e, y)) \
     K(complete_and_remember, complete_and_remember, void, (out<T> m, T a, out<T> h), (m, a, h)) \
-    K(scaled_distances, scaled_distances, void, (T a, in<T> x, in<T> y, out<T> bounds), (a, x, y, bounds)) \
     K(raise_magnitudes, raise_magnitudes, void, (T least, T factor, out<T> y), (least, factor, y)) \
     K(add_signs, add_terms, void, (out<T> y, T w, terms_of<messages::signs<T, dispatched>> m), (y, w, m)) \
     K(add_means, add_terms, void, (out<T> y, T w, terms_of<messages::means<T, dispatched>> m), (y, w, m)) \

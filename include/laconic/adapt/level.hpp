@@ -84,6 +84,25 @@ struct warm_up {
     }
 };
 
+namespace detail {
+
+/// bounds_i = a |x_i - y_i|, for the numbers of a vector V from i on.
+template <Scalar T>
+struct scaled_distances {
+    using number = T;
+    T a;
+    std::span<T const> x, y;
+    std::span<T> bounds;
+
+    template <class V>
+    constexpr void at(std::size_t i) const {
+        (V::all(a) * magnitude(V::load(x.data() + i) - V::load(y.data() + i))).store(bounds.data() + i);
+    }
+    constexpr void operator()(std::size_t i) const { at<simd::single<T>>(i); }
+};
+
+}  // namespace detail
+
 /// Sets a threshold's bounds to scale |x_i - last x_i|, which follow the last move of the iterate, coordinate by
 /// coordinate. All bounds are 0 in the first round, so that every number but 0 is sent once (GD-SEC, Chen et al.,
 /// arXiv:2202.02491), and in a round in which a bound overflows.
@@ -96,7 +115,7 @@ class follow_last_move {
         bounds_.resize(x.size());
         bool follows = !last_.empty();
         if (follows) {
-            scaled_distances(on, scale_, x, std::span<T const>(last_), std::span<T>(bounds_));
+            at_each_index(on, x.size(), detail::scaled_distances<T>{scale_, x, last_, bounds_});
             follows = first_non_finite(on, std::span<T const>(bounds_)) == bounds_.size();
         }
         if (!follows) bounds_.assign(x.size(), T(0));

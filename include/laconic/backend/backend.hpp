@@ -93,11 +93,9 @@ concept Backend = std::movable<B> && Scalar<T> &&
     multiply(on, a, y);
     raise_magnitudes(on, a, a, y);
     soft_threshold(on, a, y);
-    clip_magnitudes(on, a, y);
     scatter(on, x, std::span<coordinate const>{}, k, y);
     { compensate(on, a, x, x, a, x, y) } -> std::same_as<bool>;
     complete_and_remember(on, y, a, y);
-    scaled_distances(on, a, x, x, y);
 };
 
 }  // namespace laconic::kernels

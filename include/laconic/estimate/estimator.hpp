@@ -122,6 +122,19 @@ class mini_batch {
     std::vector<std::uint32_t> rows_;
 };
 
+namespace detail {
+
+// |x_i| <- min(|x_i|, most); NaN stays.
+template <Scalar T>
+struct cut_numbers {
+    T most;
+    std::span<T> x;
+
+    constexpr void operator()(std::size_t i) const { x[i] = x[i] > most ? most : x[i] < -most ? -most : x[i]; }
+};
+
+}  // namespace detail
+
 /// The unit of a limit on a gradient.
 enum class clip_at {
     norm,        ///< |g| is at most the limit: the whole is scaled down (Deep Gradient Compression)
@@ -158,7 +171,8 @@ struct clipped {
     template <class B, Scalar T>
     static void cut_deviations(B& on, double limit, std::span<T> g) {
         double const most = limit * kernels::deviation_of(on, std::span<T const>(g));
-        if (most < static_cast<double>(std::numeric_limits<T>::max())) clip_magnitudes(on, static_cast<T>(most), g);
+        if (most < static_cast<double>(std::numeric_limits<T>::max()))
+            at_each_index(on, g.size(), detail::cut_numbers<T>{static_cast<T>(most), g});
     }
 };
 template <class E>

@@ -39,32 +39,37 @@ struct adam_options {
 
 namespace detail {
 
-/// A step of adam, for the numbers of a vector V from j on.
+/// A step of adam, for the numbers of a vector V from j on, where biases are divided by `first` and `second`.
 template <Scalar T>
 struct adam_numbers {
     using number = T;
     std::span<T> x, d, mean, square, largest;
-    bool gets_mean, frozen, amsgrad;
-    T rate, beta1, rest1, beta2, rest2, epsilon, first, second, kept, added;  // rest = 1 - beta
+    adam_options how;
+    bool frozen;
+    double first, second;
 
     template <class V>
     constexpr void at(std::size_t j) const {
         auto const load = [j](std::span<T> from) { return V::load(from.data() + j); };
-        // Rounded before it is added to: the same bits for every processor.
-        auto const times = [](T a, V b) { return rounded_product(V::all(a), b); };
-        V const here = load(x), kept_mean = times(beta1, load(mean));
-        V g = load(d) + times(added, here), m = kept_mean + times(rest1, g);
-        if (gets_mean) m = g, g = (m - kept_mean) / V::all(rest1);
-        V v = load(square);
-        if (!frozen) v = times(beta2, v) + rounded_product(V::all(rest2) * g, g);
+        auto const all = [](double v) { return V::all(static_cast<T>(v)); };
+        // Products are rounded before they are added to: the same bits for every processor.
+        V const here = load(x), kept_mean = rounded_product(all(how.beta1), load(mean));
+        V g = load(d), m = g, v = load(square);
+        if (!how.decoupled) g = g + rounded_product(all(how.weight_decay), here);
+        if (how.freeze_after > 0)
+            g = (m - kept_mean) / all(1 - how.beta1);
+        else
+            m = kept_mean + rounded_product(all(1 - how.beta1), g);
+        if (!frozen) v = rounded_product(all(how.beta2), v) + rounded_product(all(1 - how.beta2) * g, g);
         m.store(mean.data() + j);
         v.store(square.data() + j);
-        if (amsgrad) {
+        if (how.amsgrad) {
             v = larger(load(largest), v);
             v.store(largest.data() + j);
         }
-        V const move = V::all(rate) * (m / V::all(first)) / (root(v / V::all(second)) + V::all(epsilon));
-        (times(kept, here) - move).store(x.data() + j);
+        double const kept = how.decoupled ? 1 - how.rate * how.weight_decay : 1;
+        V const move = all(how.rate) * (m / all(first)) / (root(v / all(second)) + all(how.epsilon));
+        (rounded_product(all(kept), here) - move).store(x.data() + j);
     }
     constexpr void operator()(std::size_t j) const { at<simd::single<T>>(j); }
 };
@@ -121,31 +126,12 @@ class adam {
         mean_.resize(x.size());
         square_.resize(x.size());
         if (how_.amsgrad) largest_.resize(x.size());
-        bool const gets_mean = how_.freeze_after > 0, frozen = gets_mean && taken_ >= how_.freeze_after;
-        double const t = static_cast<double>(++taken_), beta1 = how_.beta1, beta2 = how_.beta2;
-        double const moved = frozen ? static_cast<double>(how_.freeze_after) : t;
-        auto const number = [](double v) { return static_cast<T>(v); };
-        detail::adam_numbers<T> const numbers{
-            .x = x,
-            .d = d,
-            .mean = mean_,
-            .square = square_,
-            .largest = largest_,
-            .gets_mean = gets_mean,
-            .frozen = frozen,
-            .amsgrad = how_.amsgrad,
-            .rate = number(how_.rate),
-            .beta1 = number(beta1),
-            .rest1 = number(1 - beta1),
-            .beta2 = number(beta2),
-            .rest2 = number(1 - beta2),
-            .epsilon = number(how_.epsilon),
-            .first = number(how_.bias_correction ? 1 - std::pow(beta1, t) : 1),
-            .second = number(how_.bias_correction ? 1 - std::pow(beta2, moved) : 1),
-            .kept = number(how_.decoupled ? 1 - how_.rate * how_.weight_decay : 1),
-            .added = number(how_.decoupled ? 0 : how_.weight_decay),
-        };
-        at_each_index(on, x.size(), numbers);
+        bool const frozen = how_.freeze_after > 0 && taken_ >= how_.freeze_after;
+        double const t = static_cast<double>(++taken_), moved = frozen ? static_cast<double>(how_.freeze_after) : t;
+        double const first = how_.bias_correction ? 1 - std::pow(how_.beta1, t) : 1;
+        double const second = how_.bias_correction ? 1 - std::pow(how_.beta2, moved) : 1;
+        at_each_index(on, x.size(),
+                      detail::adam_numbers<T>{x, d, mean_, square_, largest_, how_, frozen, first, second});
     }
 
     double rate() const { return how_.rate; }

@@ -30,16 +30,16 @@ template <Scalar T>
 struct lion_numbers {
     using number = T;
     std::span<T> x, d, mean;
-    T rate, beta1, rest1, beta2, rest2, kept;  // rest = 1 - beta
+    lion_options how;
 
     template <class V>
     constexpr void at(std::size_t j) const {
         // Rounded before it is added to: the same bits for every processor.
-        auto const times = [](T a, V b) { return rounded_product(V::all(a), b); };
-        V const m = V::load(mean.data() + j), g = V::load(d.data() + j);
-        V const along = sign(times(beta1, m) + times(rest1, g));
-        (times(beta2, m) + times(rest2, g)).store(mean.data() + j);
-        (times(kept, V::load(x.data() + j)) - times(rate, along)).store(x.data() + j);
+        auto const times = [](double a, V b) { return rounded_product(V::all(static_cast<T>(a)), b); };
+        V const m = V::load(mean.data() + j), g = V::load(d.data() + j), here = V::load(x.data() + j);
+        V const along = sign(times(how.beta1, m) + times(1 - how.beta1, g));
+        (times(how.beta2, m) + times(1 - how.beta2, g)).store(mean.data() + j);
+        (times(1 - how.rate * how.weight_decay, here) - times(how.rate, along)).store(x.data() + j);
     }
     constexpr void operator()(std::size_t j) const { at<simd::single<T>>(j); }
 };
@@ -62,11 +62,7 @@ class lion {
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
         mean_.resize(x.size());
-        auto const number = [](double v) { return static_cast<T>(v); };
-        double const beta1 = how_.beta1, beta2 = how_.beta2, kept = 1 - how_.rate * how_.weight_decay;
-        at_each_index(on, x.size(),
-                      detail::lion_numbers<T>{x, d, mean_, number(how_.rate), number(beta1), number(1 - beta1),
-                                              number(beta2), number(1 - beta2), number(kept)});
+        at_each_index(on, x.size(), detail::lion_numbers<T>{x, d, mean_, how_});
     }
 
     double rate() const { return how_.rate; }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,14 +63,6 @@ constexpr std::span<odd_polynomial const> polynomials_of(orthogonalization by) {
     return std::span(by_polar).first(by == orthogonalization::polar ? 8 : 5);
 }
 
-// Number j of a matrix, divided.
-template <Scalar T>
-struct divided_numbers {
-    std::span<T> x;
-    double by;
-
-    constexpr void operator()(std::size_t j) const { x[j] = static_cast<T>(static_cast<double>(x[j]) / by); }
-};
 // Number j of the transpose of a matrix.
 template <Scalar T>
 struct transposed_numbers {
@@ -97,7 +90,7 @@ class orthogonalizer {
         std::size_t const columns = matrix.size() / rows, n = std::min(rows, columns);
         double const norm = std::sqrt(sum_of_squares(on, std::span<T const>(matrix)));
         double const by_norm = by == orthogonalization::newton_schulz ? std::max(norm, epsilon) : norm * 1.02 + epsilon;
-        at_each_index(on, matrix.size(), divided_numbers<T>{matrix, by_norm});
+        multiply(on, static_cast<T>(std::min(1 / by_norm, double{std::numeric_limits<T>::max()})), matrix);
         wide_.resize(matrix.size()), tall_.resize(matrix.size()), product_.resize(matrix.size());
         gram_.resize(n * n), square_.resize(n * n);
         std::span<T> const x(wide_), x_transposed(tall_), p_x(product_), gram(gram_), square(square_);

@@ -222,12 +222,6 @@ class bit_reader {
         return bytes;
     }
 
-    /// Fills `to` with the next bytes, wherever the last bit ended.
-    void take_bytes_to(std::span<std::byte> to) {
-        if (to.size() > left() / 8) refuse("it ends ", to.size() - left() / 8, " bytes too early");
-        auto const bytes = take_bits(8 * std::uint64_t{to.size()}, to);
-        if (!to.empty() && bytes.data() != to.data()) std::memcpy(to.data(), bytes.data(), to.size());
-    }
     /// The next `bits` <= left() bits, copied to `room` where they begin no byte of the message; others may follow.
     std::span<std::byte const> take_bits(std::uint64_t bits, std::span<std::byte> room) {
         auto const from = bytes_.subspan(detail::as_size(bit_ / 8));

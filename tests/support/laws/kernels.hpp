@@ -109,7 +109,6 @@ void updates() {
         });
         same("complete_and_remember",
              [](auto& on, auto, auto, auto v, auto w) { complete_and_remember(on, v, T(0.3), w); });
-        same("scaled_distances", [](auto& on, auto p, auto q, auto v, auto) { scaled_distances(on, T(0.3), p, q, v); });
         for (int which = 0; which < 4; ++which)
             same("compensate", [which](auto& on, auto p, auto q, auto v, auto) {
                 if (which % 2 == 0) p = {};
@@ -127,7 +126,6 @@ void updates() {
         });
         for (T const by : {T(0), T(0.5), std::numeric_limits<T>::max()}) {
             same("soft_threshold", [by](auto& on, auto, auto, auto, auto w) { soft_threshold(on, by, w); });
-            same("clip_magnitudes", [by](auto& on, auto, auto, auto, auto w) { clip_magnitudes(on, by, w); });
             same("raise_magnitudes", [by](auto& on, auto, auto, auto v, auto) { raise_magnitudes(on, by, T(0.3), v); });
         }
     };

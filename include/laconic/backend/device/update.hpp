@@ -60,13 +60,6 @@ void complete_and_remember(device& on, std::span<T> m, T a, std::span<T> h) {
     });
 }
 
-template <Scalar T>
-void scaled_distances(device& on, T a, std::span<T const> x, std::span<T const> y, std::span<T> bounds) {
-    LACONIC_EXPECTS(x.size() == y.size() && x.size() == bounds.size());
-    detail::on_device::for_each_index(on, x.size(),
-                                      [=] LACONIC_DEVICE(std::size_t i) { bounds[i] = a * std::abs(x[i] - y[i]); });
-}
-
 /// The terms have different coordinates; what they are made of is on the device, and their operator[] is constexpr.
 template <Scalar T, class Terms>
 void add_terms(device& on, std::span<T> out, T w, Terms terms) {
@@ -89,13 +82,6 @@ void soft_threshold(device& on, T by, std::span<T> x) {
     detail::on_device::for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) {
         T const v = x[i];
         x[i] = v > by ? v - by : v < -by ? v + by : T(0);
-    });
-}
-
-template <Scalar T>
-void clip_magnitudes(device& on, T most, std::span<T> x) {
-    detail::on_device::for_each_index(on, x.size(), [=] LACONIC_DEVICE(std::size_t i) {
-        if (T const v = x[i]; std::abs(v) > most) x[i] = v < 0 ? -most : most;
     });
 }
 

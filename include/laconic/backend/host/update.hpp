@@ -113,18 +113,17 @@ concept InBuckets = requires(Terms const terms, std::size_t first) {
 
 namespace laconic::kernels {
 
-/// f(i) for all i < n, in any order; here also for the n indices from `first` on. f is of a class with a name, has a
-/// constexpr operator(), and reads and writes elements of arrays by spans that it holds; an element that f(i) writes no
-/// other call reads or writes. Where f has a type f.number, f.at<V>(i) is to do the same for the numbers i, i + 1, ..
-/// of a V (impl/xsimd_pack.hpp), and the host calls that.
+/// f(i) for all i < n, in any order; here from `first` on. f is of a class with a name, has a constexpr operator(), and
+/// changes elements of arrays by spans that it holds, each element by one call at most. If it has a type f.number,
+/// f.at<V>(i) does the same for the numbers i, i + 1, .. of a V (impl/xsimd_pack.hpp), and the host calls that.
 template <class A, class F>
 void at_each_index(basic_host<A>&, std::size_t n, F f, std::size_t first = 0) {
-    std::size_t i = first;
+    std::size_t const end = first + n;
     if constexpr (requires { typename F::number; }) {
         using pack = simd::pack<typename F::number, A>;
-        for (; i + pack::width <= first + n; i += pack::width) f.template at<pack>(i);
+        for (; first + pack::width <= end; first += pack::width) f.template at<pack>(first);
     }
-    for (; i < first + n; ++i) f(i);
+    for (; first < end; ++first) f(first);
 }
 
 /// y += a x, for x and y of one length. 2 + 1.
@@ -184,16 +183,6 @@ void complete_and_remember(basic_host<A>&, std::span<T> m, T a, std::span<T> h) 
     detail::each_pack<A>(m, complete, std::span<T const>(h));
 }
 
-/// bounds_i = a |x_i - y_i|: how far each coordinate has moved. 2 + 1.
-template <class A, Scalar T>
-void scaled_distances(basic_host<A>&, T a, std::span<T const> x, std::span<T const> y, std::span<T> bounds) {
-    LACONIC_EXPECTS(x.size() == y.size() && x.size() == bounds.size());
-    auto const measure = [&]<class V>(std::type_identity<V>, std::size_t i) {
-        (V::all(a) * magnitude(V::load(x.data() + i) - V::load(y.data() + i))).store(bounds.data() + i);
-    };
-    detail::each_pack<A>(bounds, measure, x, y);
-}
-
 /// out_i += w v for every term v e_i of a message: the one decoder. Terms in order of coordinates without gaps (a
 /// property of their type) are a plain sum of vectors; of others, lines of memory are fetched ahead, so that their
 /// number is what it costs.
@@ -244,12 +233,6 @@ void raise_magnitudes(basic_host<A>&, T least, T factor, std::span<T> y) {
 template <class A, Scalar T>
 void soft_threshold(basic_host<A>&, T by, std::span<T> x) {
     for (T& v : x) v = v > by ? v - by : v < -by ? v + by : T(0);
-}
-
-/// |x_i| <- min(|x_i|, most); NaN stays. most >= 0.
-template <class A, Scalar T>
-void clip_magnitudes(basic_host<A>&, T most, std::span<T> x) {
-    for (T& v : x) v = v > most ? most : v < -most ? -most : v;
 }
 
 /// out_i += w v for every term v e_i, bucket by bucket, so that no term looks for its bucket. Flat, as a call for each

@@ -186,10 +186,6 @@ void complete_and_remember(reference&, std::span<T> m, T a, std::span<T> h) {
         h[i] += simd::rounded_product(a, sent);
     }
 }
-template <Scalar T>
-void scaled_distances(reference&, T a, std::span<T const> x, std::span<T const> y, std::span<T> bounds) {
-    for (std::size_t i = 0; i < x.size(); ++i) bounds[i] = a * std::abs(x[i] - y[i]);
-}
 template <Scalar T, class Terms>
 void add_terms(reference&, std::span<T> out, T w, Terms terms) {
     for (std::size_t j = 0; j < terms.size(); ++j)
@@ -204,11 +200,6 @@ void raise_magnitudes(reference&, T least, T factor, std::span<T> y) {
 template <Scalar T>
 void soft_threshold(reference&, T by, std::span<T> x) {
     for (T& v : x) v = std::abs(v) > by ? std::copysign(std::abs(v) - by, v) : T(0);
-}
-template <Scalar T>
-void clip_magnitudes(reference&, T most, std::span<T> x) {
-    for (T& v : x)
-        if (std::abs(v) > most) v = std::copysign(most, v);
 }
 
 template <Scalar T, class Terms>

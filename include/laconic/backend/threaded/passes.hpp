@@ -75,11 +75,6 @@ void complete_and_remember(threaded<B>& on, std::span<T> m, T a, std::span<T> h)
     detail::in_parts(on, m.size(), detail::least_unit,
                      [&](B& own, auto p) { complete_and_remember(own, p.of(m), a, p.of(h)); });
 }
-template <class B, Scalar T>
-void scaled_distances(threaded<B>& on, T a, std::span<T const> x, std::span<T const> y, std::span<T> bounds) {
-    detail::in_parts(on, x.size(), detail::least_unit,
-                     [&](B& own, auto p) { scaled_distances(own, a, p.of(x), p.of(y), p.of(bounds)); });
-}
 template <class B, Scalar T, class Terms>
 void add_terms(threaded<B>& on, std::span<T> out, T w, Terms terms) {
     if constexpr (Terms::in_order && !requires { on.kernels(); })  // which know whole messages alone
