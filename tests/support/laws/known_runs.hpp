@@ -116,16 +116,16 @@ struct rms_sign {
     void operator()(auto& on, auto x, laconic::key from, auto& m) const {
         blank(on, x.size(), from, m);
         std::size_t const most = bucket > 0 ? bucket : x.size();
-        vec here(x.size());
-        copy_to_host(on, x, std::span<double>(here));
-        for (std::size_t first = 0; first < here.size(); first += most) {
-            auto const part = std::span(here).subspan(first, most);
+        bowls::vec values(x.size());
+        copy_to_host(on, x, std::span<double>(values));
+        for (std::size_t first = 0; first < values.size(); first += most) {
+            auto const part = std::span(values).subspan(first, most);
             double squares = 0;
             for (double const v : part) squares += v * v;
             double const size = std::sqrt(squares / double(most));
             for (double& v : part) v = v >= 0 ? size : -size;
         }
-        copy_from_host(on, std::span<double const>(here), std::span(m.values));
+        copy_from_host(on, std::span<double const>(values), std::span(m.values));
     }
     bool operator==(rms_sign const&) const = default;
     friend std::string to_string(rms_sign const& s) { return "rms_sign(" + std::to_string(s.bucket) + ")"; }
