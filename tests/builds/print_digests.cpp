@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints, for each pipeline, the digests of its messages about the tests' vectors, of doubles and of floats.
+// Prints, for each pipeline, the digests of its messages about the tests' vectors, and for each step those of where it
+// leads, of doubles and of floats.
 // They must not depend on the compiler or on the instruction set that this file was compiled for.
 #include <bit>
 #include <cinttypes>
@@ -11,6 +12,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "laconic/optim/adam.hpp"
+#include "laconic/optim/dion2.hpp"
+#include "laconic/optim/lion.hpp"
 #include "support/laws/messages.hpp"
 #include "support/laws/pipelines.hpp"
 
@@ -46,6 +50,38 @@ std::uint64_t digest_of(std::string const& text, std::vector<std::vector<T>> con
     return all.value;
 }
 
+// In one order of bytes.
+void add_word(laws::digest& all, std::uint64_t bits) {
+    std::byte bytes[8];
+    for (int j = 0; j < 8; ++j) bytes[j] = static_cast<std::byte>(bits >> (8 * j));
+    all.add(bytes);
+}
+template <class T>
+void add_bits(laws::digest& all, std::vector<T> const& numbers) {
+    using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    for (T const v : numbers) add_word(all, std::isnan(v) ? 0 : std::bit_cast<bits>(v));
+}
+
+// Where each of ten steps leads, along odd numbers, zeros, and some that overflow.
+template <class T>
+std::uint64_t digest_of(auto step) {
+    laws::digest all;
+    backend on;
+    auto x = laws::noise<T>(35, 1, 1);
+    for (std::uint64_t t = 0; t < 10; ++t) {
+        auto d = laws::noise<T>(35, 2 + t, 1);
+        d[t] = T(0), d[33] = T(-0.0);
+        if (t == 8) d[20] = std::numeric_limits<T>::max() / 4;
+        step(on, std::span<T>(x), std::span<T>(d));
+        add_bits(all, x);
+    }
+    return all.value;
+}
+void print_steps(auto of_doubles, auto of_floats) {
+    std::printf("%016" PRIx64 " %016" PRIx64 " %s\n", digest_of<double>(of_doubles), digest_of<float>(of_floats),
+                to_string(of_doubles).c_str());
+}
+
 // The numbers that all codes mean, the codes of these, and those of what is halfway between two of them and next to it.
 template <class T>
 std::uint64_t digest_of(laconic::kernels::short_format format) {
@@ -71,15 +107,8 @@ std::uint64_t digest_of(laconic::kernels::short_format format) {
         halves{{codes.data()}, codes.size()};
     if (format == laconic::kernels::short_format::binary16) add_terms(on, std::span(sum), T(3), halves);
     laws::digest all;
-    std::vector<std::byte> bytes;
-    auto const put = [&](std::uint64_t bits) {  // in one order of bytes
-        for (int shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<std::byte>(bits >> shift));
-    };
-    for (auto const* numbers : {&meant, &sum})
-        for (T const v : *numbers)
-            put(std::isnan(v) ? 0 : std::bit_cast<std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>(v));
-    for (std::uint16_t const code : made) put(code);
-    all.add(bytes);
+    add_bits(all, meant), add_bits(all, sum);
+    for (std::uint16_t const code : made) add_word(all, code);
     return all.value;
 }
 
@@ -102,4 +131,15 @@ int main() {
     for (auto const& text : laws::in_parts())
         std::printf("%016" PRIx64 " %016" PRIx64 " %s\n", digest_of<double>(text, for_parts<double>()),
                     digest_of<float>(text, for_parts<float>()), text.c_str());
+    laconic::adam_options const adam{.rate = .037, .weight_decay = .03, .decoupled = true, .bias_correction = false};
+    laconic::adam_options const amsgrad{.rate = .1, .weight_decay = .1, .amsgrad = true, .bias_correction = false};
+    laconic::lion_options const lion{.rate = .037, .weight_decay = .03};
+    laconic::muon_options const muon{.rows = 5, .rate = .1};
+    laconic::dion2_options const dion2{.rows = 7, .rate = .1};
+    print_steps(laconic::adam<double, backend>(adam), laconic::adam<float, backend>(adam));
+    print_steps(laconic::adam<double, backend>(amsgrad), laconic::adam<float, backend>(amsgrad));
+    print_steps(laconic::rmsprop<double, backend>(.1), laconic::rmsprop<float, backend>(.1));
+    print_steps(laconic::lion<double, backend>(lion), laconic::lion<float, backend>(lion));
+    print_steps(laconic::muon<double, backend>(muon), laconic::muon<float, backend>(muon));
+    print_steps(laconic::dion2<double, backend>(dion2), laconic::dion2<float, backend>(dion2));
 }

@@ -83,6 +83,24 @@ TEST_CASE_TEMPLATE("steps by vectors come to the bits of steps by numbers, in ze
     same(lion<T>(how), lion<T, reference>(how));
 }
 
+TEST_CASE("in floats Adam's squares neither vanish nor overflow before those of PyTorch") {
+    host on;
+    adam<float> large(.1);
+    std::vector<float> x{1};
+    for (float const d : {1e20f, 1.f, 1.f}) large(on, std::span(x), std::span(std::vector{d}.data(), 1));
+    CHECK(x[0] == doctest::Approx(.7812).epsilon(1e-3));      // v overflows where it is divided by 1 - beta2^3
+    adam_options const slow{.rate = .1, .beta2 = .99999999};  // 1 in floats
+    adam<float> narrow(slow);
+    adam<> wide(slow);
+    std::vector<float> y{1};
+    vec z{1};
+    for (int t = 0; t < 5; ++t) {
+        narrow(on, std::span(y), std::span(std::vector{float(t) - 1}.data(), 1));
+        wide(on, std::span(z), std::span(std::vector{double(t) - 1}.data(), 1));
+        CHECK(y[0] == doctest::Approx(z[0]).epsilon(1e-5));
+    }
+}
+
 TEST_CASE("with freeze_after d is m: the same steps as along the gradient until v stays as it is") {
     host on;
     auto const run = [&](adam_options how) {

@@ -105,6 +105,14 @@ TEST_CASE("epsilon bounds what a norm near 0 is divided by: by newton_schulz at 
     }
 }
 
+TEST_CASE("zeros stay zeros, however small epsilon is") {
+    host on;
+    muon<float> step({.rows = 2, .epsilon = 1e-45});
+    std::vector<float> x(6), d(6);
+    step(on, std::span(x), std::span(d));
+    CHECK(x == std::vector<float>(6));
+}
+
 TEST_CASE("a gradient of zeros moves nothing but by the weight decay") {
     host on;
     auto const moved = [&](auto step) {

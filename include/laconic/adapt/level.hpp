@@ -115,6 +115,7 @@ class follow_last_move {
         bounds_.resize(x.size());
         bool follows = !last_.empty();
         if (follows) {
+            LACONIC_EXPECTS(last_.size() == x.size());
             at_each_index(on, x.size(), detail::scaled_distances<T>{scale_, x, last_, bounds_});
             follows = first_non_finite(on, std::span<T const>(bounds_)) == bounds_.size();
         }

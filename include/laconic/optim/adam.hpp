@@ -39,7 +39,8 @@ struct adam_options {
 
 namespace detail {
 
-/// A step of adam, for the numbers of a vector V from j on, where biases are divided by `first` and `second`.
+/// A step of adam, for the numbers of a vector V from j on, where m is divided by `first` and the root of v by
+/// `second`.
 template <Scalar T>
 struct adam_numbers {
     using number = T;
@@ -64,11 +65,11 @@ struct adam_numbers {
         m.store(mean.data() + j);
         v.store(square.data() + j);
         if (how.amsgrad) {
-            v = larger(load(largest), v);
+            v = raised_to(load(largest), v);
             v.store(largest.data() + j);
         }
-        double const kept = how.decoupled ? 1 - how.rate * how.weight_decay : 1;
-        V const move = all(how.rate) * (m / all(first)) / (root(v / all(second)) + all(how.epsilon));
+        double const kept = how.decoupled ? 1 - simd::rounded_product(how.rate, how.weight_decay) : 1;
+        V const move = all(how.rate) * (m / all(first)) / (root(v) / all(second) + all(how.epsilon));
         (rounded_product(all(kept), here) - move).store(x.data() + j);
     }
     constexpr void operator()(std::size_t j) const { at<simd::single<T>>(j); }
@@ -116,7 +117,7 @@ class adam {
     explicit adam(adam_options how = {}) : how_(how) {
         detail::require_factor("adam", "beta1", how.beta1);
         detail::require_factor("adam", "beta2", how.beta2);
-        detail::require_above_0("adam", "epsilon", static_cast<T>(how.epsilon));
+        detail::require_above_0("adam", "epsilon", static_cast<double>(static_cast<T>(how.epsilon)));
         detail::check_fields(how);
         if (how.freeze_after > 0 && how.weight_decay > 0 && !how.decoupled)
             throw argument_error("adam: with freeze_after a weight decay is decoupled, as d is a mean");
@@ -129,7 +130,7 @@ class adam {
         bool const frozen = how_.freeze_after > 0 && taken_ >= how_.freeze_after;
         double const t = static_cast<double>(++taken_), moved = frozen ? static_cast<double>(how_.freeze_after) : t;
         double const first = how_.bias_correction ? 1 - std::pow(how_.beta1, t) : 1;
-        double const second = how_.bias_correction ? 1 - std::pow(how_.beta2, moved) : 1;
+        double const second = how_.bias_correction ? std::sqrt(1 - std::pow(how_.beta2, moved)) : 1;
         at_each_index(on, x.size(),
                       detail::adam_numbers<T>{x, d, mean_, square_, largest_, how_, frozen, first, second});
     }

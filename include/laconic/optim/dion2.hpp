@@ -51,7 +51,7 @@ struct sums_of_vectors {
 ///     M <- M + D,    U = orth(M_S) by polar_express,    M_S <- decay M_S,
 ///     X <- (1 - rate weight_decay) X,    X_S <- X_S - rate sqrt(rows / cols) U.
 /// The other vectors stay in M, undecayed, until they are among the largest. The products take about fraction^2 of the
-/// time of Muon's. State: M.
+/// time of Muon's. State: M, vector after vector.
 template <Scalar T = double, class B = host>
 class dion2 {
   public:
@@ -89,7 +89,7 @@ class dion2 {
         fill(on, along, T(0));
         scatter(on, std::span<T const>(vectors_), chosen, length, along);
         if (!by_rows) detail::transpose(on, std::span<T const>(along), n, d);
-        multiply(on, static_cast<T>(1 - how_.rate * how_.weight_decay), x);
+        multiply(on, static_cast<T>(1 - simd::rounded_product(how_.rate, how_.weight_decay)), x);
         double const step = how_.rate * detail::scale_of(matrix_scale::spectral, how_.rows, columns);
         add_scaled(on, static_cast<T>(-step), std::span<T const>(by_rows ? along : d), x);
     }

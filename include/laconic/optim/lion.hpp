@@ -39,7 +39,8 @@ struct lion_numbers {
         V const m = V::load(mean.data() + j), g = V::load(d.data() + j), here = V::load(x.data() + j);
         V const along = sign(times(how.beta1, m) + times(1 - how.beta1, g));
         (times(how.beta2, m) + times(1 - how.beta2, g)).store(mean.data() + j);
-        (times(1 - how.rate * how.weight_decay, here) - times(how.rate, along)).store(x.data() + j);
+        (times(1 - simd::rounded_product(how.rate, how.weight_decay), here) - times(how.rate, along))
+            .store(x.data() + j);
     }
     constexpr void operator()(std::size_t j) const { at<simd::single<T>>(j); }
 };

@@ -63,20 +63,22 @@ constexpr std::span<odd_polynomial const> polynomials_of(orthogonalization by) {
     return std::span(by_polar).first(by == orthogonalization::polar ? 8 : 5);
 }
 
-// Number j of the transpose of a matrix.
+// Row j of the transpose of a matrix.
 template <Scalar T>
-struct transposed_numbers {
+struct transposed_row {
     std::span<T const> x;
     std::span<T> out;
-    std::size_t rows, columns;
+    std::size_t rows;
 
-    constexpr void operator()(std::size_t j) const { out[j] = x[j % rows * columns + j / rows]; }
+    constexpr void operator()(std::size_t j) const {
+        for (std::size_t i = 0, columns = x.size() / rows; i < rows; ++i) out[j * rows + i] = x[i * columns + j];
+    }
 };
 
 /// out <- X', for X of so many rows.
 template <Scalar T, class B>
 void transpose(B& on, std::span<T const> x, std::size_t rows, std::span<T> out) {
-    at_each_index(on, x.size(), transposed_numbers<T>{x, out, rows, x.size() / rows});
+    at_each_index(on, x.size() / rows, transposed_row<T>{x, out, rows});
 }
 
 /// Replaces a matrix U S V' by U p(S / |S|) V', nearly the orthogonal U V'; zeros stay zeros. |S| is its Frobenius
@@ -89,7 +91,8 @@ class orthogonalizer {
         if (matrix.empty()) return;
         std::size_t const columns = matrix.size() / rows, n = std::min(rows, columns);
         double const norm = std::sqrt(sum_of_squares(on, std::span<T const>(matrix)));
-        double const by_norm = by == orthogonalization::newton_schulz ? std::max(norm, epsilon) : norm * 1.02 + epsilon;
+        double const by_norm = by == orthogonalization::newton_schulz ? std::max(norm, epsilon)
+                                                                      : simd::rounded_product(norm, 1.02) + epsilon;
         multiply(on, static_cast<T>(std::min(1 / by_norm, double{std::numeric_limits<T>::max()})), matrix);
         wide_.resize(matrix.size()), tall_.resize(matrix.size()), product_.resize(matrix.size());
         gram_.resize(n * n), square_.resize(n * n);
@@ -179,7 +182,7 @@ class muon {
             copy(on, std::span<T const>(mean), d);
         }
         orthogonalize_(on, d, how_.rows, how_.by, how_.epsilon);
-        multiply(on, static_cast<T>(1 - how_.rate * how_.weight_decay), x);
+        multiply(on, static_cast<T>(1 - simd::rounded_product(how_.rate, how_.weight_decay)), x);
         double const length = how_.rate * detail::scale_of(how_.scale, how_.rows, columns);
         add_scaled(on, static_cast<T>(-length), std::span<T const>(d), x);
     }

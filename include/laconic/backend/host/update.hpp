@@ -118,12 +118,12 @@ namespace laconic::kernels {
 /// f.at<V>(i) does the same for the numbers i, i + 1, .. of a V (impl/xsimd_pack.hpp), and the host calls that.
 template <class A, class F>
 void at_each_index(basic_host<A>&, std::size_t n, F f, std::size_t first = 0) {
-    std::size_t const end = first + n;
     if constexpr (requires { typename F::number; }) {
         using pack = simd::pack<typename F::number, A>;
-        for (; first + pack::width <= end; first += pack::width) f.template at<pack>(first);
+        for (std::size_t whole = n / pack::width; whole > 0; --whole, first += pack::width) f.template at<pack>(first);
+        n %= pack::width;
     }
-    for (; first < end; ++first) f(first);
+    for (std::size_t i = 0; i < n; ++i) f(first + i);
 }
 
 /// y += a x, for x and y of one length. 2 + 1.

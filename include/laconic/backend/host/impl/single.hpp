@@ -30,6 +30,7 @@ struct single {
     friend constexpr single root(single a) { return {std::sqrt(a.value)}; }
     friend constexpr single sign(single a) { return {a.value > 0 ? T(1) : a.value < 0 ? T(-1) : a.value}; }
     friend constexpr single magnitude(single a) { return {std::abs(a.value)}; }
+    friend constexpr single raised_to(single a, single b) { return {a.value < b.value ? b.value : a.value}; }
     friend constexpr single larger(single a, single b) { return {a.value < b.value ? b.value : a.value}; }
     friend constexpr single smaller(single a, single b) { return {b.value < a.value ? b.value : a.value}; }
     friend single with_sign_of(single a, single b) { return {std::copysign(a.value, b.value)}; }

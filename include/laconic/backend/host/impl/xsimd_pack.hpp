@@ -30,6 +30,22 @@ Batch widened(float const* p) {
     }
 }
 
+// The functions for a register, where there are such, or xsimd's.
+template <class Batch>
+Batch divided(Batch a, Batch b) {
+    if constexpr (requires { quotient(a.data, b.data); })
+        return Batch(quotient(a.data, b.data));
+    else
+        return a / b;
+}
+template <class Batch>
+Batch root_of(Batch a) {
+    if constexpr (requires { root(a.data); })
+        return Batch(root(a.data));
+    else
+        return xsimd::sqrt(a);
+}
+
 template <class Bools>
 std::uint64_t packed_bools(Bools const& b) {
     if constexpr (requires { b.mask(); })  // xsimd 8 has none
@@ -61,13 +77,17 @@ struct pack {
     friend pack operator+(pack a, pack b) { return {a.value + b.value}; }
     friend pack operator-(pack a, pack b) { return {a.value - b.value}; }
     friend pack operator*(pack a, pack b) { return {a.value * b.value}; }
-    friend pack operator/(pack a, pack b) { return {a.value / b.value}; }
+    friend pack operator/(pack a, pack b) { return {detail::divided(a.value, b.value)}; }
     pack& operator+=(pack b) { return *this = *this + b; }
     /// a b + c. It may be rounded once or twice: for products that are exact.
     friend pack multiply_add(pack a, pack b, pack c) { return {xsimd::fma(a.value, b.value, c.value)}; }
-    friend pack root(pack a) { return {xsimd::sqrt(a.value)}; }
-    /// 1, 0 or -1; of NaN it is NaN.
-    friend pack sign(pack a) { return {xsimd::sign(a.value)}; }
+    friend pack root(pack a) { return {detail::root_of(a.value)}; }
+    /// b where a < b, else a, also of NaN; and 1 or -1, or a zero or NaN itself.
+    friend pack raised_to(pack a, pack b) { return {xsimd::select(a.value < b.value, b.value, a.value)}; }
+    friend pack sign(pack a) {
+        auto const zero = all(0).value;
+        return {xsimd::select(a.value > zero, all(1).value, xsimd::select(a.value < zero, all(-1).value, a.value))};
+    }
     friend pack magnitude(pack a) { return {xsimd::abs(a.value)}; }
     friend pack larger(pack a, pack b) { return {xsimd::max(a.value, b.value)}; }
     friend pack smaller(pack a, pack b) { return {xsimd::min(a.value, b.value)}; }
