@@ -130,7 +130,9 @@ struct cut_numbers {
     T most;
     std::span<T> x;
 
-    constexpr void operator()(std::size_t i) const { x[i] = x[i] > most ? most : x[i] < -most ? -most : x[i]; }
+    [[gnu::always_inline]] constexpr void operator()(std::size_t i) const {
+        x[i] = x[i] > most ? most : x[i] < -most ? -most : x[i];
+    }
 };
 
 }  // namespace detail

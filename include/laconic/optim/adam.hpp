@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -124,6 +123,7 @@ class adam {
     }
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
+        LACONIC_EXPECTS(d.size() == x.size());
         mean_.resize(x.size());
         square_.resize(x.size());
         if (how_.amsgrad) largest_.resize(x.size());
@@ -166,13 +166,14 @@ class rmsprop {
     /// Throws argument_error unless decay is in [0, 1) and epsilon is above 0 and finite.
     explicit rmsprop(double rate = 1e-3, double decay = 0.9, double epsilon = 1e-10)
         : rate_(static_cast<T>(rate)), decay_(static_cast<T>(decay)), epsilon_(static_cast<T>(epsilon)) {
-        if (!(decay >= 0 && decay < 1 && epsilon > 0 && std::isfinite(epsilon)))
+        if (!(decay >= 0 && decay < 1 && epsilon_ > 0 && std::isfinite(epsilon_)))
             throw argument_error(
                 {"rmsprop: decay = ", decay, ", epsilon = ", epsilon, " are outside [0, 1) and (0, oo)"});
     }
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
         if (squares_.size() == 0) squares_.assign(x.size(), T(1));
+        LACONIC_EXPECTS(d.size() == x.size() && squares_.size() == x.size());
         at_each_index(on, x.size(), detail::rmsprop_numbers<T>{x, d, squares_, rate_, decay_, epsilon_});
     }
 

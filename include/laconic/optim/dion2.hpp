@@ -36,10 +36,11 @@ struct sums_of_vectors {
     std::span<T const> x;
     std::span<double> sums;
 
-    constexpr void operator()(std::size_t v) const {
+    [[gnu::always_inline]] constexpr void operator()(std::size_t v) const {
         std::size_t const length = x.size() / sums.size();
-        sums[v] = 0;
-        for (std::size_t i = v * length; i < (v + 1) * length; ++i) sums[v] += std::abs(static_cast<double>(x[i]));
+        double sum = 0;
+        for (std::size_t i = v * length; i < (v + 1) * length; ++i) sum += std::abs(static_cast<double>(x[i]));
+        sums[v] = sum;
     }
 };
 

@@ -62,6 +62,7 @@ class lion {
     }
 
     void operator()(B& on, std::span<T> x, std::span<T> d) {
+        LACONIC_EXPECTS(d.size() == x.size());
         mean_.resize(x.size());
         at_each_index(on, x.size(), detail::lion_numbers<T>{x, d, mean_, how_});
     }

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +62,16 @@ constexpr std::span<odd_polynomial const> polynomials_of(orthogonalization by) {
     return std::span(by_polar).first(by == orthogonalization::polar ? 8 : 5);
 }
 
+// Number j of a matrix, divided.
+template <Scalar T>
+struct divided_number {
+    std::span<T> x;
+    double by;
+
+    [[gnu::always_inline]] constexpr void operator()(std::size_t j) const {
+        x[j] = static_cast<T>(static_cast<double>(x[j]) / by);
+    }
+};
 // Row j of the transpose of a matrix.
 template <Scalar T>
 struct transposed_row {
@@ -70,7 +79,7 @@ struct transposed_row {
     std::span<T> out;
     std::size_t rows;
 
-    constexpr void operator()(std::size_t j) const {
+    [[gnu::always_inline]] constexpr void operator()(std::size_t j) const {
         for (std::size_t i = 0, columns = x.size() / rows; i < rows; ++i) out[j * rows + i] = x[i * columns + j];
     }
 };
@@ -93,7 +102,7 @@ class orthogonalizer {
         double const norm = std::sqrt(sum_of_squares(on, std::span<T const>(matrix)));
         double const by_norm = by == orthogonalization::newton_schulz ? std::max(norm, epsilon)
                                                                       : simd::rounded_product(norm, 1.02) + epsilon;
-        multiply(on, static_cast<T>(std::min(1 / by_norm, double{std::numeric_limits<T>::max()})), matrix);
+        at_each_index(on, matrix.size(), divided_number<T>{matrix, by_norm});
         wide_.resize(matrix.size()), tall_.resize(matrix.size()), product_.resize(matrix.size());
         gram_.resize(n * n), square_.resize(n * n);
         std::span<T> const x(wide_), x_transposed(tall_), p_x(product_), gram(gram_), square(square_);

@@ -43,7 +43,19 @@ struct in_a_row {
         return {static_cast<coordinate>(j), values[j]};
     }
 };
-// Each number in its own way.
+// The same by vectors of numbers, and each number in its own way.
+template <class T>
+struct halved_distance {
+    using number = T;
+    std::span<T const> x;
+    std::span<T> y;
+
+    template <class V>
+    constexpr void at(std::size_t i) const {
+        (magnitude(V::load(x.data() + i) - V::load(y.data() + i)) / V::all(2)).store(y.data() + i);
+    }
+    constexpr void operator()(std::size_t i) const { at<laconic::simd::single<T>>(i); }
+};
 template <class T>
 struct added_product {
     std::span<T const> x;
@@ -106,6 +118,9 @@ void updates() {
         same("multiply", [](auto& on, auto, auto, auto, auto w) { multiply(on, T(0.3), w); });
         same("at_each_index", [](auto& on, auto p, auto, auto v, auto) {
             at_each_index(on, v.size(), added_product<T>{p, v});
+        });
+        same("at_each_index", [](auto& on, auto p, auto, auto v, auto) {
+            at_each_index(on, v.size(), halved_distance<T>{p, v});
         });
         same("complete_and_remember",
              [](auto& on, auto, auto, auto v, auto w) { complete_and_remember(on, v, T(0.3), w); });

@@ -122,8 +122,10 @@ void at_each_index(basic_host<A>&, std::size_t n, F f, std::size_t first = 0) {
         using pack = simd::pack<typename F::number, A>;
         for (std::size_t whole = n / pack::width; whole > 0; --whole, first += pack::width) f.template at<pack>(first);
         n %= pack::width;
+        for (std::size_t i = 0; i < n; ++i) f.template at<simd::single<typename F::number, A>>(first + i);
+    } else {
+        for (std::size_t i = 0; i < n; ++i) f(first + i);
     }
-    for (std::size_t i = 0; i < n; ++i) f(first + i);
 }
 
 /// y += a x, for x and y of one length. 2 + 1.
