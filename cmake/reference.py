@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """reference.py RACE DOCS [--write]: whether the pages of DOCS/reference are what the code says; with --write, makes them so.
 
-A page has a section for each name that `race --list` prints, but those that it does not race. In it the signature, what the
-value is, its source, its fields and the comment of its header are the code's. What stands between the marks BY_HAND and FROM_CODE is written by hand and kept: when to
-take it, and a command of race. Below that is the part of the command's output that is the same on every machine.
+A page has a section for each name that `race --list` prints, except its last part, the methods that race does not run. In it the
+signature, what the value is, its source, its fields and the comment of its header are the code's. What stands between the marks
+BY_HAND and FROM_CODE is written by hand and kept: when to take it, and a command of race. Below that is the part of the command's
+output that is the same on every machine.
 """
 
 import itertools

@@ -49,12 +49,12 @@ std::string lines_of(std::vector<laconic::listed_value> const& all) {
 // Methods that race does not run, as each is a loop of one's own or another call than descend().
 std::vector<laconic::listed_value> const not_raced{
     {.name = "MuLoCo",
-     .about = "DiLoCo with Muon for the matrices: outer_reducer around local steps of muon; no theorem covers it",
+     .about = "DiLoCo with Muon for the matrices: outer_reducer around local steps of muon; no theorem here covers it",
      .source = "Therien et al., arXiv:2505.23725"},
     {.name = "Streaming DiLoCo",
      .about =
          "DiLoCo of one part of the model after another, whose messages travel during local steps: an outer_reducer "
-         "for each part; no theorem covers it",
+         "for each part; no theorem here covers it",
      .source = "Douillard et al., arXiv:2501.18512"},
     {.name = "DES-LOC",
      .about = "local steps of Adam, whose m and v are averaged more rarely than the model: an outer_reducer and two "
@@ -66,8 +66,8 @@ std::vector<laconic::listed_value> const not_raced{
          "its fixed point is the optimum",
      .source = "Karimireddy et al., ICML 2020"},
     {.name = "0/1 Adam",
-     .about = "local steps of Adam whose v is fixed, and signs of their sums: a reducer whose collective is "
-              "two_shot(scaled_sign, owner_keeps=yes); no theorem here covers it",
+     .about = "local steps of Adam whose v changes ever more rarely, and the signs of the sums of these steps: a "
+              "reducer whose collective is two_shot(scaled_sign, owner_keeps=yes); no theorem here covers it",
      .source = "Lu et al., ICLR 2023"},
     {.name = "FedBCD",
      .about = "ranks that have different features of the same samples: fed_bcd",
@@ -128,7 +128,8 @@ std::optional<entry> enter(int argc, char** argv, laconic::any_communicator* job
         if (reports(job))
             output::print(lines_of(race::list_of_methods()) + "\n" + lines_of(race::list_of_compressors()) + "\n" +
                           lines_of(race::list_of_collectives()) + "\n" + lines_of(race::list_of_reductions()) + "\n" +
-                          lines_of(laconic::list_costs()) + "\n" + lines_of(race::list_of_steps()) + "\n" +
+                          lines_of(laconic::list_costs()) + "\n" + lines_of(race::list_of_steps()) +
+                          "\nnot for --method, but training loops of one's own or other calls:\n" +
                           lines_of(not_raced));
         return {};
     }

@@ -61,8 +61,8 @@ void declare_problem(CLI::App& app, options& o) {
     app.add_flag(
         "--list", o.list,
         "print the methods, the compressors, the collectives, the reductions of a loop of one's own, the costs "
-        "and the steps, with what they do, references, their parameters and what these may be; and the "
-        "methods that are another program's");
+        "and the steps, with what they do, references, their parameters and what these may be; and other "
+        "methods, which are training loops of one's own or other calls");
 }
 
 void declare_end(CLI::App& app, options& o) {

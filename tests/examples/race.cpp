@@ -74,7 +74,8 @@ TEST_CASE(
     auto const run = run_race("--list");
     CHECK(run.status == 0);
     for (char const* const line :
-         {"\nMuLoCo\n", "\nStreaming DiLoCo\n", "\nDES-LOC\n", "gd(step=)\n", "signsgd(step=, batch=0)\n",
+         {"\nMuLoCo\n", "\nStreaming DiLoCo\n", "\nDES-LOC\n", "\nSCAFFOLD, option I\n", "\n0/1 Adam\n", "\nFedBCD\n",
+          "\nAdaNet\n", "gd(step=)\n", "signsgd(step=, batch=0)\n",
           "vr_diana_saga(compressor, step=, memory=, batch=1)\n", "\n    g full, C identity, alpha 0\n",
           "\n    Alistarh et al., NeurIPS 2017\n", "\ngtop_k(k=0.01, as_published=no)\n",
           "\ntop_k(k, chunk=0)\n    the k largest magnitudes, of all or of each chunk; contractive\n",

@@ -11,12 +11,12 @@
 namespace laconic::kernels {
 
 /// Where arrays live and loops run. Satisfied iff B names an array type and the kernels below are found for it by
-/// argument-dependent lookup; all above this folder is written once against them, and never touches an element itself:
-/// the memory need not be the host's (backend/array.hpp). Each kernel's contract stands at its host form, in
-/// backend/host/. Besides these there are, of any terms (message/message.hpp), add_terms(on, y, a, terms),
-/// clear_terms(on, y, terms) and list_terms(on, terms, at, y), and the copies for all that arrays hold;
-/// at_each_index(on, n, f), of any f; and pack_codes and unpack_codes, and codes into streams, where arrays are the
-/// host's. A backend object belongs to one rank and carries what its kernels need between calls.
+/// argument-dependent lookup; all above this folder is written once against them, and touches no element itself but in
+/// an object that at_each_index calls: the memory need not be the host's (backend/array.hpp). Each kernel's contract
+/// stands at its host form, in backend/host/. Besides these there are, of any terms (message/message.hpp),
+/// add_terms(on, y, a, terms), clear_terms(on, y, terms) and list_terms(on, terms, at, y), and the copies for all that
+/// arrays hold; at_each_index(on, n, f), of any f; and pack_codes and unpack_codes, and codes into streams, where
+/// arrays are the host's. A backend object belongs to one rank and carries what its kernels need between calls.
 template <class B, class T>
 concept Backend = std::movable<B> && Scalar<T> &&
     requires(B& on, std::span<T const> x, std::span<T> y, T a, std::size_t k, key from, std::uint64_t first,
