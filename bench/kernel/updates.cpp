@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernel.hpp"
+#include "laconic/adapt/level.hpp"
 #include "laconic/feedback/last_gradient.hpp"
 #include "laconic/feedback/memory.hpp"
 #include "laconic/message/plain.hpp"

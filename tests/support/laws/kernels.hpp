@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "laconic/backend/code_words.hpp"
+#include "laconic/backend/host/impl/single.hpp"
 #include "laconic/backend/scales.hpp"
 #include "laconic/backend/short_format.hpp"
 #include "laconic/message/message.hpp"
