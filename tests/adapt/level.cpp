@@ -277,3 +277,14 @@ TEST_CASE("what it remembers is saved, and its text has its arguments") {
     CHECK(to_string(lag<>(.5, 3, .5, 7)) == "lag(xi=0.5, D=3, step=0.5, by the iterate)");
     CHECK(to_string(lag<>(.5, 3, .5, 7)) == to_string(lag<>(.5, 3, .5, 8)));
 }
+
+TEST_CASE_TEMPLATE("bounds are scaled distances, by vectors of numbers and behind the last of them", T, float, double) {
+    for (std::size_t d = 0; d < 70; ++d) {
+        std::vector<T> x(d), y(d), bounds(d, T(-1));
+        for (std::size_t i = 0; i < d; ++i) x[i] = static_cast<T>(i), y[i] = T(6);
+        host on;
+        at_each_index(on, d, detail::scaled_distances<T>{T(2), x, y, bounds});
+        for (std::size_t i = 0; i < d; ++i)
+            CHECK(bounds[i] == static_cast<T>(i > 6 ? 2.0 * double(i) - 12 : 12 - 2.0 * double(i)));
+    }
+}

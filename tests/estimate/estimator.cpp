@@ -438,3 +438,12 @@ TEST_CASE("what it remembers is saved, and wrong arguments are refused") {
     CHECK(to_string(e) == "local_steps(p=0.5, step=0.25), the full gradient");
     CHECK(to_string(local_steps<>(.5, .25, 3)) == "local_steps(p=0.5, step=0.25), mini_batch(3)");
 }
+
+TEST_CASE("numbers are cut at the largest magnitude, and NaN stays") {
+    host on;
+    std::vector<float> x{3, -3, 2, -2, 1, -0.0f, NAN};
+    at_each_index(on, x.size(), detail::cut_numbers<float>{2, x});
+    CHECK(std::isnan(x.back()));
+    x.pop_back();
+    CHECK(x == std::vector<float>{2, -2, 2, -2, 1, 0});
+}
